@@ -11,23 +11,23 @@ import (
 	"time"
 )
 
-// Prefixes that count as one network: what one sender is usually given.
+// The prefix lengths that count as one network. They are the usual allocation to one
+// sender.
 const (
 	network4 = 24
 	network6 = 64
 )
 
-// errTooMany answers a connection beyond those that its network may have (RFC 5321
-// section 3.8): the client comes back later.
+// errTooMany is the reply to a connection above the limit of its network (RFC 5321
+// section 3.8). The client should retry later.
 const errTooMany = "421 4.7.0 Too many connections from your network, try again later\r\n"
 
-// refusalTimeout bounds writing errTooMany. The text fits into the buffer of a
-// new connection, so Accept does not wait for the client.
+// refusalTimeout is the deadline for writing errTooMany. The text fits into the send
+// buffer of a new connection, so Accept does not wait for the client.
 const refusalTimeout = time.Second
 
-// byNetwork accepts at most a number of open connections from one network, and
-// tells further ones to come back. It remembers only networks with open
-// connections.
+// byNetwork limits the open connections of each network. It refuses further ones with
+// errTooMany. It has state only for networks with open connections.
 type byNetwork struct {
 	net.Listener
 	most int
@@ -40,7 +40,7 @@ func newByNetwork(l net.Listener, most int) *byNetwork {
 	return &byNetwork{Listener: l, most: most, open: map[netip.Prefix]int{}}
 }
 
-// Accept returns the next connection of a network that may have one more.
+// Accept returns the next connection whose network is below its limit.
 func (l *byNetwork) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -75,16 +75,16 @@ func (l *byNetwork) leave(network netip.Prefix) {
 	}
 }
 
-// counted is a connection whose network has a place less until it is closed.
+// counted is a connection that counts against its network's limit until it is closed.
 type counted struct {
 	net.Conn
 	leave func()
-	// silent is set once the client has been silent for too long. The protocol's
-	// library takes half a line for a line then, and would wait for the next.
+	// silent is set after a read timeout. The SMTP library then treats the partial line
+	// as a line and would wait for another one.
 	silent atomic.Bool
 }
 
-// Read fails for good once it failed for silence.
+// Read fails on every call after a read timeout.
 func (c *counted) Read(p []byte) (int, error) {
 	if c.silent.Load() {
 		return 0, os.ErrDeadlineExceeded
@@ -101,8 +101,8 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// networkOf is the /24 or /64 of an address; an IPv4 address in an IPv6 one counts
-// as itself. Addresses of other kinds share one network.
+// networkOf returns the /24 or /64 of an address. An IPv4 address mapped into IPv6
+// counts as IPv4. All addresses other than TCP share one network.
 func networkOf(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

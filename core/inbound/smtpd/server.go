@@ -14,31 +14,32 @@ import (
 )
 
 const (
-	// RFC 5321 section 4.5.3.2.7 asks a server to wait at least five minutes for
-	// the next command. No client has a reason to pause here: no message is taken.
+	// RFC 5321 section 4.5.3.2.7 requires a server to wait at least five minutes for
+	// the next command. This server waits less: it accepts no message, so a client has
+	// no reason to pause.
 	commandTimeout = time.Minute
 	answerTimeout  = time.Minute
 
 	maxConnections  = 256
-	maxOfNetwork    = 32       // an eighth of all, from one /24 or /64
+	maxOfNetwork    = 32       // of one /24 or /64: an eighth of all
 	maxRecipients   = 100      // RFC 5321 section 4.5.3.1.8: at least 100
 	maxMessageBytes = 25 << 20 // what SIZE (RFC 1870) announces
 )
 
-// Config is what a server is made of.
+// Config configures a server.
 type Config struct {
-	// Domain is the name the server greets with.
+	// Domain is the host name in the greeting.
 	Domain string
 	Log    *slog.Logger
 
-	// CommandTimeout is how long a client may be silent. Zero means 60 seconds.
+	// CommandTimeout is how long a client may be silent; zero means 60 seconds.
 	CommandTimeout time.Duration
-	// PerNetwork is how many connections one network, a /24 of IPv4 or a /64 of IPv6,
-	// may have open. Zero means 32.
+	// PerNetwork is the most open connections of one network, a /24 of IPv4 or a /64 of
+	// IPv6; zero means 32.
 	PerNetwork int
 }
 
-// Server answers SMTP clients. Safe for concurrent use.
+// Server answers SMTP clients. It is safe for concurrent use.
 type Server struct {
 	smtp       *smtp.Server
 	perNetwork int
@@ -48,7 +49,7 @@ type Server struct {
 	listener net.Listener
 }
 
-// New makes a server that does not listen yet.
+// New returns a server that does not listen yet.
 func New(cfg Config) *Server {
 	s := smtp.NewServer(smtp.BackendFunc(newSession))
 	s.Domain = cfg.Domain
@@ -60,9 +61,9 @@ func New(cfg Config) *Server {
 	return &Server{smtp: s, perNetwork: cmp.Or(cfg.PerNetwork, maxOfNetwork)}
 }
 
-// Serve answers connections of l until Close, closes l and returns nil. Beyond
-// 256 open connections further ones wait, and beyond 32 of one network further
-// ones of that network are told to come back (421).
+// Serve answers connections of l until Close. It closes l and returns nil. Above 256
+// open connections, further ones wait. Above 32 of one network, further ones of it are
+// refused with 421.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
@@ -74,8 +75,8 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.smtp.Serve(s.listener)
 }
 
-// Close ends listening and all connections at once. Nothing is lost by that: no
-// message is ever accepted, so none is on its way.
+// Close stops listening and closes all connections at once. No mail is lost, because no
+// message is ever accepted.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,16 +88,16 @@ func (s *Server) Close() error {
 	if s.listener == nil {
 		return err
 	}
-	// The library closes the listeners that it knows of, and it may not have come
-	// to know this one yet.
+	// The library closes the listeners that it has registered. It may not have
+	// registered this one yet.
 	if again := s.listener.Close(); !errors.Is(again, net.ErrClosed) {
 		err = errors.Join(err, again)
 	}
 	return err
 }
 
-// errorLog takes the library's messages over into ours. What they say about
-// clients is left out: whoever connects decides how often and with what.
+// errorLog forwards the library's messages to our log. It omits messages about clients,
+// because their number and content are up to the clients.
 type errorLog struct{ log *slog.Logger }
 
 func (l *errorLog) Printf(format string, values ...any) {

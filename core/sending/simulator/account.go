@@ -15,7 +15,7 @@ SELECT account_id, region, sandbox, sending_enabled, max_24_hour_send, max_send_
 	sent_last_24_hours + (SELECT coalesce(sum(recipients), 0) FROM sent WHERE org_id = $1 AND at > $2), review
 FROM accounts WHERE org_id = $1`
 
-// Overview reads quota and state.
+// Overview returns quota and state.
 func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	var o sending.Overview
 	err := s.call(ctx, MethodOverview, func(ctx context.Context) error {
@@ -29,7 +29,7 @@ func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overvie
 	return o, nil
 }
 
-// day is how far back the provider's daily quota looks.
+// day is the period of the provider's daily quota.
 const day = 24 * time.Hour
 
 func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Time) (sending.Overview, error) {
@@ -42,14 +42,14 @@ func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Ti
 	return o, err
 }
 
-// An empty answer may mean an organization without an account, and that is
-// NotConnected. The first column tells: the account's row is there in any case.
+// The query returns at least one row for an organization with an account. Without a
+// row, the result is NotConnected.
 const selectIdentities = `
 SELECT a.account_id, coalesce(i.identity, ''), coalesce(i.verification, ''), coalesce(i.configuration_set, '')
 FROM accounts a LEFT JOIN identities i ON i.org_id = a.org_id
 WHERE a.org_id = $1 ORDER BY i.identity_key`
 
-// Identities lists what may be sent from, in alphabetical order.
+// Identities returns the identities in alphabetical order.
 func (s *Simulator) Identities(ctx context.Context, orgID string) ([]sending.Identity, error) {
 	var identities []sending.Identity
 	err := s.call(ctx, MethodIdentities, func(ctx context.Context) error {
@@ -75,7 +75,7 @@ SELECT a.org_id, coalesce(c.name, ''), coalesce(c.tracking_domain, ''), coalesce
 FROM accounts a LEFT JOIN configuration_sets c ON c.org_id = a.org_id
 WHERE a.org_id = $1 ORDER BY c.name`
 
-// ConfigurationSets lists the configuration sets in alphabetical order.
+// ConfigurationSets returns the configuration sets in alphabetical order.
 func (s *Simulator) ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error) {
 	var sets []sending.ConfigurationSet
 	err := s.call(ctx, MethodConfigurationSets, func(ctx context.Context) error {
@@ -96,7 +96,7 @@ func (s *Simulator) ConfigurationSets(ctx context.Context, orgID string) ([]send
 	return sets, nil
 }
 
-// ofAccount hands every row to take. No row means no account.
+// ofAccount calls take for every row. It fails with NotConnected when there is no row.
 func ofAccount(ctx context.Context, stmt *sql.Stmt, orgID string, take func(*sql.Rows) error) error {
 	found := false
 	err := eachRow(ctx, stmt, func(rows *sql.Rows) error {
@@ -114,7 +114,7 @@ func eachRow(ctx context.Context, stmt *sql.Stmt, take func(*sql.Rows) error, ar
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // what went wrong is in rows.Err
+	defer func() { _ = rows.Close() }() // errors are in rows.Err
 	for rows.Next() {
 		if err := take(rows); err != nil {
 			return err

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// What the account takes as a value and what it rejects.
+// The limits and formats of the account's values.
 
 const (
 	maxTopics           = 50
@@ -25,7 +25,7 @@ var (
 	accountID = regexp.MustCompile(`^[0-9]{12}$`)
 )
 
-// topicNames are the topics of the list as a transaction sees them.
+// topicNames returns the topics of the list within a transaction.
 func (s *Simulator) topicNames(ctx context.Context, tx *sql.Tx, orgID string) (map[string]bool, error) {
 	if _, err := readList(ctx, tx.StmtContext(ctx, s.listInTx), orgID); err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func checkTopic(t sending.Topic) error {
 
 func isChoice(s sending.Subscription) bool { return s == sending.OptIn || s == sending.OptOut }
 
-// isAddress is about as strict as the provider is before it tries to deliver.
+// isAddress is about as strict as the provider's check when it accepts a message.
 func isAddress(email string) bool {
 	at := strings.LastIndexByte(email, '@')
 	return at > 0 && at < len(email)-1 && len(email) <= maxEmailLength && utf8.ValidString(email) &&

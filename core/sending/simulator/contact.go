@@ -13,7 +13,8 @@ import (
 const selectContact = `
 SELECT email, unsubscribe_all, preferences, updated_at FROM contacts WHERE org_id = $1 AND email_key = $2`
 
-// Contact reads one contact's consent; NotFound when the address is not on the list.
+// Contact returns one contact's consent. It fails with NotFound when the address is not
+// on the list.
 func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.Contact, error) {
 	var c sending.Contact
 	err := s.pointRead(ctx, MethodContact, func(ctx context.Context) error {
@@ -33,7 +34,8 @@ func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.C
 	return c, nil
 }
 
-// noContact is why a contact was not found. Only a miss pays for asking.
+// noContact returns the error for a missing contact: no account, no list, or no such
+// address. The extra query runs only after a miss.
 func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	if _, err := readList(ctx, s.selectList, orgID); err != nil {
 		return err
@@ -41,8 +43,8 @@ func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	return notFound("the address is not on the contact list")
 }
 
-// The WHERE keeps a row, with its time, that has the same consent already. The
-// address keeps the spelling it was first stored with.
+// The WHERE clause leaves a row with equal consent unchanged, including its time. The
+// address keeps its first spelling.
 const putContact = `
 INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -50,10 +52,9 @@ ON CONFLICT (org_id, email_key) DO UPDATE SET
 	unsubscribe_all = excluded.unsubscribe_all, preferences = excluded.preferences, updated_at = excluded.updated_at
 WHERE unsubscribe_all <> excluded.unsubscribe_all OR preferences <> excluded.preferences`
 
-// PutContact creates the contact or replaces its consent, dated by the clock.
-// What is the same already stays as it is. A topic that the list does not have,
-// a choice that is none and a malformed address are Invalid; without a contact
-// list it is NotFound.
+// PutContact creates the contact or replaces its consent, and sets its time. Equal
+// consent changes nothing. It fails with Invalid for an unknown topic, an unknown
+// choice or a malformed address, and with NotFound without a contact list.
 func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Contact) error {
 	return s.call(ctx, MethodPutContact, func(ctx context.Context) error {
 		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
@@ -69,16 +70,16 @@ func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Cont
 	})
 }
 
-// storeContact runs putContact or insertContact, whose arguments are the same.
+// storeContact runs putContact or insertContact, which have the same arguments.
 func storeContact(ctx context.Context, stmt *sql.Stmt, orgID string, c sending.Contact, at time.Time) error {
 	_, err := stmt.ExecContext(ctx, orgID, emailKey(c.Email), c.Email, c.UnsubscribeAll,
 		encodePreferences(c.Preferences), at.UnixMicro())
 	return err
 }
 
-// Attributes are the customer's own words about a contact, which the provider keeps
-// beside the consent and the port leaves alone; "" when there are none or no such
-// contact.
+// Attributes returns the customer's own data about a contact; "" without data or
+// without the contact. The provider stores it with the consent; the port does not have
+// it.
 func (s *Simulator) Attributes(ctx context.Context, orgID, email string) (string, error) {
 	var data string
 	err := s.file.reader.QueryRowContext(ctx, `SELECT attributes_data FROM contacts WHERE org_id = $1 AND email_key = $2`,
@@ -89,7 +90,8 @@ func (s *Simulator) Attributes(ctx context.Context, orgID, email string) (string
 	return data, failureOf(err)
 }
 
-// PutAttributes replaces a contact's Attributes, if there is such a contact.
+// PutAttributes replaces a contact's Attributes. It has no effect when the contact does
+// not exist.
 func (s *Simulator) PutAttributes(ctx context.Context, orgID, email, data string) error {
 	return failureOf(s.write(ctx, orgID, func(w *change) {
 		w.exec(`UPDATE contacts SET attributes_data = $3 WHERE org_id = $1 AND email_key = $2`, orgID, emailKey(email), data)
@@ -98,7 +100,8 @@ func (s *Simulator) PutAttributes(ctx context.Context, orgID, email, data string
 
 const deleteContact = `DELETE FROM contacts WHERE org_id = $1 AND email_key = $2`
 
-// DeleteContact takes an address off the list, if it is there.
+// DeleteContact removes an address from the list. It succeeds when the address is not
+// on the list.
 func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) error {
 	return s.call(ctx, MethodDeleteContact, func(ctx context.Context) error {
 		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
@@ -118,6 +121,6 @@ func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) erro
 	})
 }
 
-// emailKey is the form under which an address is unique, the same that contacts
-// of the audience have.
+// emailKey returns the form of an address that is unique. Contacts of the audience use
+// the same form.
 func emailKey(email string) string { return strings.ToLower(email) }

@@ -17,8 +17,8 @@ FROM accounts a LEFT JOIN contact_lists l ON l.org_id = a.org_id WHERE a.org_id 
 const selectTopics = `
 SELECT name, display_name, description, default_to FROM topics WHERE org_id = $1 ORDER BY position`
 
-// ContactList reads the list with its topics in the order they were added;
-// NotFound when the account has no list.
+// ContactList returns the list with its topics in the order of their creation. It fails
+// with NotFound when the account has no list.
 func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.ContactList, error) {
 	var list sending.ContactList
 	err := s.call(ctx, MethodContactList, func(ctx context.Context) error {
@@ -35,12 +35,12 @@ func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.Cont
 	return list, nil
 }
 
-// keepList leaves a list that is there alone.
+// keepList does not change an existing list.
 const keepList = `
 INSERT INTO contact_lists (org_id, name, description, updated_at) VALUES ($1, $2, '', $3)
 ON CONFLICT (org_id) DO NOTHING`
 
-// EnsureContactList makes a contact list when the account has none.
+// EnsureContactList creates a contact list when the account has none.
 func (s *Simulator) EnsureContactList(ctx context.Context, orgID string) error {
 	return s.call(ctx, MethodEnsureContactList, func(ctx context.Context) error {
 		return s.write(ctx, orgID, func(w *change) {
@@ -49,9 +49,9 @@ func (s *Simulator) EnsureContactList(ctx context.Context, orgID string) error {
 	})
 }
 
-// PutContactList replaces the description and the topics of the account's list,
-// whose name stays. What contacts chose about a topic that is taken away is taken
-// away as well. NotFound without a list, Invalid and Full for topics as in Seed.
+// PutContactList replaces the description and the topics of the account's list. The
+// name stays. Removing a topic deletes the contacts' choices for it. It fails with
+// NotFound without a list, and with Invalid or Full for topics as Seed does.
 func (s *Simulator) PutContactList(ctx context.Context, orgID, description string, topics []sending.Topic) error {
 	return s.call(ctx, MethodPutContactList, func(ctx context.Context) error {
 		return s.changeList(ctx, orgID, func(list *sending.ContactList) error {
@@ -61,8 +61,8 @@ func (s *Simulator) PutContactList(ctx context.Context, orgID, description strin
 	})
 }
 
-// ChangeTopics is a transaction: nobody else writes between what change is given
-// and what becomes of it. Topics stay in the order they were added.
+// ChangeTopics is one transaction: no other writer can interfere. Topics stay in the
+// order of their creation.
 func (s *Simulator) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
 	var refused error
 	err := s.call(ctx, MethodChangeTopics, func(ctx context.Context) error {
@@ -77,7 +77,7 @@ func (s *Simulator) ChangeTopics(ctx context.Context, orgID string, change sendi
 	return err
 }
 
-// changeList stores what do makes of the list, but for its name.
+// changeList stores the result of do, except for the list's name.
 func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sending.ContactList) error) error {
 	return s.write(ctx, orgID, func(w *change) {
 		before, err := readList(ctx, w.tx.StmtContext(ctx, s.listInTx), orgID)
@@ -107,13 +107,13 @@ func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sendi
 	})
 }
 
-// forgetTopic takes a word out of preferences, see preferences.go.
+// forgetTopic removes a choice from preferences; see preferences.go.
 const forgetTopic = `
 UPDATE contacts SET preferences = trim(replace(replace(' ' || preferences || ' ', $2, ' '), $3, ' '))
 WHERE org_id = $1 AND (instr(' ' || preferences || ' ', $2) > 0 OR instr(' ' || preferences || ' ', $3) > 0)`
 
-// readList reads the list without its topics. It tells an account that has none
-// (NotFound) from an organization that has no account (NotConnected).
+// readList returns the list without its topics. It fails with NotFound when the account
+// has no list, and with NotConnected when the organization has no account.
 func readList(ctx context.Context, stmt *sql.Stmt, orgID string) (sending.ContactList, error) {
 	var name, description sql.NullString
 	var updatedAt sql.NullInt64

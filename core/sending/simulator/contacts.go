@@ -14,10 +14,10 @@ const selectContacts = `
 SELECT id, email, unsubscribe_all, preferences, updated_at FROM contacts
 WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3`
 
-// Contacts reads a page of at most 1,000 contacts, those added first first. A
-// contact that is there all the while somebody pages appears exactly once,
-// whatever is added and deleted meanwhile. A token of another organization or of
-// nobody is Invalid.
+// Contacts returns a page of at most 1,000 contacts, in the order of their creation. A
+// contact that exists during the whole iteration appears exactly once, whatever is
+// added or deleted in between. It fails with Invalid for a token of another
+// organization or a malformed one.
 func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sending.Contact, string, error) {
 	var page []sending.Contact
 	var next string
@@ -42,7 +42,7 @@ func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sendin
 	return page, next, nil
 }
 
-// readPage reads one contact more than a page has, to know whether another page
+// readPage reads one contact more than the page holds, to detect whether another page
 // follows. If so, it returns the id of the page's last contact, else 0.
 func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]sending.Contact, int64, error) {
 	page := make([]sending.Contact, 0, s.pageSize)
@@ -66,12 +66,12 @@ func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]
 	return page, last, err
 }
 
-// chunk is how many contacts one transaction stores, so that a large import
-// leaves gaps for other writers.
+// chunk is the number of contacts stored per transaction. Between transactions of a
+// large import, other writers can proceed.
 const chunk = 5000
 
-// PutContacts is one transaction: a contact that is Invalid leaves the others be,
-// and after another failure none is stored.
+// PutContacts stores the contacts in one transaction. An Invalid contact does not
+// affect the others. After any other failure no contact is stored.
 func (s *Simulator) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
 	if err := sending.CheckContacts(contacts); err != nil {
 		return nil, err

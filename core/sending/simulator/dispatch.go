@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The causes of failures that the provider's wire tells apart although the port
+// The causes of failures that the provider's wire format distinguishes and the port
 // does not.
 var (
 	ErrSendingPaused = errors.New("simulator: sending is not enabled")
@@ -25,22 +25,22 @@ func throttled(cause error, wait time.Duration) error {
 	return &sending.Failure{Kind: sending.Throttled, RetryAfter: max(wait, time.Millisecond), Err: cause}
 }
 
-// dispatch is one call that sends: what it may do, read once.
+// dispatch is one call that sends, with the account's state read once.
 type dispatch struct {
 	s          *Simulator
 	w          *change
 	now        time.Time
 	account    sending.Overview
-	seededSent int64    // counts against the daily quota besides what was sent here
+	seededSent int64    // added to the count of the daily quota
 	verified   []string // identities, in lower case
-	suppresses []string // the reasons for which the account's list is applied
+	suppresses []string // the reasons for which the suppression list is applied
 	env        sending.Envelope
-	identity   string // what covers From
+	identity   string // the identity that covers From
 	fromDomain string
 	templates  map[string]sending.Template
 }
 
-// dispatch reads the account and checks the envelope.
+// dispatch reads the account and validates the envelope.
 func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error) {
 	d := &dispatch{s: s, w: w, now: s.clock().UTC(), env: env, templates: map[string]sending.Template{}}
 	var err error
@@ -65,8 +65,8 @@ func (d *dispatch) readSeededSent() error {
 	return d.w.tx.QueryRowContext(d.w.ctx, `SELECT sent_last_24_hours FROM accounts WHERE org_id = $1`, d.w.orgID).Scan(&d.seededSent)
 }
 
-// readPolicy: without a configuration set, the account's own settings hold, which
-// are the provider's default here.
+// readPolicy reads for which reasons addresses are suppressed. Without a configuration
+// set, the account's settings apply; here they are the provider's default.
 func (d *dispatch) readPolicy() error {
 	if d.env.ConfigurationSet == "" {
 		d.suppresses = []string{policyBounce, policyComplaint}
@@ -88,7 +88,7 @@ func (d *dispatch) readVerified() error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = rows.Close() }() // what went wrong is in rows.Err
+	defer func() { _ = rows.Close() }() // errors are in rows.Err
 	for rows.Next() {
 		var identity string
 		if err := rows.Scan(&identity); err != nil {
@@ -111,8 +111,8 @@ func (d *dispatch) checkFrom() error {
 	return nil
 }
 
-// covering is the verified identity that an address belongs to: itself, its
-// domain, or a domain above that. "" is none.
+// covering returns the verified identity that covers an address: the address, its
+// domain, or a parent domain. It returns "" without one.
 func (d *dispatch) covering(address string) string {
 	address = strings.ToLower(address)
 	if slices.Contains(d.verified, address) {
@@ -128,7 +128,7 @@ func (d *dispatch) covering(address string) string {
 	return ""
 }
 
-// template reads a template once for each call.
+// template returns a template, read at most once per call.
 func (d *dispatch) template(name string) (sending.Template, error) {
 	if t, ok := d.templates[name]; ok {
 		return t, nil

@@ -76,10 +76,10 @@ type bounceDetail struct {
 
 type complaintDetail struct {
 	FeedbackID           string            `json:"feedbackId"`
-	ComplaintSubType     *string           `json:"complaintSubType"` // null for one that somebody made
+	ComplaintSubType     *string           `json:"complaintSubType"` // null for a complaint by a recipient
 	ComplainedRecipients []recipientDetail `json:"complainedRecipients"`
 	Timestamp            string            `json:"timestamp"`
-	// What follows is from the report of a mailbox provider, where there is one.
+	// The following members come from the report of a mailbox provider, if one exists.
 	UserAgent             string `json:"userAgent,omitempty"`
 	ComplaintFeedbackType string `json:"complaintFeedbackType,omitempty"`
 	ArrivalDate           string `json:"arrivalDate,omitempty"`
@@ -133,9 +133,9 @@ type topicStatus struct {
 	SubscriptionStatus string `json:"subscriptionStatus"`
 }
 
-// of is the message as records of the event's type repeat it: without its headers
-// in those about a delay or a failed rendering, and in those about a delivery with
-// the address that it left from.
+// of returns the message as it appears in records of the event's type. Records about a
+// delay or a failed rendering omit its headers. Records about a delivery include the
+// sending IP address.
 func (m mailObject) of(e event) mailObject {
 	switch {
 	case e.DeliveryDelay != nil, e.Failure != nil:
@@ -147,8 +147,8 @@ func (m mailObject) of(e event) mailObject {
 	return m
 }
 
-// encode is the same bytes for the same event: maps are written in the order of
-// their keys, and invalid UTF-8 as U+FFFD.
+// encode returns the record as JSON. Equal events give equal bytes: maps are sorted by
+// key, and invalid UTF-8 becomes U+FFFD.
 func (e event) encode() (string, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -157,5 +157,5 @@ func (e event) encode() (string, error) {
 	return string(bytes.TrimRight(b.Bytes(), "\n")), err
 }
 
-// stamp is a time as event records have it.
+// stamp returns a time in the format of event records.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -9,7 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The texts below reach the log alone, and so hold no address.
+// The texts below are only for the log. They contain no address.
 
 func notFound(text string) error {
 	return &sending.Failure{Kind: sending.NotFound, Err: errors.New("simulator: " + text)}
@@ -33,7 +33,7 @@ func timedOut(cause error) error {
 
 const lockedRetryAfter = time.Second
 
-// failureOf makes what the port promises of whatever went wrong with the file.
+// failureOf converts an error of the file into a *sending.Failure.
 func failureOf(err error) error {
 	if err == nil {
 		return nil

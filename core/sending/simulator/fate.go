@@ -10,19 +10,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Behaviour is how likely recipients do what, each from 0 to 1. The zero value
-// has every message delivered and nothing more. Addresses of the mailbox simulator
-// behave by their name.
+// Behaviour has the probabilities of what recipients do, each from 0 to 1. With the
+// zero value every message is delivered and has no further events. Addresses of the
+// mailbox simulator ignore it.
 type Behaviour struct {
-	// Delay: delivery is late, and an event says so before it.
+	// Delay is the probability of a late delivery, preceded by a delay event.
 	Delay float64
-	// Transient: delivery is late, and then the message comes back all the same, for
-	// a reason that may pass.
+	// Transient is the probability of a delay followed by a transient bounce.
 	Transient float64
-	// Bounce: the address bounces for good.
+	// Bounce is the probability of a permanent bounce.
 	Bounce float64
-	// Of what is delivered: Open; of what is opened: Click; of what is clicked:
-	// Unsubscribe, for addresses on the contact list; Complaint of everything.
+	// Open is the probability for a delivered message, Click for an opened one,
+	// Unsubscribe for a clicked one. Unsubscribe applies only to addresses on the
+	// contact list. Complaint is the probability for a delivered message.
 	Open, Click, Unsubscribe, Complaint float64
 }
 
@@ -36,17 +36,17 @@ const (
 
 	reporter = "a1-2.smtp-out.amazonses.com"
 	browser  = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0"
-	reader   = "192.0.2.1" // RFC 5737: nobody's
+	reader   = "192.0.2.1" // reserved for documentation (RFC 5737)
 	outgoing = "198.51.100.1"
 )
 
-// A late delivery is tried again within this time.
+// The earliest and the latest retry of a late delivery.
 const (
 	soonestAttempt = 5 * time.Minute
 	latestAttempt  = time.Hour
 )
 
-// fates makes the events of one message.
+// fates generates the events of one message.
 type fates struct {
 	d      *dispatch
 	random *rand.Rand
@@ -67,11 +67,11 @@ func (d *dispatch) fates(number int64, m sending.Message, subject string) *fates
 	}}
 }
 
-// bare are the addresses without names.
+// bare returns the addresses without display names.
 func bare(recipients []string) []string {
 	addresses := make([]string, len(recipients))
 	for i, recipient := range recipients {
-		addresses[i], _ = mailbox(recipient) // checked before, see checkMessage
+		addresses[i], _ = mailbox(recipient) // valid: checkMessage has checked it
 	}
 	return addresses
 }
@@ -91,7 +91,7 @@ func headersOf(m sending.Message, subject string) []headerField {
 	return fields
 }
 
-// eventTags are the message's, with those that the provider adds.
+// eventTags returns the message's tags and those that the provider adds.
 func (d *dispatch) eventTags(tags map[string]string) map[string][]string {
 	all := make(map[string][]string, len(tags)+4)
 	for name, value := range tags {
@@ -111,7 +111,7 @@ func (f *fates) renderingFailure(template, missing string) {
 	}})
 }
 
-// recipients decides about every recipient. The send itself is one event for all.
+// recipients generates the events of all recipients. They share one Send event.
 func (f *fates) recipients() {
 	f.emit(f.d.now, event{EventType: "Send", Send: &struct{}{}})
 	for _, address := range f.mail.Destination {
@@ -136,7 +136,7 @@ func (f *fates) recipient(address string) {
 		f.suppress(address, sending.SuppressedByBounce, policyBounce, at)
 		return
 	}
-	if b.Transient > 0 && f.chance(b.Transient) { // draws nothing where there are none: older seeds keep their events
+	if b.Transient > 0 && f.chance(b.Transient) { // no draw at zero, so that older seeds keep their events
 		f.bounceAt(f.delay(address, soonestAttempt, latestAttempt), address, mailboxFull)
 		return
 	}
@@ -152,7 +152,7 @@ func (f *fates) recipient(address string) {
 	}
 }
 
-// engagement is what a person does with a message that arrived.
+// engagement generates what a person does with a delivered message.
 func (f *fates) engagement(address string, delivered time.Time) {
 	b := f.d.s.behaviour
 	if !f.chance(b.Open) {
@@ -175,10 +175,11 @@ func (f *fates) engagement(address string, delivered time.Time) {
 
 func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
 
-// after is a time of this message between two spans from its sending.
+// after returns a random time between two durations after sending.
 func (f *fates) after(least, most time.Duration) time.Time { return f.later(f.d.now, least, most) }
 
-// later is whole milliseconds, since event records have no finer times.
+// later returns a random time between two durations after than, in whole milliseconds,
+// the resolution of event records.
 func (f *fates) later(than time.Time, least, most time.Duration) time.Time {
 	span := int64((most - least) / time.Millisecond)
 	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)
@@ -188,7 +189,7 @@ func (f *fates) emit(at time.Time, e event) { f.store(at, e, "") }
 
 const insertEvent = `INSERT INTO outbox (org_id, due, event, unsubscribes) VALUES ($1, $2, $3, $4)`
 
-// store keeps an event in the transaction that sends.
+// store inserts an event in the transaction that sends.
 func (f *fates) store(at time.Time, e event, unsubscribes string) {
 	if f.d.w.err != nil {
 		return

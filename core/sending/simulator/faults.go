@@ -14,7 +14,7 @@ import (
 // Method names a call of the account in a [Fault].
 type Method string
 
-// The calls that a fault can strike.
+// The calls that a fault can affect.
 const (
 	AnyMethod               Method = ""
 	MethodOverview          Method = "Overview"
@@ -41,34 +41,35 @@ const (
 	MethodRequestProductionAccess Method = "RequestProductionAccess"
 )
 
-// Forever is a Delay beyond every deadline: the call ends when its context or
-// its own deadline does, with TimedOut.
+// Forever is a Delay beyond every deadline: the call ends with TimedOut when its
+// context or its own deadline ends.
 const Forever time.Duration = 1<<63 - 1
 
-// Fault is something wrong with the account.
+// Fault is a simulated failure of the account.
 type Fault struct {
-	// Method is the call it strikes; AnyMethod for all.
+	// Method is the affected call; AnyMethod means all.
 	Method Method
-	// Kind is how the call fails after Delay. "" only delays.
+	// Kind is the failure after Delay; "" only delays.
 	Kind sending.FailureKind
-	// RetryAfter goes with Throttled.
+	// RetryAfter is the wait of a Throttled failure.
 	RetryAfter time.Duration
-	// Delay is waited before the answer. A deadline that comes first wins.
+	// Delay is the wait before the response. An earlier deadline ends it.
 	Delay time.Duration
-	// TookEffect lets the call do its work before Delay and Kind strike: the
-	// write is there although its answer is lost. Otherwise nothing is done.
+	// TookEffect runs the call before Delay and Kind apply: the write is stored
+	// although its response is lost. Otherwise the call has no effect.
 	TookEffect bool
-	// Chance is how likely a call is struck, from 0 to 1. Zero means always.
+	// Chance is the probability that a call is affected, from 0 to 1; zero means
+	// always.
 	Chance float64
-	// Times is how many calls are struck before the fault is over. Zero means
-	// until it is cleared.
+	// Times is the number of affected calls before the fault ends; zero means until it
+	// is cleared.
 	Times int
 }
 
-// Faults are the switches of everything that can be wrong with the account. They
-// are not stored: a restart heals the account. Safe for concurrent use.
+// Faults configures the simulated failures. They are not stored: a restart clears them.
+// It is safe for concurrent use.
 type Faults struct {
-	active atomic.Bool // spares healthy calls the lock
+	active atomic.Bool // saves the lock for calls without faults
 	seed   uint64
 
 	mu     sync.Mutex
@@ -78,9 +79,9 @@ type Faults struct {
 
 func newFaults(seed uint64) *Faults { return &Faults{seed: seed} }
 
-// Set replaces all faults. Of several that fit a call, the first strikes. Chances
-// are drawn from Options.Seed anew from here, so the same calls in the same
-// order after Set are struck the same way.
+// Set replaces all faults. If several match a call, the first applies. Random draws
+// restart from Options.Seed, so the same calls in the same order after Set have the
+// same faults.
 func (f *Faults) Set(faults ...Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,10 +90,10 @@ func (f *Faults) Set(faults ...Fault) {
 	f.active.Store(len(faults) > 0)
 }
 
-// Clear takes all faults away.
+// Clear removes all faults.
 func (f *Faults) Clear() { f.Set() }
 
-// draw is the fault that strikes this call, or nil.
+// draw returns the fault for this call, or nil.
 func (f *Faults) draw(m Method) *Fault {
 	if !f.active.Load() {
 		return nil
@@ -120,12 +121,13 @@ func (f *Faults) draw(m Method) *Fault {
 	return nil
 }
 
-// spent marks a fault that struck as often as it was to.
+// spent marks a fault whose Times are used up.
 const spent = -1
 
 var errFault = errors.New("simulator: a fault is switched on")
 
-// strike waits and fails as the fault says; nil when it only delays.
+// strike waits for the delay and returns the fault's failure; nil for a fault that only
+// delays.
 func (f *Fault) strike(ctx context.Context) error {
 	if f.Delay > 0 {
 		timer := time.NewTimer(f.Delay)

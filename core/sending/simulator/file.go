@@ -25,31 +25,31 @@ var secondSchema string
 //go:embed schema_3.sql
 var thirdSchema string
 
-// schemas are the steps from an empty file to the present version: a file of
-// version n needs those from n on. A step that was released is never changed.
+// schemas are the migrations from an empty file to the current version. A file of
+// version n needs the steps from n on. A released step is never changed.
 var schemas = []string{firstSchema, secondSchema, thirdSchema}
 
 const (
-	// applicationID marks the file as ours ("MHsa"), so that another program's
-	// database is not taken for an empty one.
+	// applicationID marks the file as ours ("MHsa"), so that another program's database
+	// is not taken for an empty one.
 	applicationID = 0x4d487361
 
 	readers = 8
 
-	// While another process writes, SQLite waits this many milliseconds by
-	// itself and cannot be called off; the loops around it then look at the
+	// writerBusyMillis is how long SQLite waits for another writer. SQLite cannot be
+	// interrupted while it waits, so the wait is short; a loop around it checks the
 	// context. Readers meet a lock only while a file is recovered.
 	writerBusyMillis = 20
 	readerBusyMillis = 1000
 	pause            = 2 * time.Millisecond
 )
 
-// file is the SQLite file: one connection that writes, several that read.
+// file is the SQLite file with one connection for writes and several for reads.
 type file struct {
 	writer, reader *sql.DB
 }
 
-// openFile opens or creates the file and brings its schema up to date.
+// openFile opens or creates the file and migrates its schema.
 func openFile(ctx context.Context, path string) (*file, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func openFile(ctx context.Context, path string) (*file, error) {
 
 func (f *file) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
 
-// create makes an absent file. SQLite would make it readable by everybody, and
-// it holds people's addresses.
+// create creates a missing file. SQLite would make it readable by all users, and it
+// contains people's addresses.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -87,7 +87,7 @@ func create(path string) error {
 func openHandle(path string, connections, busyMillis int, key, value string) (*sql.DB, error) {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
-	q.Add("_pragma", "synchronous(NORMAL)") // in WAL: survives a kill, not a power cut
+	q.Add("_pragma", "synchronous(NORMAL)") // in WAL mode: survives a kill, not a power failure
 	q.Add("_error_rc", "1")
 	q.Add(key, value)
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
@@ -95,12 +95,12 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections) // a closed connection forgets its prepared statements
+	db.SetMaxIdleConns(connections) // a closed connection loses its prepared statements
 	return db, nil
 }
 
-// migrate creates the schema in a new file, brings an older one up to date and
-// refuses a file it does not know.
+// migrate creates the schema in a new file and migrates an older one. It fails for a
+// file of another program or a newer version.
 func migrate(ctx context.Context, db *sql.DB) error {
 	err := untilFree(ctx, func() error {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
@@ -109,8 +109,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	// The version is read inside the transaction: of two processes that start on
-	// a new file at once, the second finds it made.
+	// The version is read inside the transaction. When two processes start on a new
+	// file at once, the second one finds the schema created.
 	return inTx(ctx, db, func(tx *sql.Tx) error {
 		var id, version, tables int
 		err := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
@@ -132,8 +132,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// inTx runs f in a write transaction. It waits for its turn behind other
-// writers, of this process or another, as long as ctx allows.
+// inTx runs f in a write transaction. It waits for other writers, of this process or
+// another, until ctx ends.
 func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	var tx *sql.Tx
 	err := untilFree(ctx, func() error {
@@ -150,7 +150,7 @@ func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// untilFree repeats f while the file is locked and ctx lives.
+// untilFree repeats f while the file is locked, until ctx ends.
 func untilFree(ctx context.Context, f func() error) error {
 	for {
 		err := f()
@@ -160,12 +160,12 @@ func untilFree(ctx context.Context, f func() error) error {
 		select {
 		case <-ctx.Done():
 			return errors.Join(err, ctx.Err())
-		case <-time.After(pause): // some locks SQLite does not wait for at all
+		case <-time.After(pause): // for locks that SQLite does not wait for
 		}
 	}
 }
 
-// isCode compares the primary result code, the low byte of the extended one.
+// isCode compares the primary result code, which is the low byte of the extended one.
 func isCode(err error, primary int) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && e.Code()&0xff == primary

@@ -14,8 +14,8 @@ const (
 	tokenLength    = 32
 )
 
-// dkimTokens follow from the account and the domain, so that an identity keeps
-// them without their being stored. An address has none.
+// dkimTokens derives the tokens from the account and the domain, so that they need not
+// be stored. An address has none.
 func dkimTokens(accountID, identity string) []string {
 	if strings.Contains(identity, "@") {
 		return nil

@@ -18,8 +18,8 @@ const (
 	maxTagText      = 256
 )
 
-// Their lengths are looked at apart: a pattern that counts to hundreds keeps half a
-// megabyte in memory.
+// Lengths are checked apart: a pattern that counts to hundreds keeps half a megabyte in
+// memory.
 var (
 	tagText    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	headerName = regexp.MustCompile(`^[!-9;-~]+$`) // RFC 5322 section 2.2
@@ -56,7 +56,7 @@ func checkTags(tags map[string]string) error {
 
 func isTagText(text string) bool { return len(text) <= maxTagText && tagText.MatchString(text) }
 
-// mailbox is the address of an address with or without a name.
+// mailbox returns the bare address of an address with or without a name.
 func mailbox(text string) (string, error) {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || !isLine(text) || !isAddress(parsed.Address) {
@@ -65,12 +65,12 @@ func mailbox(text string) (string, error) {
 	return parsed.Address, nil
 }
 
-// isLine is false for what would end a header field early.
+// isLine reports whether text contains nothing that would end a header field.
 func isLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n\x00")
 }
 
-// checkMessage is for what differs between the messages of one call.
+// checkMessage validates the fields that differ between the messages of one call.
 func (d *dispatch) checkMessage(m sending.Message) error {
 	recipients := recipientsOf(m)
 	switch {

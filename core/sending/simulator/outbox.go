@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Outbox holds the events of all accounts until they are taken, at least once.
-// Whoever delivers them asks for what is Due and says Done of what arrived. Every
-// configuration set, and a message without one, publishes every type of event.
-// Safe for concurrent use.
+// Outbox holds the events of all accounts until they are done. Delivery is at least
+// once: read events with Due, deliver them, and remove them with Done. Every
+// configuration set publishes every type of event, and so does a message without one.
+// It is safe for concurrent use.
 type Outbox struct {
 	s *Simulator
 
@@ -21,23 +21,23 @@ type Outbox struct {
 
 // Event is one event record as the provider would publish it.
 type Event struct {
-	ID   int64 // within the file; duplicates have the same
+	ID   int64 // unique in the file; duplicates have the same id
 	At   time.Time
 	JSON []byte
 }
 
-// Disorder is how badly events are delivered. The zero value delivers each once,
-// in the order of their times.
+// Disorder configures irregular delivery. With the zero value, Due returns each event
+// once, in the order of their times.
 type Disorder struct {
-	// Duplicates is how likely an event is handed out twice at once, from 0 to 1.
+	// Duplicates is the probability that a batch has an event twice, from 0 to 1.
 	Duplicates float64
-	// Shuffled hands out each batch in another order.
+	// Shuffled changes the order of each batch.
 	Shuffled bool
-	// Late is how long after its time an event is due.
+	// Late is the time from an event until it is due.
 	Late time.Duration
 }
 
-// SetDisorder switches the disorder. Like faults, it is not stored.
+// SetDisorder replaces the disorder. It is not stored.
 func (o *Outbox) SetDisorder(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,9 +53,9 @@ SELECT id, due, event, unsubscribes FROM outbox WHERE org_id = $1 AND due <= $2 
 	waitingOrgs = `SELECT DISTINCT org_id FROM outbox WHERE due <= $1 ORDER BY org_id`
 )
 
-// Due is at most limit events, besides duplicates, of an organization that
-// happened until now. What is not Done is due again. Somebody who unsubscribes by
-// an event has done so when it is first handed out.
+// Due returns at most limit due events of an organization, plus duplicates. Events stay
+// due until Done. An unsubscribe event takes effect on the contact when Due first
+// returns it.
 func (o *Outbox) Due(ctx context.Context, orgID string, now time.Time, limit int) ([]Event, error) {
 	o.mu.Lock()
 	d := o.disorder
@@ -77,7 +77,7 @@ func (o *Outbox) Due(ctx context.Context, orgID string, now time.Time, limit int
 	return d.apply(due, o.s.seed), nil
 }
 
-// leaver is a contact who unsubscribes at a time.
+// leaver is a contact with the time of the unsubscription.
 type leaver struct {
 	emailKey  string
 	at, event int64
@@ -88,7 +88,7 @@ func readDue(w *change, until time.Time, limit int) ([]Event, []leaver, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	defer func() { _ = rows.Close() }() // what went wrong is in rows.Err
+	defer func() { _ = rows.Close() }() // errors are in rows.Err
 	var due []Event
 	var left []leaver
 	for rows.Next() {
@@ -106,7 +106,7 @@ func readDue(w *change, until time.Time, limit int) ([]Event, []leaver, error) {
 	return due, left, rows.Err()
 }
 
-// apply is the same for the same batch and seed.
+// apply returns the batch with the disorder. Equal batch and seed give an equal result.
 func (d Disorder) apply(due []Event, seed uint64) []Event {
 	if len(due) == 0 || d.Duplicates == 0 && !d.Shuffled {
 		return due
@@ -125,7 +125,7 @@ func (d Disorder) apply(due []Event, seed uint64) []Event {
 	return handed
 }
 
-// Done takes events out for good. Ids that are not there are no failure.
+// Done removes events. Unknown ids are ignored.
 func (o *Outbox) Done(ctx context.Context, orgID string, ids ...int64) error {
 	return failureOf(o.s.write(ctx, orgID, func(w *change) {
 		for _, id := range ids {
@@ -134,13 +134,13 @@ func (o *Outbox) Done(ctx context.Context, orgID string, ids ...int64) error {
 	}))
 }
 
-// Waiting are the organizations with events that happened until now.
+// Waiting returns the organizations with events that happened until now.
 func (o *Outbox) Waiting(ctx context.Context, now time.Time) ([]string, error) {
 	rows, err := o.s.file.reader.QueryContext(ctx, waitingOrgs, now.UnixMicro())
 	if err != nil {
 		return nil, failureOf(err)
 	}
-	defer func() { _ = rows.Close() }() // what went wrong is in rows.Err
+	defer func() { _ = rows.Close() }() // errors are in rows.Err
 	var orgs []string
 	for rows.Next() {
 		var org string
@@ -152,7 +152,7 @@ func (o *Outbox) Waiting(ctx context.Context, now time.Time) ([]string, error) {
 	return orgs, failureOf(rows.Err())
 }
 
-// Next is when an organization's next event is due; false when none waits.
+// Next returns when an organization's next event is due; false when none waits.
 func (o *Outbox) Next(ctx context.Context, orgID string) (time.Time, bool, error) {
 	var due sql.NullInt64
 	err := o.s.file.reader.QueryRowContext(ctx, `SELECT min(due) FROM outbox WHERE org_id = $1`, orgID).Scan(&due)

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// What can become of a recipient. Each returns when it happens.
+// The possible events of a recipient. Each function returns the time of its event.
 
 func (f *fates) delivery(address string, sent time.Time) time.Time {
 	at := f.later(sent, 200*time.Millisecond, 3*time.Second)
@@ -21,8 +21,8 @@ func (f *fates) delivery(address string, sent time.Time) time.Time {
 	return at
 }
 
-// delay says that a delivery is late and returns when the next attempt is made,
-// at least soonest after that.
+// delay generates a delay event. It returns the time of the next attempt, between
+// soonest and latest after the event.
 func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 	at := f.after(time.Second, 30*time.Second)
 	f.emit(at, event{EventType: "DeliveryDelay", DeliveryDelay: &delayDetail{
@@ -37,7 +37,7 @@ func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 
 const fullMailbox = "smtp; 452 4.2.2 mailbox is full"
 
-// bounceCause is why a message came back; mta is "" when it never left.
+// bounceCause is the reason of a bounce. mta is "" when the message was not sent.
 type bounceCause struct{ kind, subType, status, diagnostic, mta string }
 
 const remoteMTA = "dsn; " + reporter
@@ -52,7 +52,7 @@ var (
 	onProvidersList = bounceCause{permanent, "Suppressed", "5.1.1", "The provider's own suppression list holds this address; nothing was sent to it.", ""}
 )
 
-// bounce is an answer soon after the sending.
+// bounce generates a bounce within seconds after sending.
 func (f *fates) bounce(address string, why bounceCause) time.Time {
 	return f.bounceAt(f.after(200*time.Millisecond, 3*time.Second), address, why)
 }
@@ -74,9 +74,9 @@ func (f *fates) complaint(address string, delivered time.Time) time.Time {
 	return at
 }
 
-// keptBack is a message to an address on the account's list: nothing is sent, and
-// the event is of the type for which the address is there. A complaint of this kind
-// has no report of a mailbox provider.
+// keptBack generates the event for a suppressed address: a bounce or a complaint, by
+// the reason of the entry. Nothing is sent. Such a complaint has no report of a mailbox
+// provider.
 func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
 	if reason != sending.SuppressedByComplaint {
 		f.bounce(address, onAccountsList)
@@ -89,9 +89,9 @@ func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
 	}})
 }
 
-// unsubscribe is a person who leaves everything by the provider's own link, which
-// only reaches people on the contact list. Their choice is stored when the event
-// about it is taken from the outbox.
+// unsubscribe generates the event of a person who opts out of everything through the
+// provider's link. It applies only to contacts on the list. The choice is stored when
+// the event is taken from the outbox.
 func (f *fates) unsubscribe(address string, at time.Time) {
 	w := f.d.w
 	var list, preferences string
@@ -125,8 +125,8 @@ func statuses(preferences string) []topicStatus {
 	return list
 }
 
-// onList reports whether the account's list holds an address back from this
-// message, and why.
+// onList returns the reason why the suppression list blocks this message to the
+// address. It returns false when the list does not block it.
 func (f *fates) onList(address string) (sending.SuppressionReason, bool) {
 	w := f.d.w
 	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
@@ -139,8 +139,8 @@ func (f *fates) onList(address string) (sending.SuppressionReason, bool) {
 	return entry.Reason, slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
 }
 
-// suppress puts an address on the account's list from then on, if the message's
-// policy has the reason.
+// suppress adds an address to the suppression list, if the message's policy includes
+// the reason.
 func (f *fates) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())
@@ -153,10 +153,9 @@ func isMailboxSimulator(address string) bool {
 	return strings.HasSuffix(strings.ToLower(address), mailboxDomain)
 }
 
-// simulated is an address of the provider's mailbox simulator: its name says what
-// happens. None of them ends up on the account's list. A name that the provider
-// does not know bounces. A label behind a plus sign changes nothing at the
-// provider; here three do, within what their name promises.
+// simulated generates the events of an address of the provider's mailbox simulator, by
+// the address's name. These addresses are never suppressed. Unknown names bounce. The
+// provider ignores labels after a plus sign; here three of them select a variant.
 func (f *fates) simulated(address string) {
 	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
 	switch {

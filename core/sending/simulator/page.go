@@ -5,16 +5,16 @@ import (
 	"database/sql"
 )
 
-// listing is which list somebody pages through, and how far they are.
+// listing is a list and the position of the iteration over it.
 type listing struct{ orgID, name, token string }
 
-// scope binds a page token to the listing that it was made for.
+// scope returns the text that binds a page token to its listing.
 func (l listing) scope() string { return l.name + " " + l.orgID }
 
-// page runs a statement whose arguments are the organization, the id to start
-// behind, those in more, and the limit. take scans a row and returns its id. The
-// statement is asked for one row more than a page has, to know whether another
-// page follows; that row is not taken.
+// page runs a statement with these arguments: the organization, the id to start after,
+// those in more, and the limit. take scans a row and returns its id. The limit is one
+// row more than a page holds, to detect whether another page follows. That row is not
+// passed to take.
 func (s *Simulator) page(ctx context.Context, stmt *sql.Stmt, l listing, take func(*sql.Rows) (int64, error), more ...any) (string, error) {
 	after, err := decodePageToken(l.scope(), l.token)
 	if err != nil {

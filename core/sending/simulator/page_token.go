@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 )
 
-// A page token is the id of the last contact of a page and a digest that binds
-// it to the organization. It holds no address, so it may be logged, and since
-// ids only grow, contacts that come and go between two pages do not shift it.
+// A page token has the id of the page's last contact and a digest that binds it to the
+// organization. It contains no address, so it may be logged. Ids only grow, so contacts
+// added or deleted between two pages do not shift the position.
 
 const (
 	tokenIDBytes     = 8
@@ -21,8 +21,9 @@ func encodePageToken(orgID string, last int64) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, digest[:]...))
 }
 
-// decodePageToken is the id that a page starts behind: 0 for "", the first page.
-// A token that encodePageToken did not make for the organization is Invalid.
+// decodePageToken returns the id that a page starts after; 0 for "", the first page. It
+// fails with Invalid for a token that encodePageToken did not create for the
+// organization.
 func decodePageToken(orgID, token string) (int64, error) {
 	if token == "" {
 		return 0, nil
@@ -38,8 +39,8 @@ func decodePageToken(orgID, token string) (int64, error) {
 	return int64(last), nil
 }
 
-// tokenDigest catches mistakes; it is no secret, because a forged token only
-// moves a reader within contacts that the reader may see anyway.
+// tokenDigest detects mistakes. It is not a secret: a forged token only changes the
+// position within contacts that the caller may read anyway.
 func tokenDigest(orgID string, id []byte) [tokenDigestBytes]byte {
 	h := sha256.New()
 	h.Write(id)

@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Preferences are stored as words separated by spaces, each a sign and a topic's
-// name, sorted by name: "+news -offers". Equal choices are equal texts, and
-// reading them copies nothing, which the hot path of a contact's read is glad of.
-// A topic's name cannot hold a space (see checkTopic).
+// Preferences are stored as words separated by spaces, each a sign and a topic's name,
+// sorted by name: "+news -offers". Equal choices give equal texts. Decoding copies no
+// strings, which keeps reading a contact fast. A topic's name cannot contain a space
+// (see checkTopic).
 
 func encodePreferences(preferences map[string]sending.Subscription) string {
 	if len(preferences) == 0 {
@@ -32,7 +32,7 @@ func encodePreferences(preferences map[string]sending.Subscription) string {
 	return b.String()
 }
 
-// decodePreferences never returns nil: a contact without choices has an empty map.
+// decodePreferences returns an empty map, never nil, for a contact without choices.
 func decodePreferences(text string) map[string]sending.Subscription {
 	if text == "" {
 		return map[string]sending.Subscription{}

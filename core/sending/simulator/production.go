@@ -14,10 +14,11 @@ const maxUseCase = 5000
 const requestProductionAccess = `
 UPDATE accounts SET review = $2, mail_type = $3, website = $4, use_case = $5 WHERE org_id = $1`
 
-// RequestProductionAccess opens a review, which is pending until SetReview ends
-// it. A website that is no http or https URL, a use case that is empty or longer
-// than 5,000 bytes and another mail type are Invalid, and so is a request while
-// one is pending or after one was granted: the provider answers a conflict.
+// RequestProductionAccess opens a review, which is pending until SetReview. It fails
+// with Invalid for a website that is not an http or https URL, a use case that is empty
+// or longer than 5,000 bytes, and an unknown mail type. It also fails with Invalid
+// while a request is pending or after one was granted, where the provider reports a
+// conflict.
 func (s *Simulator) RequestProductionAccess(ctx context.Context, orgID string, r sending.ProductionRequest) error {
 	return s.call(ctx, MethodRequestProductionAccess, func(ctx context.Context) error {
 		if err := checkProductionRequest(r); err != nil {
@@ -50,7 +51,7 @@ func checkProductionRequest(r sending.ProductionRequest) error {
 	return nil
 }
 
-// ProductionRequest is the latest request, zero when there was none.
+// ProductionRequest returns the latest request; the zero value without one.
 func (s *Simulator) ProductionRequest(ctx context.Context, orgID string) (sending.ProductionRequest, error) {
 	var r sending.ProductionRequest
 	err := s.file.reader.QueryRowContext(ctx, `SELECT mail_type, website, use_case FROM accounts WHERE org_id = $1`, orgID).
@@ -61,7 +62,7 @@ func (s *Simulator) ProductionRequest(ctx context.Context, orgID string) (sendin
 	return r, failureOf(err)
 }
 
-// What the provider gives an account that leaves the sandbox, at least.
+// The lowest quotas of an account outside the sandbox.
 const (
 	production24HourSend  = 50_000
 	productionMaxSendRate = 14
@@ -73,9 +74,9 @@ const leaveSandbox = `
 UPDATE accounts SET sandbox = 0, max_24_hour_send = max(max_24_hour_send, $2), max_send_rate = max(max_send_rate, $3)
 WHERE org_id = $1 AND sandbox = 1`
 
-// SetReview is the provider's decision. ReviewGranted takes the account out of
-// the sandbox, with the quotas of a new production account. Like Seed, it is no
-// call of the port: no fault strikes it.
+// SetReview sets the provider's decision. ReviewGranted moves the account out of the
+// sandbox, with the quotas of a new production account. Like Seed, it is not a call of
+// the port, so faults do not affect it.
 func (s *Simulator) SetReview(ctx context.Context, orgID string, review sending.Review) error {
 	return failureOf(s.write(ctx, orgID, func(w *change) {
 		w.exec(endReview, orgID, string(review))

@@ -10,13 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Render fills the variables of a template from data, a JSON object or "". A
-// variable is {{name}}, or a path such as {{order.number}}; white space around it
-// and a third brace do not matter, and nothing is escaped. missing is the first
-// variable that the data does not have; "" when all are there. Of blocks
-// ({{#if}}, {{#each}}) only the outermost marks are known: what is inside is
-// rendered once and nothing in it can be missing. Data that is no JSON object is
-// Invalid.
+// Render replaces the variables of a template by values from data, a JSON object or "".
+// A variable is {{name}}, or a path such as {{order.number}}. White space around it and
+// a third brace are ignored, and values are not escaped. missing is the first variable
+// without a value; "" when all have one.
+//
+// Of blocks ({{#if}}, {{#each}}) only the outermost tags are recognized. Their content
+// is rendered once, and its variables may be missing. Render fails with Invalid when
+// data is not a JSON object.
 func Render(t sending.Template, data string) (rendered sending.Template, missing string, err error) {
 	values, err := decodeData(data)
 	if err != nil {
@@ -47,7 +48,7 @@ func decodeData(data string) (map[string]any, error) {
 	return values, nil
 }
 
-// mergeData lets the recipient's own values win over the default ones.
+// mergeData merges two objects. The recipient's own values override the defaults.
 func mergeData(defaults, own string) (string, error) {
 	values, err := decodeData(defaults)
 	if err != nil {

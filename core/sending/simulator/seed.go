@@ -12,28 +12,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Setup is what an organization's account should have.
+// Setup is the intended content of an organization's account.
 type Setup struct {
-	// Account is quota and state. nil leaves an account as it is and makes a new
-	// one as the provider does: in the sandbox, 200 messages in 24 hours, 1 a
-	// second. An empty AccountID or Region is filled in. A Max24HourSend of -1
-	// means unlimited, as the provider has it.
+	// Account is quota and state. nil keeps an existing account. For a new one nil
+	// means the provider's defaults: in the sandbox, 200 messages in 24 hours, 1 per
+	// second. An empty AccountID or Region is filled in. A Max24HourSend of -1 means
+	// unlimited, as at the provider.
 	Account *sending.Overview
-	// Identities and ConfigurationSets are added, or replaced by their name. The
-	// account makes the DKIM tokens of a domain itself.
+	// Identities and ConfigurationSets are added, or replaced by name. The account
+	// generates the DKIM tokens of a domain.
 	Identities        []sending.Identity
 	ConfigurationSets []sending.ConfigurationSet
-	// List is the contact list; its topics are added, or replaced by their name,
-	// and its UpdatedAt is ignored. nil leaves the account's list as it is, or
-	// the account without one.
+	// List is the contact list. Its topics are added, or replaced by name; its
+	// UpdatedAt is ignored. nil changes no list and creates none.
 	List *sending.ContactList
-	// Contacts are added. One whose address is on the list already keeps its
-	// consent. UpdatedAt is kept when it is set.
+	// Contacts are added. An address already on the list keeps its consent. UpdatedAt
+	// is kept when it is set.
 	Contacts []sending.Contact
-	// Suppressed are put on the account's suppression list, for a bounce or a
-	// complaint, at their time or now. One that is on it stays as it is.
+	// Suppressed are added to the suppression list, for a bounce or a complaint, at
+	// their time or now. Existing entries are not changed.
 	Suppressed []sending.Suppressed
-	// Templates are added, or replaced by their name.
+	// Templates are added, or replaced by name.
 	Templates []sending.Template
 }
 
@@ -44,11 +43,10 @@ const (
 	accountIDUpperBound = 1_000_000_000_000
 )
 
-// Seed sets up an organization's account. It takes nothing away, and doing it
-// again changes nothing. Unlike the calls of the port it has no deadline of its
-// own and no fault strikes it. It fails with a *sending.Failure: Invalid for a
-// value that the account does not take, Full for a 51st topic, NotFound for
-// contacts without a list to put them on.
+// Seed adds the content of setup to an organization's account. It removes nothing and
+// may be repeated. Unlike the calls of the port it has no deadline of its own, and
+// faults do not affect it. It fails with a *sending.Failure: Invalid for an invalid
+// value, Full for a 51st topic, NotFound for contacts without a list.
 func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 	err := inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
 		w := &change{ctx: ctx, tx: tx, orgID: orgID}
@@ -116,8 +114,8 @@ func (w *change) account(wanted *sending.Overview) {
 	w.exec(text, w.orgID, o.AccountID, o.Region, o.Sandbox, o.SendingEnabled, o.Max24HourSend, o.MaxSendRate, o.SentLast24Hours, string(o.Review))
 }
 
-// mintAccountID is the same for the same organization, so that repeating Seed
-// changes nothing.
+// mintAccountID derives the id from the organization, so that repeating Seed changes
+// nothing.
 func mintAccountID(orgID string) string {
 	sum := sha256.Sum256([]byte(orgID))
 	return fmt.Sprintf("%012d", binary.BigEndian.Uint64(sum[:8])%accountIDUpperBound)
@@ -163,7 +161,8 @@ INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, up
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, email_key) DO NOTHING`
 )
 
-// list is dated anew only when it or a topic of it changes.
+// list stores the list. Its time changes only when the list or one of its topics
+// changes.
 func (w *change) list(l sending.ContactList, at int64) {
 	w.exec(upsertList, w.orgID, l.Name, l.Description, at)
 	changed := int64(0)

@@ -11,27 +11,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Send hands over one message. The account takes it, and so counts it against its
-// quotas and says by events what became of it, when
+// Send hands over one message. It checks the following conditions. If all hold, it
+// counts the message against the quotas and generates its events.
 //
-//   - sending is enabled, else Rejected;
-//   - the configuration set and the template exist, else Rejected;
-//   - an address or a domain that covers From is verified, else Rejected;
-//   - in the sandbox, so is every recipient that is no address of the mailbox
-//     simulator, else Rejected;
-//   - it has 1 to 50 recipients, all well-formed, and tags, headers and template
-//     data as the provider takes them, else Invalid;
-//   - neither quota is used up, else Throttled.
+//   - Sending is enabled, else Rejected.
+//   - The configuration set and the template exist, else Rejected.
+//   - An address or a domain that covers From is verified, else Rejected.
+//   - In the sandbox, every recipient is verified or an address of the mailbox
+//     simulator, else Rejected.
+//   - There are 1 to 50 recipients, all well-formed, and the provider would accept the
+//     tags, headers and template data, else Invalid.
+//   - Neither quota is used up, else Throttled.
 //
-// A template whose variables are not all in the data is taken all the same, and
-// ends as the event "Rendering Failure"; one that holds a virus ends as Reject.
+// A message with a missing template variable is accepted and ends with the event
+// "Rendering Failure". A message with a virus is accepted and ends with Reject.
 func (s *Simulator) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	m.Tags = ownTags(m.Envelope, m.Content.Template)
 	return s.SendTagged(ctx, orgID, m)
 }
 
-// SendTagged is Send for a caller who names test and template in Tags already:
-// nothing is added to them.
+// SendTagged is Send for a caller whose Tags already include test and template. It adds
+// no tags.
 func (s *Simulator) SendTagged(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	var id string
 	err := s.call(ctx, MethodSend, func(ctx context.Context) error {
@@ -48,15 +48,15 @@ func (s *Simulator) SendTagged(ctx context.Context, orgID string, m sending.Mess
 	return id, nil
 }
 
-// SendBulk hands over a template to at most 50 recipients, in one transaction.
-// What is wrong with the sender, the account or the template fails the call; what
-// is wrong with one recipient, and a quota that is used up midway, fails that one.
+// SendBulk hands over a template to at most 50 recipients, in one transaction. An error
+// of the sender, the account or the template fails the call. An error of one recipient,
+// and a quota that is used up midway, fails only that recipient.
 func (s *Simulator) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	b.Tags = ownTags(b.Envelope, b.Template)
 	return s.SendBulkTagged(ctx, orgID, b)
 }
 
-// SendBulkTagged is to SendBulk what SendTagged is to Send.
+// SendBulkTagged is SendBulk without added tags, like SendTagged.
 func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	var outcomes []sending.BulkOutcome
 	err := s.call(ctx, MethodSendBulk, func(ctx context.Context) error {
@@ -87,7 +87,7 @@ func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.
 	return outcomes, nil
 }
 
-// bulkOne fails only when the file does.
+// bulkOne returns the outcome of one recipient. It fails only when the file does.
 func (d *dispatch) bulkOne(b sending.Bulk, r sending.BulkRecipient) (sending.BulkOutcome, error) {
 	data, err := mergeData(b.DefaultData, r.Data)
 	var id string
@@ -108,8 +108,7 @@ func (d *dispatch) bulkOne(b sending.Bulk, r sending.BulkRecipient) (sending.Bul
 	return sending.BulkOutcome{MessageID: id, Failure: failure}, nil
 }
 
-// ownTags are the tags with those by which an event says what the provider's
-// does not.
+// ownTags returns the tags and two of ours, for facts that the provider's events omit.
 func ownTags(e sending.Envelope, template string) map[string]string {
 	tags := maps.Clone(e.Tags)
 	if tags == nil {
@@ -125,14 +124,14 @@ func ownTags(e sending.Envelope, template string) map[string]string {
 }
 
 const (
-	// nextMessage counts all messages of an account: ids and fates follow from the
-	// number.
+	// nextMessage counts all messages of an account. Ids and random draws are derived
+	// from the number.
 	nextMessage = `UPDATE accounts SET messages = messages + 1 WHERE org_id = $1 RETURNING messages`
 	insertSent  = `INSERT INTO sent (org_id, at, recipients) VALUES ($1, $2, $3)`
 	pruneSent   = `DELETE FROM sent WHERE org_id = $1 AND at <= $2`
 )
 
-// submit checks what belongs to one message, counts it, and stores its events.
+// submit validates one message, counts it, and stores its events.
 func (d *dispatch) submit(m sending.Message) (string, error) {
 	if err := d.checkMessage(m); err != nil {
 		return "", err
@@ -163,8 +162,8 @@ func (d *dispatch) submit(m sending.Message) (string, error) {
 	return f.mail.MessageID, d.w.err
 }
 
-// virus is what stands for one: the readable part of the file by which virus
-// scanners are tried out.
+// virus stands for a virus in simulated content: the readable part of the test file for
+// virus scanners.
 const virus = "EICAR-STANDARD-ANTIVIRUS-TEST-FILE"
 
 func recipientsOf(m sending.Message) []string {
@@ -172,8 +171,7 @@ func recipientsOf(m sending.Message) []string {
 	return append(append(append(all, m.To...), m.CC...), m.BCC...)
 }
 
-// content is the message as it goes out. missing names a variable that the data
-// does not have.
+// content returns the rendered message. missing names a variable without a value.
 func (d *dispatch) content(c sending.Content) (rendered sending.Template, missing string, err error) {
 	if c.Template == "" {
 		return sending.Template{Subject: c.Subject, Text: c.Text, HTML: c.HTML}, "", nil
@@ -188,13 +186,13 @@ func (d *dispatch) content(c sending.Content) (rendered sending.Template, missin
 const (
 	countSentSince = `SELECT coalesce(sum(recipients), 0), coalesce(min(at), 0) FROM sent WHERE org_id = $1 AND at > $2`
 
-	// exhaustedRetryAfter is told when nobody knows when the daily quota has room.
+	// exhaustedRetryAfter is the wait when it is unknown when the daily quota has room.
 	exhaustedRetryAfter = time.Hour
 )
 
-// checkQuotas holds back what exceeds the rate or the daily quota. A message to
-// more people than the rate allows in a second goes out when the second before it
-// was silent; a rate of zero holds nothing back.
+// checkQuotas fails with Throttled when the recipients exceed the rate or the daily
+// quota. A message to more recipients than one second allows is accepted when none was
+// sent to in the last second. A rate of zero means no limit.
 func (d *dispatch) checkQuotas(recipients int) error {
 	n := int64(recipients)
 	used, oldest, err := d.sentSince(time.Second)

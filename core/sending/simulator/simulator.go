@@ -14,8 +14,8 @@ import (
 
 var _ sending.Account = (*Simulator)(nil)
 
-// Simulator is the simulated account of every organization. It is safe for
-// concurrent use, and so is its file for several processes.
+// Simulator is the simulated account of every organization. It is safe for concurrent
+// use. Several processes may use its file at once.
 type Simulator struct {
 	file     *file
 	clock    core.Clock
@@ -29,19 +29,18 @@ type Simulator struct {
 	prepared
 }
 
-// Options of a simulator. The zero value is right for serving.
+// Options configure a simulator. The zero value is right for serving.
 type Options struct {
-	// Clock dates what is stored. nil is core.SystemClock.
+	// Clock dates what is stored; nil means core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline every call of the port has of its own. Zero is
-	// five seconds.
+	// CallTimeout is the deadline of each call of the port; zero means five seconds.
 	CallTimeout time.Duration
-	// PageSize is how many contacts a page has, at most and by default 1,000.
+	// PageSize is the number of contacts per page, at most and by default 1,000.
 	PageSize int
-	// Seed is where chances are drawn from, of faults and of what recipients do, and
-	// ids of messages.
+	// Seed initializes the random draws of faults, of recipients' behaviour and of
+	// message ids.
 	Seed uint64
-	// Behaviour is what recipients do.
+	// Behaviour sets what recipients do.
 	Behaviour Behaviour
 }
 
@@ -51,9 +50,8 @@ const (
 	openTimeout        = 10 * time.Second
 )
 
-// Open opens the file, or creates it when it is absent; the folder must exist. A
-// file that is no simulator's, was written by a newer version or cannot be read
-// is an error that says so.
+// Open opens the file, or creates it when it is missing. The folder must exist. It
+// fails for a file of another program, of a newer version, or one that cannot be read.
 func Open(path string, opts Options) (*Simulator, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout) //nolint:forbidigo // a start has no caller
 	defer cancel()
@@ -89,17 +87,17 @@ func openError(path string, err error) error {
 	return fmt.Errorf("simulated sending account %s: %w", path, err)
 }
 
-// Close lets go of the file. Calls in flight fail.
+// Close closes the file. Calls in progress fail.
 func (s *Simulator) Close() error { return s.file.close() }
 
-// Faults are the switches of what can be wrong with the account.
+// Faults returns the switches for simulated failures.
 func (s *Simulator) Faults() *Faults { return s.faults }
 
-// Outbox is where events wait to be taken.
+// Outbox returns the events that wait for delivery.
 func (s *Simulator) Outbox() *Outbox { return s.outbox }
 
-// InPages is the same account with pages of at most size entries, for a caller who
-// asks for small ones. It shares everything; only one of the two is closed.
+// InPages returns the same account with pages of at most size entries. It shares the
+// file with s; close only one of them.
 func (s *Simulator) InPages(size int) *Simulator {
 	smaller := *s
 	if size > 0 {
@@ -108,14 +106,14 @@ func (s *Simulator) InPages(size int) *Simulator {
 	return &smaller
 }
 
-// prepared are the statements of every call, compiled once for each connection.
+// prepared are the statements of all calls, compiled once per connection.
 type prepared struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
 	selectList, selectTopics                                 *sql.Stmt
 	selectContact, selectContacts                            *sql.Stmt
 	selectSuppressed, selectSuppressedPage                   *sql.Stmt
 	selectTemplate, selectTemplatesPage                      *sql.Stmt
-	// The rest belongs to the connection that writes.
+	// The following statements belong to the connection for writes.
 	suppressedInTx                           *sql.Stmt
 	accountInTx, listInTx, topicsInTx        *sql.Stmt
 	insertContact, putContact, deleteContact *sql.Stmt
@@ -154,8 +152,8 @@ func (p *prepared) prepare(ctx context.Context, f *file) error {
 	return nil
 }
 
-// call runs one call of the port: under its deadline, struck by faults, and
-// failing with a *sending.Failure whatever went wrong.
+// call runs one call of the port with its deadline and its faults. It fails with a
+// *sending.Failure.
 func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -174,10 +172,10 @@ func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Cont
 	return nil
 }
 
-// pointRead is call for a query that ends by itself in microseconds, or when the
-// file is locked after readerBusyMillis. Without a fault to wait for, it looks at
-// the context once and spares the query a timer and the driver a goroutine that
-// watches: a quarter of the time of the hottest call there is.
+// pointRead is call for a query that takes microseconds. While the file is locked, the
+// query ends after readerBusyMillis. Without faults it checks the context only once,
+// which saves a timer and the driver's watching goroutine: a quarter of the time of the
+// most frequent call.
 func (s *Simulator) pointRead(ctx context.Context, m Method, do func(ctx context.Context) error) error {
 	if s.faults.active.Load() || ctx.Err() != nil {
 		return s.call(ctx, m, do)

@@ -10,10 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// An address that a message bounced or will bounce is on the list from then on.
+// The query ignores entries of bounces and complaints that have not happened yet.
 const selectSuppressed = `SELECT email, reason, at FROM suppressed WHERE org_id = $1 AND email_key = $2 AND at <= $3`
 
-// Suppressed reads one address of the account's list; NotFound when it is not on it.
+// Suppressed returns one entry of the account's list. It fails with NotFound when the
+// address is not on it.
 func (s *Simulator) Suppressed(ctx context.Context, orgID, email string) (sending.Suppressed, error) {
 	var found sending.Suppressed
 	err := s.pointRead(ctx, MethodSuppressed, func(ctx context.Context) error {
@@ -38,7 +39,8 @@ func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, no
 	return found, err
 }
 
-// missing is why a thing was not found: there is none, or no account at all.
+// missing returns the error for a missing object: NotFound, or NotConnected without an
+// account.
 func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
 	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
 		return err
@@ -50,10 +52,9 @@ const selectSuppressedPage = `
 SELECT id, email, reason, at FROM suppressed
 WHERE org_id = $1 AND id > $2 AND at >= $3 AND at < $4 ORDER BY id LIMIT $5`
 
-// SuppressedPage reads a page of the account's list, those added first first:
-// since belongs to the window and until does not. An address that is there all
-// the while somebody pages appears exactly once. A token of another listing is
-// Invalid.
+// SuppressedPage returns a page of the account's list, in the order of creation. The
+// window includes since and excludes until. An address that is listed during the whole
+// iteration appears exactly once. It fails with Invalid for a token of another listing.
 func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
 	var page []sending.Suppressed
 	var next string
@@ -75,7 +76,7 @@ func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, unt
 	return page, next, nil
 }
 
-// microsOr is the time as it is stored, or open for the zero time.
+// microsOr returns the stored form of a time, or open for the zero time.
 func microsOr(t time.Time, open int64) int64 {
 	if t.IsZero() {
 		return open
@@ -83,7 +84,7 @@ func microsOr(t time.Time, open int64) int64 {
 	return t.UnixMicro()
 }
 
-// An address that is on the list already keeps its first reason and time.
+// An existing entry keeps its first reason and time.
 const insertSuppressed = `
 INSERT INTO suppressed (org_id, email_key, email, reason, at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id, email_key) DO NOTHING`

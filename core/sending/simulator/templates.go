@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// What the provider takes as a template.
+// The limits of a template.
 const maxTemplateBytes = 500 << 10
 
 var templateName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -18,7 +18,7 @@ var templateName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 const selectTemplatesPage = `
 SELECT id, name, created_at FROM templates WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3`
 
-// TemplatesPage reads a page of names, those created first first.
+// TemplatesPage returns a page of names, in the order of creation.
 func (s *Simulator) TemplatesPage(ctx context.Context, orgID, token string) ([]sending.TemplateName, string, error) {
 	var page []sending.TemplateName
 	var next string
@@ -42,7 +42,8 @@ func (s *Simulator) TemplatesPage(ctx context.Context, orgID, token string) ([]s
 
 const selectTemplate = `SELECT name, subject, body_text, body_html FROM templates WHERE org_id = $1 AND name = $2`
 
-// Template reads one with its content; NotFound when there is none of the name.
+// Template returns a template with its content. It fails with NotFound when there is
+// none of this name.
 func (s *Simulator) Template(ctx context.Context, orgID, name string) (sending.Template, error) {
 	var t sending.Template
 	err := s.pointRead(ctx, MethodTemplate, func(ctx context.Context) error {
@@ -70,9 +71,9 @@ INSERT INTO templates (org_id, name, subject, body_text, body_html, created_at) 
 ON CONFLICT (org_id, name) DO UPDATE SET
 	subject = excluded.subject, body_text = excluded.body_text, body_html = excluded.body_html`
 
-// PutTemplate creates the template or replaces its content. A name with other
-// characters than letters, digits, _ and -, a template without a subject and one
-// of more than 500 KB are Invalid.
+// PutTemplate creates the template or replaces its content. It fails with Invalid for a
+// name with characters other than letters, digits, _ and -, for a template without a
+// subject, and for more than 500 KB.
 func (s *Simulator) PutTemplate(ctx context.Context, orgID string, t sending.Template) error {
 	return s.call(ctx, MethodPutTemplate, func(ctx context.Context) error {
 		if err := checkTemplate(t); err != nil {
@@ -84,7 +85,7 @@ func (s *Simulator) PutTemplate(ctx context.Context, orgID string, t sending.Tem
 
 const deleteTemplate = `DELETE FROM templates WHERE org_id = $1 AND name = $2`
 
-// DeleteTemplate removes one, if it is there.
+// DeleteTemplate removes a template. It succeeds when the template does not exist.
 func (s *Simulator) DeleteTemplate(ctx context.Context, orgID, name string) error {
 	return s.call(ctx, MethodDeleteTemplate, func(ctx context.Context) error {
 		return s.write(ctx, orgID, func(w *change) { w.exec(deleteTemplate, orgID, name) })

@@ -1,5 +1,5 @@
-// Package inprocess carries HTTP requests to a handler in the same process,
-// without a socket. It knows nothing of what they say.
+// Package inprocess passes HTTP requests to a handler in the same process, without a
+// socket.
 package inprocess
 
 import (
@@ -9,13 +9,12 @@ import (
 	"net/http"
 )
 
-// Transport is an http.RoundTripper that calls Handler, whatever the request's
-// address. A handler that panics is an error of the request, as a connection
-// would be that breaks.
+// Transport is an http.RoundTripper that calls Handler for every address. A panic of
+// the handler becomes an error of the request, like a broken connection.
 type Transport struct{ Handler http.Handler }
 
-// RoundTrip calls the handler and returns when it does. A request whose context
-// ended meanwhile fails with the context's error.
+// RoundTrip calls the handler and waits for it. It returns the context's error when the
+// context ended in between.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	request := r.Clone(r.Context())
 	request.RequestURI = r.URL.RequestURI()
@@ -25,7 +24,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if request.Body == nil {
 		request.Body = http.NoBody
 	}
-	defer func() { _ = request.Body.Close() }() // a RoundTripper closes what it was given
+	defer func() { _ = request.Body.Close() }() // a RoundTripper must close the body
 	w := &response{header: http.Header{}}
 	err := w.serve(t.Handler, request)
 	if gone := r.Context().Err(); gone != nil {
@@ -41,7 +40,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// response keeps what a handler writes.
+// response records what a handler writes.
 type response struct {
 	header, sent http.Header
 	status       int
@@ -60,10 +59,10 @@ func (w *response) serve(h http.Handler, r *http.Request) error {
 	return err
 }
 
-// Header is the header to be written.
+// Header returns the response's header.
 func (w *response) Header() http.Header { return w.header }
 
-// WriteHeader takes the first status; later ones are superfluous.
+// WriteHeader stores the first status and ignores later ones.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status, w.sent = status, w.header.Clone()

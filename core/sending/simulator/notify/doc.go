@@ -1,5 +1,5 @@
-// Package notify delivers the simulated account's events as the provider's
-// notification service does: posted over HTTP, signed, after the endpoint has
-// confirmed its subscription, and again until they arrive. It does not make
-// events and does not judge them.
+// Package notify delivers the simulated account's events like the provider's
+// notification service. It posts them over HTTP, signed, after the endpoint has
+// confirmed its subscription, and retries until they are delivered. It neither creates
+// nor interprets events.
 package notify

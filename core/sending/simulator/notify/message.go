@@ -45,8 +45,8 @@ func (p *Publisher) message(kind string, s Subscription, text string) message {
 	}
 }
 
-// signedText is what is signed: members with their names, in the order of the
-// alphabet. A Subject counts only when there is one.
+// signedText returns the text to sign: names and values of the members in alphabetical
+// order. An empty Subject is omitted.
 func (m message) signedText() []byte {
 	var b bytes.Buffer
 	for _, member := range [][2]string{
@@ -117,13 +117,13 @@ func (p *Publisher) post(ctx context.Context, s Subscription, m message) error {
 	return nil
 }
 
-// Refusal is an endpoint's answer other than 2xx.
+// Refusal is the error for an endpoint's response other than 2xx.
 type Refusal struct{ Status int }
 
-// Error names the status alone.
+// Error returns a text with the status only.
 func (r *Refusal) Error() string { return fmt.Sprintf("notify: the endpoint answered %d", r.Status) }
 
-// final is an answer after which the service does not come again with the message.
+// final reports whether the service stops retrying after this response.
 func (r *Refusal) final() bool {
 	return r.Status/100 == 4 && r.Status != http.StatusTooManyRequests && r.Status != http.StatusRequestTimeout
 }
@@ -133,7 +133,7 @@ func subscriptionARN(s Subscription) string {
 	return s.TopicARN + ":" + hex.EncodeToString(sum[:16])
 }
 
-// regionOf is the fourth part of a topic's ARN: arn:aws:sns:<region>:...
+// regionOf returns the fourth part of a topic's ARN: arn:aws:sns:<region>:...
 func regionOf(topicARN string) string {
 	const region = 3
 	if parts := strings.Split(topicARN, ":"); len(parts) > region && parts[region] != "" {

@@ -13,15 +13,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// Config of a publisher. Outbox and Client are required.
+// Config configures a publisher. Outbox and Client are required.
 type Config struct {
-	// Outbox holds what is to be delivered.
+	// Outbox has the events to deliver.
 	Outbox *simulator.Outbox
-	// Client posts to endpoints. With inprocess.Transport, no socket is needed.
+	// Client posts to endpoints. With inprocess.Transport it needs no socket.
 	Client *http.Client
-	// Clock dates messages and the certificate. nil is core.SystemClock.
+	// Clock dates messages and the certificate; nil means core.SystemClock.
 	Clock core.Clock
-	// SignatureVersion is 1 (SHA-1) or 2 (SHA-256); zero is 2.
+	// SignatureVersion is 1 (SHA-1) or 2 (SHA-256); zero means 2.
 	SignatureVersion int
 }
 
@@ -31,27 +31,28 @@ type Subscription struct {
 	Endpoint string // an http or https URL
 }
 
-// Publisher signs and delivers. Its key is made for the first message and lives as long
-// as the publisher. Safe for concurrent use.
+// Publisher signs and delivers messages. Its key is generated for the first message and
+// kept as long as the publisher. It is safe for concurrent use.
 type Publisher struct {
 	cfg Config
-	// identity makes the key and its certificate once: that takes longer than all the rest
-	// of a start, and most processes deliver nothing.
+	// identity generates the key and its certificate once. It is lazy because
+	// generation takes longer than the rest of the start, and most processes deliver
+	// nothing.
 	identity func() (identity, error)
 
 	mu     sync.Mutex
-	tokens map[string]Subscription // handed out and not yet followed
+	tokens map[string]Subscription // issued and not used yet
 	taken  map[Subscription]bool   // confirmed
 }
 
-// ErrUnconfirmed is a delivery to an endpoint that has not confirmed its
+// ErrUnconfirmed is the error of a delivery to an endpoint that has not confirmed its
 // subscription.
 var ErrUnconfirmed = errors.New("notify: the endpoint has not confirmed its subscription")
 
-// ErrNotMine is an address that is none of this publisher's.
+// ErrNotMine is the error for an address that does not belong to this publisher.
 var ErrNotMine = errors.New("notify: the address is not the publisher's")
 
-// New returns a publisher with a key and a certificate of its own.
+// New returns a publisher with its own key and certificate.
 func New(cfg Config) (*Publisher, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -69,8 +70,8 @@ func New(cfg Config) (*Publisher, error) {
 	}, nil
 }
 
-// Subscribe asks the endpoint to confirm. Whether it does is told by Confirmed: it
-// may answer first and confirm later.
+// Subscribe sends the endpoint a request to confirm. Use Confirmed for the result: an
+// endpoint may respond first and confirm later.
 func (p *Publisher) Subscribe(ctx context.Context, s Subscription) error {
 	token := strings.ToLower(rand.Text() + rand.Text())
 	p.mu.Lock()
@@ -82,16 +83,16 @@ func (p *Publisher) Subscribe(ctx context.Context, s Subscription) error {
 	return p.post(ctx, s, m)
 }
 
-// Confirmed reports whether the endpoint has followed the link.
+// Confirmed reports whether the endpoint has opened the confirmation link.
 func (p *Publisher) Confirmed(s Subscription) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.taken[s]
 }
 
-// Publish posts one message: an event record, or the plain text by which the
-// provider tries a topic out. It fails with ErrUnconfirmed before the endpoint has
-// confirmed, and when the endpoint answers with anything but 2xx.
+// Publish posts one message: an event record or plain text. It fails with
+// ErrUnconfirmed before the endpoint has confirmed, and with *Refusal for a response
+// other than 2xx.
 func (p *Publisher) Publish(ctx context.Context, s Subscription, message string) error {
 	if !p.Confirmed(s) {
 		return ErrUnconfirmed
@@ -102,15 +103,16 @@ func (p *Publisher) Publish(ctx context.Context, s Subscription, message string)
 	return p.post(ctx, s, m)
 }
 
-// TryOut posts the first message of a topic, which is no event record and no JSON.
+// TryOut posts the first message of a topic, which is plain text and not an event
+// record.
 func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
 	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
 }
 
-// Deliver posts at most limit of an organization's events that happened until now,
-// and says how many were taken. An event that the endpoint refuses with a status
-// of 400 to 499, other than 408 and 429, is given up, as the service does. At any
-// other failure Deliver stops; that event and those behind it are due again.
+// Deliver posts at most limit of an organization's due events and returns how many are
+// done. An event refused with a status of 400 to 499, other than 408 and 429, is
+// dropped, as the service does. After any other failure Deliver stops; that event and
+// the following ones stay due.
 func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, limit int) (int, error) {
 	if !p.Confirmed(s) {
 		return 0, ErrUnconfirmed

@@ -24,15 +24,15 @@ const (
 	validFrom = -24 * time.Hour
 )
 
-// identity is what signatures are made and checked with.
+// identity is the key and the certificate for signatures.
 type identity struct {
 	key         *rsa.PrivateKey
 	certificate []byte // PEM
-	address     string // of the certificate
+	address     string // the URL of the certificate
 }
 
-// newIdentity returns a key with a certificate that it signed itself, for the name of
-// the notification service. The address has the shape that the service's have.
+// newIdentity returns a key with a self-signed certificate for the name of the
+// notification service. The URL has the format of the service's URLs.
 func newIdentity(now time.Time) (identity, error) {
 	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
@@ -53,21 +53,21 @@ func newIdentity(now time.Time) (identity, error) {
 	}, nil
 }
 
-// Certificate returns what signatures are checked with, in PEM.
+// Certificate returns the certificate that verifies signatures, in PEM.
 func (p *Publisher) Certificate() ([]byte, error) {
 	own, err := p.identity()
 	return bytes.Clone(own.certificate), err
 }
 
-// SigningCertURL returns the address that messages name for the certificate. Only this
-// publisher's RoundTrip answers there.
+// SigningCertURL returns the certificate's URL in messages. Only this publisher's
+// RoundTrip serves it.
 func (p *Publisher) SigningCertURL() (string, error) {
 	own, err := p.identity()
 	return own.address, err
 }
 
-// Key returns the key that the certificate at the address holds; ErrNotMine for any
-// other address.
+// Key returns the public key of the certificate at the URL. It fails with ErrNotMine
+// for any other URL.
 func (p *Publisher) Key(_ context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	own, err := p.identity()
 	if err != nil {
@@ -79,9 +79,9 @@ func (p *Publisher) Key(_ context.Context, certificateURL string) (*rsa.PublicKe
 	return &own.key.PublicKey, nil
 }
 
-// Confirm follows the link of a SubscriptionConfirmation of the topic; ErrNotMine
-// for a link that this publisher has not made for it. The same link may be
-// followed again.
+// Confirm opens the link of a topic's SubscriptionConfirmation. It fails with
+// ErrNotMine for a link that this publisher has not issued for the topic. It may be
+// repeated.
 func (p *Publisher) Confirm(_ context.Context, subscribeURL, topicARN string) error {
 	link, err := url.Parse(subscribeURL)
 	if err != nil {
@@ -99,9 +99,9 @@ func (p *Publisher) Confirm(_ context.Context, subscribeURL, topicARN string) er
 	return nil
 }
 
-// RoundTrip answers for the notification service itself, so that a receiver's HTTP
-// client reaches the certificate and the confirmation without a socket. Anything
-// else is answered with 404.
+// RoundTrip serves the URLs of the notification service, so that a receiver's HTTP
+// client gets the certificate and the confirmation without a socket. Any other URL gets
+// 404.
 func (p *Publisher) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {
 		_ = r.Body.Close()

@@ -11,7 +11,7 @@ import (
 
 type object = map[string]any
 
-// mailTypes are the provider's words for the port's.
+// mailTypes maps the port's mail types to the provider's.
 var mailTypes = map[sending.MailType]string{sending.Transactional: "TRANSACTIONAL", sending.Promotional: "MARKETING"}
 
 func (w *wire) getAccount(r *http.Request) (any, error) {
@@ -145,8 +145,8 @@ func (w *wire) getConfigurationSet(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// pageOf cuts a page out of what the engine gives whole, in its order. The token
-// is the key of the page's last entry.
+// pageOf returns a page of a list that the engine returns whole, in its order. The
+// token is the key of the page's last entry.
 func pageOf[T any](r *http.Request, all []T, key func(T) string) ([]T, string, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -173,7 +173,7 @@ func pageOf[T any](r *http.Request, all []T, key func(T) string) ([]T, string, e
 	return page, base64.RawURLEncoding.EncodeToString([]byte(key(all[end-1]))), nil
 }
 
-// withNext leaves NextToken out when there is no next page.
+// withNext adds NextToken unless there is no next page.
 func withNext(answer object, next string) object {
 	if next != "" {
 		answer["NextToken"] = next

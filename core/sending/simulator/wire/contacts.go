@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxTopics is the provider's limit, below the engine's.
+// maxTopics is the provider's limit, which is below the engine's.
 const maxTopics = 20
 
 type topic struct {
@@ -22,7 +22,7 @@ type preference struct {
 	SubscriptionStatus sending.Subscription
 }
 
-// contact is what CreateContact and UpdateContact bring.
+// contact is the body of CreateContact and UpdateContact.
 type contact struct {
 	EmailAddress     string
 	AttributesData   string
@@ -38,7 +38,7 @@ func (c contact) choices() map[string]sending.Subscription {
 	return choices
 }
 
-// list is the account's contact list, if the path names it.
+// list returns the account's contact list. It fails when the path names another list.
 func (w *wire) list(r *http.Request) (sending.ContactList, error) {
 	list, err := w.account.ContactList(r.Context(), w.org)
 	if err == nil && list.Name != r.PathValue("list") {
@@ -70,8 +70,8 @@ func (w *wire) getContactList(r *http.Request) (any, error) {
 	}, nil
 }
 
-// createContactList takes one list for each account, as the provider does. The engine
-// names it itself.
+// createContactList creates the account's only list, as the provider does. The engine
+// chooses the name.
 func (w *wire) createContactList(r *http.Request) (any, error) {
 	in, err := read[struct {
 		ContactListName string
@@ -136,8 +136,8 @@ func (w *wire) listContacts(r *http.Request) (any, error) {
 	return withNext(object{"Contacts": contacts}, next), err
 }
 
-// contactObject tells explicit choices, in the order of their names, and the
-// defaults of the other topics.
+// contactObject returns a contact's explicit choices, sorted by name, and the defaults
+// of the other topics.
 func contactObject(c sending.Contact, topics []sending.Topic) object {
 	explicit := []preference{}
 	for _, name := range slices.Sorted(maps.Keys(c.Preferences)) {
@@ -201,7 +201,7 @@ func (w *wire) createContact(r *http.Request) (any, error) {
 	return object{}, w.put(r.Context(), in)
 }
 
-// put replaces everything: attributes that are not given are gone.
+// put replaces the whole contact. Attributes that the request omits are deleted.
 func (w *wire) put(ctx context.Context, in contact) error {
 	err := w.account.PutContact(ctx, w.org, sending.Contact{
 		Email: in.EmailAddress, UnsubscribeAll: in.UnsubscribeAll, Preferences: in.choices(),
@@ -231,7 +231,7 @@ func (w *wire) deleteContact(r *http.Request) (any, error) {
 	return object{}, w.account.DeleteContact(r.Context(), w.org, r.PathValue("email"))
 }
 
-// known refuses a path whose list or contact is not there.
+// known fails for a path with a list or a contact that does not exist.
 func (w *wire) known(r *http.Request) error {
 	if _, err := w.list(r); err != nil {
 		return err

@@ -1,13 +1,13 @@
-// Package wire is the simulated account's second face: the REST and JSON of Amazon
-// SES v2 over the same engine, for one organization. The adapter for SES is driven
-// by it through its SDK, without a socket. It keeps no state of its own and has no
-// rules but those of the wire: paths, members, error names, page tokens.
+// Package wire serves the REST API of Amazon SES v2 for the simulated account of one
+// organization. Tests run the SES adapter and its SDK against it, without a socket. It
+// has no state of its own. Its rules concern only the wire format: paths, members,
+// error names, page tokens.
 //
-// # What it does not
+// # What it does not do
 //
-// Signatures are not checked, only that one is there and whose key it names. A
-// message's content is simple or a stored template: raw content, templates given
-// along with a message and attachments are BadRequestException. So are filters of
-// contacts, and entries of a bulk with other than one recipient or headers of
-// their own. Other paths than those of [New] are UnknownOperationException.
+// It does not verify signatures; it only requires one with the expected key id. A
+// message's content is simple or a stored template. Raw content, inline templates and
+// attachments fail with BadRequestException. So do filters of contacts, and bulk
+// entries with headers of their own or with other than one recipient. Paths other than
+// those of [New] fail with UnknownOperationException.
 package wire

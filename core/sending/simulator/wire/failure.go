@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// refusal is an answer that is an error, by the provider's name for it.
+// refusal is an error response with the provider's name of the error.
 type refusal struct {
 	status     int
 	name       string
@@ -20,7 +20,7 @@ type refusal struct {
 	retryAfter time.Duration
 }
 
-// Error is the name with the message.
+// Error returns the name and the message.
 func (r *refusal) Error() string { return r.name + ": " + r.message }
 
 func badRequest(message string) error {
@@ -39,8 +39,8 @@ func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }
 
-// refusalOf is what the provider would answer. For an outcome that is unknown, it
-// is what a gateway in front of the provider says.
+// refusalOf returns the provider's error for err. For an unknown outcome it returns the
+// response of a gateway in front of the provider.
 func refusalOf(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
@@ -74,5 +74,5 @@ func writeError(out http.ResponseWriter, err error) {
 		out.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(r.retryAfter.Seconds()), 'f', 0, 64))
 	}
 	out.WriteHeader(r.status)
-	_ = json.NewEncoder(out).Encode(map[string]string{"__type": r.name, "message": r.message}) // a caller who has left is told nothing
+	_ = json.NewEncoder(out).Encode(map[string]string{"__type": r.name, "message": r.message}) // a client that has disconnected is not an error
 }

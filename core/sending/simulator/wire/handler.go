@@ -11,15 +11,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
 )
 
-// Config of the wire. Account and OrgID are required.
+// Config configures the handler. Account and OrgID are required.
 type Config struct {
 	Account *simulator.Simulator
 	OrgID   string
-	// AccessKeyID is whose signatures are taken; "" takes anybody's.
+	// AccessKeyID is the accepted key of signatures; "" accepts any key.
 	AccessKeyID string
 }
 
-// wire is the handlers' receiver.
+// wire is the receiver of the handlers.
 type wire struct {
 	account *simulator.Simulator
 	org     string
@@ -28,7 +28,7 @@ type wire struct {
 
 const maxBody = 64 << 20
 
-// New is a handler that answers the provider's paths.
+// New returns a handler for the provider's paths.
 func New(c Config) http.Handler {
 	w := &wire{account: c.Account, org: c.OrgID, key: c.AccessKeyID}
 	mux := http.NewServeMux()
@@ -67,11 +67,11 @@ func New(c Config) http.Handler {
 	return mux
 }
 
-// Transport carries requests to New's handler in this process, whatever host they
-// are for.
+// Transport returns a transport that passes requests for any host to New's handler in
+// this process.
 func Transport(c Config) http.RoundTripper { return inprocess.Transport{Handler: New(c)} }
 
-// operation answers with a value to be written as JSON.
+// operation handles a request and returns the value to encode as JSON.
 type operation func(r *http.Request) (any, error)
 
 func (w *wire) handle(do operation) http.Handler {
@@ -87,11 +87,11 @@ func (w *wire) handle(do operation) http.Handler {
 			writeError(out, err)
 			return
 		}
-		_ = json.NewEncoder(out).Encode(answer) // a caller who has left is told nothing
+		_ = json.NewEncoder(out).Encode(answer) // a client that has disconnected is not an error
 	})
 }
 
-// authenticate looks for the key that a version 4 signature names.
+// authenticate checks the key id that a version 4 signature names.
 func (w *wire) authenticate(r *http.Request) error {
 	_, credential, signed := strings.Cut(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
 	if !signed {
@@ -103,8 +103,7 @@ func (w *wire) authenticate(r *http.Request) error {
 	return nil
 }
 
-// read decodes the body, which must be an object. Unknown members are the
-// provider's business and are let through.
+// read decodes the body, which must be an object. It ignores unknown members.
 func read[T any](r *http.Request) (T, error) {
 	var in *T
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in == nil {
@@ -114,7 +113,7 @@ func read[T any](r *http.Request) (T, error) {
 	return *in, nil
 }
 
-// listing is where a page starts and how long it is, as each listing has it.
+// listing is the start and the length of a page, as every listing has them.
 type listing struct {
 	NextToken string
 	PageSize  int
@@ -136,5 +135,5 @@ func readListing(r *http.Request) (listing, error) {
 	return l, nil
 }
 
-// seconds is a time as the wire has it: since 1970, to the millisecond.
+// seconds returns a time in the wire format: seconds since 1970, with milliseconds.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -31,7 +31,7 @@ type destination struct{ ToAddresses, CcAddresses, BccAddresses []string }
 
 type text struct{ Data string }
 
-// usedTemplate is a template as a message names it.
+// usedTemplate is a message's reference to a template.
 type usedTemplate struct {
 	TemplateName, TemplateData string
 	TemplateContent            *struct{}

@@ -23,8 +23,8 @@ func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
 	return object{"SuppressedDestination": suppressedObject(one)}, nil
 }
 
-// listSuppressedDestinations filters by reason after the page is read, so that a
-// page may be short although another follows; callers go by NextToken alone.
+// listSuppressedDestinations filters by reason after reading the page. So a page may be
+// short although another follows; callers must rely on NextToken.
 func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
 	l, err := readListing(r)
 	if err != nil {

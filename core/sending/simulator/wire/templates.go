@@ -78,8 +78,8 @@ func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.DeleteTemplate(r.Context(), w.org, name)
 }
 
-// testRenderEmailTemplate answers with a message in two parts at most, one after
-// the other. A missing variable is an error here, other than when sending.
+// testRenderEmailTemplate returns the rendered message with at most two parts in
+// sequence. Unlike sending, it fails for a missing variable.
 func (w *wire) testRenderEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[struct{ TemplateData string }](r)
 	if err != nil {
