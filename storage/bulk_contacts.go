@@ -17,9 +17,10 @@ import (
 )
 
 // contactsNamed returns a statement that finds many contacts by the values of a column,
-// each through its index. The text forces PostgreSQL to use the index: without statistics
-// it assumes a small organization and would read all of it for every chunk of an import.
-// The rows are sorted, so that two transactions lock the same contacts in the same order.
+// each through its index. The text forces PostgreSQL to use the index. Without
+// statistics, PostgreSQL assumes a small organization and would read all of it for every
+// chunk of an import. The rows are sorted, so that two transactions lock the same
+// contacts in the same order.
 func contactsNamed(column string) string {
 	return `
 		SELECT ` + contactColumns("c.") + `,

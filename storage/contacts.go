@@ -20,7 +20,7 @@ type audienceStore struct{ db *engine.DB }
 
 // contactWithLists returns the statement that finds one contact and its lists. A second
 // statement would cost half as much as the lookup again. The contact is one row and each
-// list another: attributes may be long and lists many, and a join would repeat the
+// list another. Attributes may be long and lists many, and a join would repeat the
 // attributes for each list. The row of a list has no status. It has its id, key and name
 // where a contact has id, address and attributes, because extra columns would slow down
 // the ordinary lookup.
@@ -181,9 +181,9 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 	return contacts, nil
 }
 
-// hides reports whether reads show this value of the attribute for no contact. That is so
-// if the values of the name belong to another attribute or to none, or if the value is
-// not of the attribute's type.
+// hides reports whether reads show this value of the attribute for no contact. It is true
+// if the values of the name belong to another attribute or to none. It is also true if
+// the value is not of the attribute's type.
 func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	return key != "" && slices.ContainsFunc(exceptions, func(e attributes.Exception) bool {
 		if e.Name != key || e.Present != key {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// The denylist has no organizations: a token's id is unique over all of them, and only a
-// token that passed its signature check is looked up.
+// The denylist has no organizations, because a token's id is unique over all of them.
+// Only a token that passed its signature check is looked up.
 var (
 	denyToken = engine.Register("deny token", `
 		INSERT INTO denied_tokens (token_id, expires_at) VALUES ($1, $2)

@@ -94,7 +94,7 @@ const (
 
 // benchActivities inserts one activity for each contact, in the order of the primary key.
 // The days repeat over a year. Of every four contacts, one buys with each of its
-// activities, and one with every second.
+// activities, and one with every second activity.
 const benchActivities = `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 	SELECT CAST($3 AS text), CAST($4 AS bigint) - ((CAST(i.n AS bigint) * 97 + %[1]d * 211) %% 365) * 86400000000 - i.n, '%[1]d-' || i.n, ` + predicateID + `,
 	CASE WHEN i.n %% (2 + 2 * (%[1]d %% 2)) = 0 THEN 'purchase' ELSE 'visit-' || (i.n %% 7) END, '{}', 'api', 1 FROM i ORDER BY 2`

@@ -15,7 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// SQLSTATEs of PostgreSQL that mean something to us.
+// SQLSTATEs of PostgreSQL that this package handles.
 const (
 	uniqueViolation      = "23505"
 	serializationFailure = "40001"

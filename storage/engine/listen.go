@@ -27,7 +27,7 @@ type Listener interface {
 	Notified(message string)
 	// Refused is called when the database refuses to listen on the channel.
 	Refused(err error)
-	// Failed is called once when the connection fails, Restored once when it is back.
+	// Failed is called once when the connection fails; Restored once when it is restored.
 	Failed(err error)
 	Restored()
 }

@@ -22,8 +22,8 @@ import (
 )
 
 // TestPredicatesMeanTheSameInSQLAndInMemory compares both evaluations. Each check draws
-// 20 predicates and two long ones, so the 100 checks of a plain run are 2,000 cases for
-// each engine. -rapid.checks=5000 makes them 100,000.
+// 20 predicates and joins them into two long ones. The 100 checks of a plain run are
+// 2,000 cases for each engine, and the long ones; -rapid.checks=5000 makes them 100,000.
 func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

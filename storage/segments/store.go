@@ -52,7 +52,8 @@ func (r segmentRow) segment() segments.Segment {
 const segmentColumns = `id, key, name, description, source, profile_version, eval_class, status, eval_warning, eval_warning_at,
 	member_count, last_evaluated_at, origin, source_path, created_at, updated_at, stale`
 
-// segmentFilter takes a status or ” and a pattern.
+// segmentFilter is the condition on segments. $2 is a status, or empty for all; $3 is a
+// search pattern.
 const segmentFilter = `org_id = $1 AND (CAST($2 AS text) = '' OR status = $2) AND search LIKE $3 ESCAPE '\'`
 
 var (

@@ -1,6 +1,6 @@
-// Package storagetest opens databases for tests: a SQLite file in the test's own folder,
-// and a separate database in a PostgreSQL server that all test processes of the machine
-// share.
+// Package storagetest opens databases for tests. SQLite is a file in the test's own
+// folder. PostgreSQL is a separate database in a server that all test processes of the
+// machine share.
 //
 // MAILHELM_TEST_POSTGRES_URL names that server. Without it, a cluster is started from
 // installed server binaries in a temporary folder. The cluster listens only on a socket
