@@ -9,33 +9,32 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config is what the package needs. All members are required but Rates.
+// Config has the dependencies of an Account. All fields except Rates are required.
 type Config struct {
 	Account     SendingAccount
 	Connections Connections
 	Mirror      Mirror
 	Requests    sending.AccessRequests
-	// Rates are the figures of what was sent. nil keeps none, and then nothing is
-	// said about rates.
+	// Rates has the figures of sent mail. If nil, the checks of rates are left out.
 	Rates Rates
-	// Orgs lists every organization, for the job that visits all.
+	// Orgs returns every organization, for the job that visits all.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// SendingAccount is what this package asks of the account.
+// SendingAccount is the part of the sending account that this package uses.
 type SendingAccount interface {
 	channels.Account
 	sending.ProductionAccess
 }
 
-// Connections tells how an account is reached. It fails with core.CodeNotFound.
+// Connections returns how an account is connected. It fails with core.CodeNotFound.
 type Connections interface {
 	Connection(ctx context.Context, orgID string) (sending.Connection, error)
 }
 
-// Mirror is what the sync of package channels keeps; see [channels.Store].
+// Mirror is the state that the sync of package channels stores; see [channels.Store].
 type Mirror interface {
 	LastSync(ctx context.Context, orgID string) (channels.Sync, error)
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Channel, error)
@@ -48,27 +47,28 @@ type Rates interface {
 	Rates(ctx context.Context, orgID string, w core.Window) (sent, bounced, complained int64, err error)
 }
 
-// Account does the tasks of this package.
+// Account runs the operations of this package.
 type Account struct {
 	Config
 	overviews overviews
 }
 
-// New makes an Account.
+// New returns an Account.
 func New(cfg Config) *Account {
 	return &Account{Config: cfg, overviews: overviews{byOrg: map[string]*answer{}}}
 }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the catalogue.
 func (a *Account) Operations() []core.Operation {
 	return []core.Operation{a.accountGet(), a.sendingReadinessCheck()}
 }
 
-// overview asks the account, at most once a minute for each organization.
+// overview returns the state of the account. It calls the account at most once a minute
+// for each organization.
 func (a *Account) overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	return a.overviews.get(ctx, orgID, a.Clock, a.Account.Overview)
 }
 
-// Forget makes the next look ask the organization's account anew, whose connection
-// was changed.
+// Forget discards the cached state of the organization's account. Call it when the
+// connection has changed.
 func (a *Account) Forget(orgID string) { a.overviews.forget(orgID) }

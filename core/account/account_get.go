@@ -8,29 +8,30 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// GetIn has no members.
+// GetIn has no public fields.
 type GetIn struct {
 	live *sending.Overview
-	// silent: there is an account, and it did not answer.
+	// silent is true if there is an account and it did not answer.
 	silent bool
 }
 
 // Overview is the organization with its sending account and plan.
 type Overview struct {
 	Org OrgRef `json:"org"`
-	// AWS and SendQuota are null together, when no account is connected or its
-	// live state could not be read; the rest is answered all the same.
+	// AWS and SendQuota are null together, if no account is connected or its state could
+	// not be read. The other members are still answered.
 	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null when none is, or when it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was asked for."`
 	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`
 	Plan             Plan              `json:"plan"`
 
-	// Silent: the account is missing here because it did not answer.
+	// Silent is true if the account is missing here because it did not answer.
 	Silent bool `json:"-"`
 }
 
-// Passing is what no cache should keep: the account may answer a moment later.
+// Passing reports whether the answer must not be cached, because the account may answer
+// a moment later.
 func (o Overview) Passing() bool { return o.Silent }
 
 // OrgRef names the organization.
@@ -47,7 +48,7 @@ type CloudAccount struct {
 	Sandbox   bool    `json:"sandbox" jsonschema_description:"Whether the account may only send to verified addresses."`
 }
 
-// SendQuota is how much the account may send. Values are at least 0.
+// SendQuota is how much the account may send. Values are never negative.
 type SendQuota struct {
 	Max24Hour      int64 `json:"max_24_hour"`
 	MaxSendRate    int64 `json:"max_send_rate" jsonschema_description:"Messages a second."`
@@ -69,7 +70,7 @@ type InfraTemplate struct {
 	DriftStatus     *string `json:"drift_status" voice:"untrusted" jsonschema:"nullable"`
 }
 
-// Plan is what the organization pays for.
+// Plan is the plan that the organization pays for.
 type Plan struct {
 	Tier          string `json:"tier" jsonschema:"enum=free,enum=team,enum=business,enum=admin,enum=sponsored,enum=demo"`
 	RetentionDays int    `json:"retention_days" jsonschema_description:"How far back analytics reach."`
@@ -120,8 +121,8 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call, in GetIn) (Overv
 	return overview, err
 }
 
-// recordedTemplate is the template as callers see it: nil while no version is
-// recorded, whatever the kind of account.
+// recordedTemplate returns the template as callers see it. It is nil while no version is
+// recorded, for every kind of account.
 func (a *Account) recordedTemplate(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	template, err := a.template(ctx, orgID)
 	return recorded(template), err

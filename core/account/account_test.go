@@ -25,10 +25,10 @@ type bundle struct {
 	rates   figures
 }
 
-// figures are what was sent.
+// figures has the counts of sent mail.
 type figures struct {
 	sent, bounced, complained int64
-	asked                     core.Window // by the latest call
+	asked                     core.Window // the window of the latest call
 }
 
 func (f *figures) Rates(_ context.Context, _ string, w core.Window) (sent, bounced, complained int64, err error) {

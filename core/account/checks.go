@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// checks are all of them, in the order in which one would put them right.
+// checks returns all checks, in the order in which to fix them.
 func (f findings) checks(channel string) []Check {
 	all := []Check{f.connection(), f.sendingEnabled(), f.sandbox(), f.quota(), f.identity(), f.dns(), f.channel(channel), f.trackingDomain()}
 	if f.template != nil && !f.template.UpToDate {
@@ -23,7 +23,7 @@ func (f findings) checks(channel string) []Check {
 	return all
 }
 
-// absent is all there is to say of an organization without an account.
+// absent is the only check of an organization without an account.
 var absent = Check{"connection", Fail, "No sending account is connected to this organization. Connect one on the dashboard's page of the sending account."}
 
 func (f findings) connection() Check {
@@ -61,7 +61,7 @@ func (f findings) sandbox() Check {
 	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe the use in more detail and ask again."}
 }
 
-// quota warns from nine tenths, so that there is time to ask for more.
+// quota warns when nine tenths are used, so that there is time to request more.
 func (f findings) quota() Check {
 	limit, sent := f.overview.Max24HourSend, f.overview.SentLast24Hours
 	detail := fmt.Sprintf("%d of %d messages of the last 24 hours are used.", sent, max(0, limit))
@@ -109,8 +109,8 @@ func (f findings) dns() Check {
 	return Check{name, Pass, "No identity waits for DNS records."}
 }
 
-// isChannel reports whether a caller named this channel, by slug, id or its name at
-// the provider.
+// isChannel reports whether wanted is the slug, the id or the name at the provider of
+// this channel.
 func isChannel(c channels.Channel, wanted string) bool {
 	return wanted != "" && (c.Slug == wanted || c.Name == wanted || strings.EqualFold(c.ID, wanted))
 }
@@ -149,7 +149,8 @@ func (f findings) channel(wanted string) Check {
 	return Check{"channel", Pass, "The channels are " + known + "."}
 }
 
-// channelOfServer: a mail server has no configuration sets, and mail needs none there.
+// channelOfServer returns the check of a mail server: it has no configuration sets, and
+// needs none to send.
 func channelOfServer(wanted string) Check {
 	if wanted != "" {
 		return Check{"channel", Fail, "There is no channel " + core.Quoted(wanted) + ": a mail server has no channels. Leave the channel out."}
@@ -179,14 +180,15 @@ func (f findings) trackingDomain() Check {
 	return Check{name, Pass, countOf(len(f.tracking), "tracking domain is verified.", "tracking domains are verified.")}
 }
 
-// The provider reviews an account from the first of these rates, and may pause it
-// from the second; in tenths of a per cent, of what was sent.
+// The provider reviews an account at the first of these rates and may pause it at the
+// second. They are in thousandths of the messages sent.
 const (
 	bounceReview    = 50
 	bouncePause     = 100
 	complaintReview = 1
 	complaintPause  = 5
-	// fewMessages say little: one bounce among them is a high rate.
+	// fewMessages is the number of messages below which rates mean little: a single
+	// bounce is a high rate.
 	fewMessages = 100
 )
 
@@ -200,7 +202,7 @@ func (f findings) complaintRate() Check {
 		"Send only to people who asked for it, and make leaving easy.")
 }
 
-// judgeRate compares the share of count in sent with two thresholds.
+// judgeRate returns the check that compares count/sent with two thresholds.
 func judgeRate(name, what string, count, sent, review, pause int64, next string) Check {
 	if sent == 0 {
 		return Check{name, Pass, fmt.Sprintf("Nothing was sent in the last %d days.", rateDays)}

@@ -52,7 +52,7 @@ func TestRatesAreHeldToTheProvidersThresholds(t *testing.T) {
 	}
 }
 
-// After a sync the checks look at the mirror: the account's own lists are slow.
+// After a sync the checks read the mirror, because the account's own lists are slow.
 func TestReadinessLooksAtTheMirror(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{Account: &sending.Overview{SendingEnabled: true, Max24HourSend: 1000, Region: "eu-central-1"}})
@@ -90,7 +90,7 @@ func TestReadinessLooksAtTheMirror(t *testing.T) {
 	}
 }
 
-// The days of the rates are those of the health page, so that both say the same.
+// The rates cover the same days as the health page, so that both show the same values.
 func TestTheRatesAreOfTheDaysOfTheHealthPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{})

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// StepState is how far a step of getting started is.
+// StepState is the progress of an onboarding step.
 type StepState string
 
 // The states.
@@ -20,27 +20,27 @@ const (
 	StepFailed     StepState = "failed"
 )
 
-// Step is one of the steps from nothing to the first message. They are taken in
-// order: none begins before the one ahead of it has passed.
+// Step is one of the steps up to the first message. A step does not begin before the
+// previous one has passed.
 type Step struct {
 	Name   string // connect, validate_stack, identity or test_send
 	State  StepState
 	Detail string
 }
 
-// Standing is everything that a person sees of the account.
+// Standing has everything that the dashboard shows of the account.
 type Standing struct {
 	Overview
-	// Provider is "" while nothing is connected by hand.
+	// Provider is "" if no account was connected by hand.
 	Provider sending.Provider
-	// Unreachable is set when there is an account and it does not answer.
+	// Unreachable is true if there is an account and it does not answer.
 	Unreachable bool
 	Request     *sending.AccessRequest
 	Steps       []Step
 }
 
-// Standing reads the account as the dashboard shows it. An account that does not
-// answer is no failure.
+// Standing returns the state of the account for the dashboard. It succeeds if the
+// account does not answer.
 func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) {
 	live, asked := a.overview(ctx, org.ID)
 	var in GetIn
@@ -65,7 +65,8 @@ func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) 
 	return s, err
 }
 
-// steps judges each and lets none begin before the one ahead has passed.
+// steps returns the state of every step. A step stays pending until the previous one has
+// passed.
 func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live sending.Overview, asked error) ([]Step, error) {
 	template, err := a.template(ctx, org.ID)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// steps are the states of the four steps, in their order.
+// steps returns the states of the four steps, in order.
 func (b *bundle) steps(t *testing.T) string {
 	t.Helper()
 	standing, err := b.core.Standing(t.Context(), b.org)
@@ -32,7 +32,7 @@ func (b *bundle) steps(t *testing.T) string {
 	return strings.Join(states, " ")
 }
 
-// Each step waits for the one before it, however far along what it asks for is.
+// Each step waits for the previous one, even if its own condition is met.
 func TestStepsAreTakenInOrder(t *testing.T) {
 	t.Parallel()
 	identity := func(v ...sending.VerificationStatus) func(*channels.Seen) {

@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// overviewLife is how stale an answer about the account may be.
+	// overviewLife is the greatest age of a cached answer.
 	overviewLife = 60 * time.Second
-	// maxOverviews is how many answers are remembered at most.
+	// maxOverviews is the greatest number of cached answers.
 	maxOverviews = 1000
 )
 
-// overviews remembers answers about accounts, and lets concurrent callers
-// wait for one answer. Waiting callers get its failure, which is then
-// forgotten.
+// overviews caches answers about accounts. Concurrent callers share one request to the
+// account. They also share its failure, which is not cached.
 type overviews struct {
 	mu    sync.Mutex
 	byOrg map[string]*answer
 }
 
-// answer is there when done is closed.
+// answer is a cached answer; its other fields may be read once done is closed.
 type answer struct {
 	done     chan struct{}
 	overview sending.Overview
@@ -37,8 +36,8 @@ type ask func(ctx context.Context, orgID string) (sending.Overview, error)
 func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, account ask) (sending.Overview, error) {
 	a, asks := o.find(orgID, clock())
 	if asks {
-		// The first caller may leave before the others have their answer. The port
-		// ends the call at its own deadline.
+		// The request outlives the first caller, because others may wait for its answer.
+		// The port ends it at its own deadline.
 		go o.fill(context.WithoutCancel(ctx), orgID, a, clock, account)
 	}
 	select {
@@ -49,7 +48,8 @@ func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, acc
 	}
 }
 
-// find is the answer to wait for, and whether the caller is the one to ask.
+// find returns the cached or pending answer, and whether the caller must make the
+// request.
 func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,7 +62,7 @@ func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	return a, true
 }
 
-// over reports whether an answer that has come is too old.
+// over reports whether a finished answer has expired.
 func (a *answer) over(now time.Time) bool {
 	select {
 	case <-a.done:
@@ -72,8 +72,8 @@ func (a *answer) over(now time.Time) bool {
 	}
 }
 
-// makeRoom forgets what is over, and any others when that is not enough. Those who
-// wait for a forgotten answer still get it.
+// makeRoom removes expired answers, and others if that is not enough. Callers that wait
+// for a removed answer still get it.
 func (o *overviews) makeRoom(now time.Time) {
 	if len(o.byOrg) < maxOverviews {
 		return
@@ -102,7 +102,7 @@ func (o *overviews) fill(ctx context.Context, orgID string, a *answer, clock cor
 	close(a.done)
 }
 
-// forget makes the next question be asked.
+// forget discards the organization's answer, so that the next caller makes a request.
 func (o *overviews) forget(orgID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

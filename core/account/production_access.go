@@ -16,14 +16,14 @@ const (
 	maxWebsite = 1000
 )
 
-// RequestProductionAccess asks the provider to let the account out of the sandbox.
-// It fails with core.CodeValidationFailed for what the form does not hold, and
-// with core.CodeConflict while a request is open, when the account is out of the
-// sandbox, or when the customer's infrastructure template is not the newest. What
-// the provider refuses, or does not answer in time, is kept as failed.
+// RequestProductionAccess asks the provider to move the account out of the sandbox. It
+// fails with core.CodeValidationFailed for invalid fields of the form. It fails with
+// core.CodeConflict if a request is open, if the account is out of the sandbox, or if
+// the customer's infrastructure template is not the newest. If the provider refuses or
+// times out, the request is stored as failed.
 //
-// The request is stored in one of the caller's transactions. Where those
-// refuse, nothing is stored and the provider is not asked.
+// The request is stored in one of the caller's transactions. If that fails, nothing is
+// stored and the provider is not called.
 func (a *Account) RequestProductionAccess(
 	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
 ) (sending.AccessRequest, error) {
@@ -43,7 +43,7 @@ func (a *Account) RequestProductionAccess(
 	if asked != nil {
 		r.Status = sending.AccessFailed
 	}
-	// The provider's answer is kept although the caller may have left.
+	// The provider's answer is stored even if the caller has given up.
 	_, err := a.Requests.DecideRequest(context.WithoutCancel(ctx), orgID, r)
 	a.overviews.forget(orgID)
 	return r, errors.Join(sending.Unavailable(asked), err)
@@ -83,7 +83,7 @@ func isText(s string) bool {
 	return true
 }
 
-// mayAsk refuses what the provider would, and what is open already.
+// mayAsk fails if a request is open, or if the provider would refuse one.
 func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	template, err := a.template(ctx, orgID)
 	if err != nil {
@@ -108,7 +108,7 @@ func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// latestRequest is nil when there never was one.
+// latestRequest returns the latest request, nil if there is none.
 func (a *Account) latestRequest(ctx context.Context, orgID string) (*sending.AccessRequest, error) {
 	r, err := a.Requests.LatestRequest(ctx, orgID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -120,8 +120,8 @@ func (a *Account) latestRequest(ctx context.Context, orgID string) (*sending.Acc
 	return &r, nil
 }
 
-// DenyProductionAccess is an operator's decision on the open request. It fails
-// with core.CodeConflict when none is open.
+// DenyProductionAccess closes the open request as denied by an operator. It fails with
+// core.CodeConflict if none is open.
 func (a *Account) DenyProductionAccess(ctx context.Context, orgID string) error {
 	r, err := a.Requests.LatestRequest(ctx, orgID)
 	if err != nil {

@@ -11,20 +11,20 @@ import (
 
 const (
 	followEvery = 15 * time.Minute
-	// settling is how long the provider may still show an earlier verdict, and how
-	// long a request may be on its way to it.
+	// settling is how long the provider may still show an earlier verdict, and how long
+	// a request may take to reach it.
 	settling = time.Hour
-	// silence is when a request without an answer counts as refused.
+	// silence is the time after which a request without an answer counts as refused.
 	silence = 14 * 24 * time.Hour
 )
 
-// FollowArgs are the arguments of the look at open requests.
+// FollowArgs has the arguments of the job that checks open requests. It has none.
 type FollowArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (FollowArgs) Kind() string { return "production_access_follow" }
 
-// FollowWorker checks the open requests for production access.
+// FollowWorker returns the worker that checks the open requests for production access.
 func (a *Account) FollowWorker() jobs.Worker[FollowArgs] {
 	return jobs.Worker[FollowArgs]{Work: a.followAll, Every: followEvery, Timeout: followEvery}
 }
@@ -33,8 +33,8 @@ func (a *Account) followAll(ctx context.Context, _ FollowArgs) error {
 	return jobs.ForEachOrg(ctx, "", a.Orgs, "production access", a.Follow)
 }
 
-// Follow brings an organization's open request up to what the provider shows. An
-// account that does not answer leaves it as it is, until its time is over.
+// Follow updates an organization's open request from the state of its account. If the
+// account does not answer, the request stays as it is until it expires.
 func (a *Account) Follow(ctx context.Context, orgID string) error {
 	r, err := a.latestRequest(ctx, orgID)
 	if err != nil || r == nil || !r.Status.Open() {
@@ -53,13 +53,13 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	return err
 }
 
-// afterLook is the request after a look at the account. known is false when the
+// afterLook returns the request after a read of the account. known is false if the
 // account did not answer.
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
-	// A verdict of denied is no answer: it may be that of an earlier request, and a
-	// provider that turns a request down does not say so here.
+	// A verdict of denied alone is not an answer: it may belong to an earlier request,
+	// and the provider does not report here that it turned a request down.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:
@@ -69,13 +69,14 @@ func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time
 	case r.Status == sending.AccessPending && known && o.Review == sending.ReviewPending:
 		r.Status = sending.AccessUnderReview
 	case r.Status == sending.AccessPending && age >= settling:
-		r.Status = sending.AccessFailed // the process ended before the provider had answered
+		r.Status = sending.AccessFailed // the process ended before the provider answered
 	}
 	r.UpdatedAt = now
 	return r
 }
 
-// connection is how the account is reached, zero while nothing is connected by hand.
+// connection returns how the account is connected; the zero value if none was connected
+// by hand.
 func (a *Account) connection(ctx context.Context, orgID string) (sending.Connection, error) {
 	c, err := a.Connections.Connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -84,8 +85,8 @@ func (a *Account) connection(ctx context.Context, orgID string) (sending.Connect
 	return c, err
 }
 
-// template is what is known of the customer's infrastructure; nil while no version
-// is recorded.
+// template returns the recorded infrastructure template of the customer; nil while no
+// version is recorded.
 func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	c, err := a.connection(ctx, orgID)
 	if err != nil {
@@ -94,8 +95,8 @@ func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, e
 	return templateOf(c), nil
 }
 
-// templateOf is the template that the connection tells of. A stack of Amazon's that
-// no member recorded cannot be the newest; the other kinds of account have none.
+// templateOf returns the template recorded in the connection. An AWS stack without a
+// recorded version cannot be the newest. Other kinds of account have no template.
 func templateOf(c sending.Connection) *InfraTemplate {
 	if c.TemplateVersion == 0 && c.Provider != sending.SES {
 		return nil

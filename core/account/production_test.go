@@ -14,13 +14,13 @@ var form = sending.ProductionRequest{
 	MailType: sending.Transactional, Website: "https://example.com", UseCase: strings.Repeat("Receipts for orders. ", 3),
 }
 
-// sandboxed is an organization whose account is new.
+// sandboxed returns an organization whose account is in the sandbox.
 func sandboxed(t *testing.T) *bundle {
 	t.Helper()
 	return setup(t, simulator.Setup{})
 }
 
-// shown is the production access as account_get shows it.
+// shown returns the production access as account_get shows it.
 func (b *bundle) shown(t *testing.T) string {
 	t.Helper()
 	if p := b.mustAccount(t).ProductionAccess; p != nil {
@@ -121,7 +121,7 @@ func TestAnAccountThatDoesNotAnswerFailsTheRequest(t *testing.T) {
 	if got := b.shown(t); got != "failed" {
 		t.Errorf("%q", got)
 	}
-	b.ask(t) // one may ask again
+	b.ask(t) // a new request is allowed
 	if got := b.shown(t); got != "under_review" {
 		t.Errorf("%q", got)
 	}

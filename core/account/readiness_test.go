@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// ready is an account of which every check has only good to say.
+// ready returns an account that passes every check.
 func ready() (sending.Overview, channels.Seen) {
 	overview := sending.Overview{AccountID: "123456789012", Region: "eu-central-1", SendingEnabled: true, Max24HourSend: 1000, SentLast24Hours: 10}
 	return overview, channels.Seen{
@@ -25,8 +25,8 @@ func ready() (sending.Overview, channels.Seen) {
 	}
 }
 
-// state is a way for an account to stand, one check about it, and what that says:
-// what was found and, unless it passes, what to do.
+// state is a state of the account with the expected result of one check: what it found
+// and, unless it passes, what to do.
 type state struct {
 	check, status string
 	says          []string
@@ -129,7 +129,7 @@ func states() map[string]state {
 	}
 }
 
-// at is the organization whose account stands like that, after a sync.
+// at returns an organization whose account is in the state, after a sync.
 func (s state) at(t *testing.T) *bundle {
 	t.Helper()
 	overview, seen := ready()
@@ -159,8 +159,8 @@ func (b *bundle) readiness(t *testing.T, arguments string) account.Readiness {
 	return out.(account.Readiness)
 }
 
-// Every check says what was found and, unless it passes, what to do about it; what
-// fails keeps mail from going out, and nothing else does.
+// Every check describes what it found and, unless it passes, what to do. Only a failed
+// check means that mail cannot be sent.
 func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, s := range states() {
@@ -194,7 +194,7 @@ func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 	}
 }
 
-// Rates are those of the last seven days, whole ones as on the page about health.
+// Rates cover the last seven whole days, as on the health page.
 func TestReadinessLooksAtAWeek(t *testing.T) {
 	t.Parallel()
 	b := state{}.at(t)
@@ -206,7 +206,7 @@ func TestReadinessLooksAtAWeek(t *testing.T) {
 	}
 }
 
-// spans notes which windows are asked for.
+// spans records the windows that are requested.
 type spans struct {
 	figures
 	asked []core.Window
@@ -217,8 +217,8 @@ func (s *spans) Rates(ctx context.Context, org string, w core.Window) (sent, bou
 	return s.figures.Rates(ctx, org, w)
 }
 
-// An organization without an account learns it from the report, which is what the
-// tool is for; no waiting would help.
+// The report of an organization without an account says that there is none; it does not
+// fail.
 func TestReadinessWithoutAnAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{})
@@ -241,8 +241,8 @@ type probed struct {
 
 func (p probed) Probe(context.Context, string) error { return p.err }
 
-// A mail server has no channels and may judge senders alone, so neither keeps mail
-// from going out.
+// A mail server has no channels and may check senders itself, so the lack of both does
+// not prevent sending.
 func TestReadinessOfAMailServer(t *testing.T) {
 	t.Parallel()
 	server := func(identities ...sending.Identity) *bundle {

@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// CheckReadinessIn may name the channel one wants to send through.
+// CheckReadinessIn may name the channel to send through.
 type CheckReadinessIn struct {
 	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id, to check it too."`
 
 	found *findings
 }
 
-// Readiness says whether mail can be sent, and what stands in the way.
+// Readiness says whether mail can be sent, and what prevents it.
 type Readiness struct {
 	Ready     bool       `json:"ready" jsonschema_description:"Whether no check failed."`
 	Checks    []Check    `json:"checks"`
@@ -24,14 +24,14 @@ type Readiness struct {
 	Sandbox   bool       `json:"sandbox" jsonschema_description:"Whether the account may only send to verified addresses."`
 }
 
-// Check is one thing that must be in order.
+// Check is the result of checking one condition.
 type Check struct {
 	Name   string `json:"name" voice:"ours"`
 	Status string `json:"status" jsonschema:"enum=pass,enum=warn,enum=fail"`
 	Detail string `json:"detail" voice:"ours" jsonschema_description:"What was found, and what to do about it."`
 }
 
-// The states of a check. Only Fail keeps mail from going out.
+// The states of a check. Only Fail means that mail cannot be sent.
 const (
 	Pass = "pass"
 	Warn = "warn"
@@ -52,11 +52,11 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 	})
 }
 
-// findings is everything that the checks look at.
+// findings has all inputs of the checks.
 type findings struct {
-	// absent: there is no account, and so nothing else to look at.
+	// absent is true if there is no account; the other fields are then empty.
 	absent bool
-	// provider is "" while nothing is connected by hand.
+	// provider is "" if no account was connected by hand.
 	provider   sending.Provider
 	overview   sending.Overview
 	channels   []channels.Channel
@@ -69,9 +69,9 @@ type findings struct {
 
 type rates struct{ sent, bounced, complained int64 }
 
-// prepareReadiness asks the account itself how it stands, so that an account that
-// does not answer is reported. What it has is known from the last sync; before the
-// first, the account is asked for that too.
+// prepareReadiness calls the account, so that the report shows one that does not answer.
+// Channels and identities come from the last sync; before the first sync, the account is
+// asked for them too.
 func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (CheckReadinessIn, error) {
 	org := c.Principal.Org.ID
 	in.found = &findings{}
@@ -92,8 +92,8 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
 }
 
-// reach asks the account how it stands and, where that does not show whether it can
-// be reached, tries.
+// reach returns the account's overview. If that does not show whether the account can be
+// reached, it also probes the account.
 func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, error) {
 	overview, err := a.Account.Overview(ctx, orgID)
 	if prober, ok := a.Account.(sending.Prober); ok && err == nil {
@@ -102,8 +102,8 @@ func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, er
 	return overview, err
 }
 
-// askForAll fills in what an account has that was never synced. Its channels are
-// unadopted and can be sent through all the same.
+// askForAll reads the channels and identities of an account that was never synced. The
+// channels are not adopted; mail can be sent through them all the same.
 func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) error {
 	identities, err := a.Account.Identities(ctx, orgID)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) erro
 	return err
 }
 
-// maxLooked is how many of each thing the checks look at.
+// maxLooked is the greatest number of items of each kind that the checks read.
 const maxLooked = 1000
 
 func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (Readiness, error) {
@@ -141,7 +141,7 @@ func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckRead
 	}, nil
 }
 
-// fill reads what is kept here.
+// fill reads the inputs that are stored here.
 func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	var err error
 	if f.channels == nil && f.identities == nil {
@@ -167,7 +167,7 @@ func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	return err
 }
 
-// rateDays is how far back the rates look.
+// rateDays is the number of days that the rates cover.
 const rateDays = 7
 
 func (a *Account) recentRates(ctx context.Context, org core.Org) (*rates, error) {

@@ -10,23 +10,25 @@ import (
 
 // AttributeEdit is a change of an attribute.
 type AttributeEdit struct {
-	// Name is what it is called before.
+	// Name is the name before the change.
 	Name string
-	// NewName and Type are what it is after; NewName is "" when it is deleted.
+	// NewName and Type are the name and type after the change; NewName is "" for a
+	// deletion.
 	NewName string
 	Type    predicate.AttributeType
-	// Disruptive says that values it holds so far may no longer count.
+	// Disruptive is true if stored values may no longer count.
 	Disruptive bool
-	// Loses says that contacts have values that the new type cannot hold.
+	// Loses is true if contacts have values that the new type cannot hold.
 	Loses bool
-	// Preview is set when the edit is only asked about: nothing is written.
+	// Preview is true if the caller only asks for the effect: nothing is written.
 	Preview bool
 }
 
-// Affected is a segment that an edit means something to.
+// Affected is a segment that an edit has an effect on.
 type Affected struct {
 	ID, Name string
-	// TypecheckOK is whether it still compiles; else it is frozen.
+	// TypecheckOK reports whether the segment still compiles; otherwise it becomes
+	// invalid and keeps its members.
 	TypecheckOK bool
 	Warning     string
 }
@@ -34,42 +36,43 @@ type Affected struct {
 // PropertyEdit is a change of a promoted property of activities.
 type PropertyEdit struct {
 	Before predicate.ActivityProperty
-	// After and Type are what it is after; After is nil when it is no longer promoted.
+	// After and Type are the property after the change; After is nil if it is no longer
+	// promoted.
 	After *predicate.ActivityProperty
 	Type  predicate.Type
-	// Loses says that contacts have values that are not of the new type.
+	// Loses is true if contacts have values that are not of the new type.
 	Loses bool
-	// Preview is set when the edit is only asked about: nothing is written.
+	// Preview is true if the caller only asks for the effect: nothing is written.
 	Preview bool
 }
 
-// AttributeEdited is what an edit means to segments. Unless it is a preview, each
-// segment carries its warning until it is saved, or compiles again without loss, and one that no longer compiles
-// is invalid from now on. It takes part in the transaction of the edit and is called
-// before the registry changes.
+// AttributeEdited returns the segments that an edit affects. Unless it is a preview, it
+// stores a warning in each, and a segment that no longer compiles becomes invalid. The
+// warning stays until the segment is saved, or compiles again without loss. It takes
+// part in the transaction of the edit and must be called before the registry changes.
 func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
 	return s.edited(ctx, orgID, edit, edit.Preview)
 }
 
-// PropertyEdited is AttributeEdited for a promoted property of activities whose name
-// or type changes.
+// PropertyEdited does the same as AttributeEdited for a promoted property of activities
+// whose name or type changes.
 func (s *Segments) PropertyEdited(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
 	return s.edited(ctx, orgID, edit, edit.Preview)
 }
 
-// edit is an edit of something that predicates name.
+// edit is a change of something that predicates name.
 type edit interface {
-	// isNamed reports whether a predicate names what is edited.
+	// isNamed reports whether a predicate names what changes.
 	isNamed(predicate.References) bool
-	// applied is the schema after the edit.
+	// applied returns the schema after the edit.
 	applied(predicate.Schema) predicate.Schema
-	// meaning is what the edit means to a predicate that still compiles: a warning, if
-	// there is something to warn of, and whether all contacts have to be judged anew.
+	// meaning returns the effect on a predicate that still compiles: a warning, "" for
+	// none, and whether all contacts must be evaluated again.
 	meaning(after *predicate.Checked) (warning string, anew bool)
-	// broken is the warning of a predicate that the edit keeps from compiling.
+	// broken returns the warning for a predicate that no longer compiles.
 	broken(fault error) string
-	// loses reports whether values are lost under the name that the edit gives, and
-	// names reports whether a predicate reads that name.
+	// loses reports whether the new name has lost values, and names reports whether a
+	// predicate reads the new name.
 	loses() bool
 	names(predicate.References) bool
 }
@@ -108,8 +111,8 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 	return affected, nil
 }
 
-// repaired lets a segment that compiles again by an edit warn of what the edit loses. The
-// segment becomes active when it is evaluated next.
+// repaired stores the warning about lost values in an invalid segment that compiles
+// again through the edit. The segment becomes active at its next evaluation.
 func (s *Segments) repaired(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
 	checked, err := predicate.Compile(segment.Source, after)
 	if err != nil || segment.Status == Archived || !e.loses() || !e.names(checked.References()) {
@@ -119,7 +122,8 @@ func (s *Segments) repaired(ctx context.Context, orgID string, segment Segment, 
 	return s.mark(ctx, orgID, segment.ID, text, true)
 }
 
-// meaningOf is the meaning of an edit to a segment, and whether it still compiles.
+// meaningOf returns the warning about an edit for a segment, whether to evaluate all
+// contacts again, and whether it compiles.
 func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
 	if err != nil {
@@ -148,7 +152,8 @@ func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// broken: values stay under the name, so nothing is lost once it is there again.
+// broken returns the warning. Values stay stored, so nothing is lost if the name
+// returns.
 func (e AttributeEdit) broken(fault error) string { return warning(fault) }
 
 func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
@@ -188,8 +193,8 @@ func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
 	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true
 }
 
-// mark lets the warning stand, if there is one. A segment that still compiles is
-// judged anew.
+// mark stores a warning, if there is one. A segment that still compiles is evaluated
+// again.
 func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bool) error {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil {
@@ -205,7 +210,7 @@ func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bo
 	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
-// TypeOf is the type of an attribute by the registry's name for it.
+// TypeOf returns the type of an attribute from its name in the registry.
 func TypeOf(name string, enumValues []string) predicate.AttributeType {
 	t := predicate.AttributeType{EnumValues: enumValues}
 	for _, known := range []predicate.Type{predicate.String, predicate.Number, predicate.Bool, predicate.Datetime, predicate.Enum} {

@@ -65,8 +65,8 @@ func (w *world) propertyEdited(t *testing.T, edit segments.PropertyEdit) string 
 	return described(affected)
 }
 
-// A segment that tests a list that goes is frozen with it: no contact is logged as having
-// left, and a list that takes the key over has it judged anew.
+// A segment that tests a deleted list becomes invalid and keeps its members; no contact
+// is logged as having left. If a new list takes the key, the segment is evaluated again.
 func TestADeletedListFreezesItsSegments(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -101,7 +101,8 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 		if got := w.transitions(t, "ins"); len(got) != 3 {
 			t.Errorf("the log says %v", got)
 		}
-		// The list has other members, which the segment says until it is saved.
+		// The new list has other members, so the segment carries a warning until it is
+		// saved.
 		seen, err := w.Store.Segment(t.Context(), w.org, "ins")
 		if err != nil || seen.Status != segments.Active || !strings.HasPrefix(seen.EvalWarning, "What it tests was deleted, and something new has the name: ") || seen.EvalWarningAt == nil {
 			t.Errorf("ins is %+v, %v", seen, err)
@@ -112,7 +113,7 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 	})
 }
 
-// list makes a list with one contact on it.
+// list creates a list with one contact on it.
 func (w *world) list(t *testing.T, key, member string) string {
 	t.Helper()
 	w.put(t, member, nil)
@@ -123,8 +124,9 @@ func (w *world) list(t *testing.T, key, member string) string {
 	return l.ID
 }
 
-// The default of a topic decides for contacts without a choice, so its segments are
-// judged anew; one that tests a topic that goes is frozen.
+// The default of a topic decides for contacts without a choice. If it changes, the
+// segments that test it are evaluated again. A segment that tests a deleted topic
+// becomes invalid.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// circle reports whether the error refuses a circle.
+// circle reports whether the error refuses a cycle of segments.
 func circle(err error) bool {
 	e := core.AsError(err)
 	return e != nil && e.Code == core.CodeValidationFailed && len(e.Fields) == 1 &&
@@ -23,8 +23,8 @@ func define(ctx context.Context, s *segments.Segments, org, key, source string) 
 	return err
 }
 
-// A segment that does not compile for now has a part in circles all the same: it may
-// compile again, and no code looks for circles then.
+// A segment that does not compile still counts in cycles: it may compile again, and no
+// code checks for cycles then.
 func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -49,8 +49,8 @@ func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 	})
 }
 
-// Of two definitions that make a circle together the later one is refused, also when
-// both are saved at once.
+// If two definitions form a cycle together, the later one is refused, even if both are
+// saved at once.
 func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -73,7 +73,7 @@ func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// saving lets something happen, once, before a definition is replaced.
+// saving is a store that calls a function, once, before a definition is replaced.
 type saving struct {
 	segments.Store
 	before func()

@@ -10,18 +10,18 @@ import (
 )
 
 const (
-	// previewSteps is how many steps a preview may take; see [predicate.Weight]. Both
-	// databases take longer over so many than a preview is given.
+	// previewSteps is the greatest number of steps of a preview; see [predicate.Weight].
+	// Both databases take longer over that many than the time limit of a preview.
 	previewSteps = 200_000_000
-	// weighty is from how many steps an event, or a contact, its rows are counted. A
-	// predicate that takes fewer needs so many rows that counting them would cost as much
-	// as asking; the time of a preview bounds it.
+	// weighty is the number of steps per event, or per contact, from which rows are
+	// counted first. A cheaper predicate would need so many rows that counting them
+	// costs as much as evaluating it; the time limit of the preview bounds it.
 	weighty = 20
 )
 
-// affordable refuses a predicate that cannot be answered in the time of a preview, before
-// the database begins. What it counts for that is bounded by what the predicate may
-// cost, so it takes a small part of the time that the answer would.
+// affordable refuses a predicate that cannot be evaluated within the time limit of a
+// preview, before the query starts. It counts rows only up to the number that the limit
+// allows, which takes a small part of the time of the evaluation.
 func (s *Segments) affordable(ctx context.Context, q Question) error {
 	weight := q.Predicate.Weigh()
 	left := s.PreviewSteps
@@ -54,7 +54,7 @@ func (s *Segments) tooExpensive(steps, rows int, what string) error {
 		WithNext("Search in fewer texts, which takes 4 steps each, test fewer events, or test a shorter window.")
 }
 
-// eventsOf names events without what a caller wrote.
+// eventsOf returns a name for events that repeats no text of the caller.
 func eventsOf(e predicate.Event) string {
 	if e.Kind == predicate.ActivityEvent {
 		return "activities of one name"
@@ -62,7 +62,7 @@ func eventsOf(e predicate.Event) string {
 	return e.Kind.String() + " events"
 }
 
-// grouped writes a number with commas between thousands.
+// grouped returns a number with commas between thousands.
 func grouped(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {

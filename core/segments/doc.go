@@ -1,14 +1,13 @@
-// Package segments is the contacts that a predicate describes: its definition, who is
-// in now, and a log of who came and went.
+// Package segments owns segments: groups of contacts described by a predicate. It stores
+// their definitions, their current members, and a log of contacts that entered and left.
 //
-// Membership follows the contacts with some delay. A contact that changes is noted in
-// the transaction of the change (Changed), and a job judges it within seconds by the
-// SQL of every active segment, narrowed to it. What only the passing of time changes,
-// a window that ends, is found by a sweep every few hours. A job that judges holds the row
-// of the segment and asks the database anew there, so that any number of workers come
-// to one result and none logs an entry twice. A paused or invalid segment keeps the
-// members it had.
+// Membership follows changes with a delay. A changed contact is noted in the transaction
+// of the change (Changed). A job evaluates it within seconds, by the SQL of every active
+// segment, limited to that contact. Changes caused by time alone, such as the end of a
+// window, are found by a sweep every few hours. A job locks the segment's row and then
+// runs the query again. Any number of workers therefore reach the same result, and none
+// logs an entry twice. A paused or invalid segment keeps its members.
 //
-// It does not know the language, which is core/predicate, nor how predicates become
-// SQL, which is storage. It sends nothing.
+// The language of predicates is in core/predicate, and their translation to SQL in
+// storage. The package sends nothing.
 package segments

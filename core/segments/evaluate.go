@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// judgedAtOnce is how many contacts are judged in one transaction.
+	// judgedAtOnce is the number of contacts evaluated in one transaction.
 	judgedAtOnce = 1000
-	// differingAtOnce bounds what a sweep remembers of a segment.
+	// differingAtOnce bounds the number of contacts that a sweep holds in memory.
 	differingAtOnce = 100_000
 )
 
@@ -23,9 +23,9 @@ type definition struct {
 	slots   map[string]string
 }
 
-// definitions are the active segments of an organization, each behind those that it
-// tests. A segment that no longer compiles becomes invalid here, and an invalid one
-// that does again becomes active.
+// definitions returns the active segments of an organization, each after those that it
+// tests. It makes a segment that no longer compiles invalid, and an invalid one that
+// compiles again active.
 func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
@@ -54,8 +54,8 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 	return inOrder(active), nil
 }
 
-// turn makes a segment invalid by a fault, or active without one, unless it was
-// changed in the meantime.
+// turn makes a segment invalid if fault is set, else active. It does nothing if the
+// segment was changed in the meantime.
 func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault error) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		segment, err := s.Store.LockSegment(ctx, orgID, seen.ID)
@@ -63,7 +63,8 @@ func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault e
 			return err
 		}
 		if fault == nil {
-			// UpdatedAt tells a sweep that contacts were passed over, see definition.same.
+			// UpdatedAt shows a sweep that contacts were not evaluated in between; see
+			// definition.same.
 			segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
 			if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
 				segment.EvalWarningAt = nil
@@ -77,8 +78,8 @@ func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault e
 	})
 }
 
-// inOrder puts each segment behind those that it tests. There are no circles; if there
-// were, their members would come in the order they have.
+// inOrder returns the segments sorted so that each comes after those that it tests.
+// Cycles do not occur; their members would keep their order.
 func inOrder(all []definition) []definition {
 	sorted, placed := make([]definition, 0, len(all)), map[string]bool{}
 	var place func(d definition)
@@ -100,10 +101,10 @@ func inOrder(all []definition) []definition {
 	return sorted
 }
 
-// judge brings the membership of some contacts in a segment up to date. It goes by the
-// definition that the segment has by then, and reports whether that is still d; a
-// segment that is not active any more is left alone. With announced, who came or went
-// is noted, for the segments that test this one.
+// judge updates the membership of some contacts in a segment. It uses the segment's
+// current definition and reports whether that is still d. It skips a segment that is no
+// longer active. If announced is true, it notes the contacts that entered or left, for
+// the segments that test this one.
 func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
 	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
@@ -113,7 +114,8 @@ func (s *Segments) judge(ctx context.Context, orgID string, d definition, contac
 			if same = same && active && d.same(current); err != nil || !active {
 				return err
 			}
-			// The time is taken once the segment is locked, so that the log reads in order.
+			// The time is taken after the segment is locked, so that the times in the
+			// log are in order.
 			entered, left, err := s.Store.JudgeMembers(ctx, current.question(orgID, s.Clock(), chunk), d.ID)
 			if moved = entered + left; err != nil || moved == 0 || !announced {
 				return err
@@ -132,9 +134,9 @@ func (d definition) question(orgID string, now time.Time, contacts []string) Que
 	return Question{OrgID: orgID, Predicate: d.checked, Slots: d.slots, Now: now, Contacts: contacts}
 }
 
-// locked is a segment as it is now, by what may be named now, until the transaction
-// ends: who edits either waits for its row. It reports whether the segment is active
-// and compiles.
+// locked returns the current segment with the current schema and locks it until the
+// transaction ends. An edit of either waits for that. It reports whether the segment is
+// active and compiles.
 func (s *Segments) locked(ctx context.Context, orgID, id string) (definition, bool, error) {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil || segment.Status != Active {
@@ -148,9 +150,9 @@ func (s *Segments) locked(ctx context.Context, orgID, id string) (definition, bo
 	return definition{segment, checked, schema.Slots}, fault == nil, nil
 }
 
-// same reports whether nothing happened to the segment since d was read that all of
-// its contacts have to be judged anew for. What an edit leaves shows in the times, also
-// when it was undone again: contacts were passed over in between.
+// same reports whether the segment is unchanged since d was read, so that its contacts
+// need no new evaluation. It compares the times of edits. An edit that was undone
+// counts, because contacts were not evaluated in between.
 func (d definition) same(now definition) bool {
 	if d.Source != now.Source || !d.UpdatedAt.Equal(now.UpdatedAt) || (d.EvalWarningAt == nil) != (now.EvalWarningAt == nil) {
 		return false
@@ -166,9 +168,9 @@ func (d definition) same(now definition) bool {
 	return d.checked.Same(now.checked)
 }
 
-// sweep judges all contacts: it looks, without holding anything, for those whose
-// membership is not what it should be, and judges these alone. It begins again when the
-// segment changed in between.
+// sweep evaluates all contacts. Without a lock, it searches for contacts whose
+// membership is wrong, and then evaluates only these. It starts again if the segment
+// changed in between.
 func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := s.Clock()
@@ -191,8 +193,8 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 	}
 }
 
-// evaluated notes the end of a sweep by d, if it was one and the segment is still that.
-// It returns what the segment is.
+// evaluated stores the end of a sweep by d, if swept is true and the segment is
+// unchanged. It returns the current segment.
 func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
 	var current definition
 	var active bool
@@ -207,21 +209,23 @@ func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, sw
 	return current, active, err
 }
 
-// How warnings begin. What follows is the fault of the predicate.
+// The beginnings of warnings. The fault of the predicate follows.
 const (
 	broken = "It no longer compiles: "
-	// lost is broken by the end of a list or a topic: its members or choices do not
-	// come back with its name.
+	// lost is the warning after a list or a topic was deleted: its members or choices do
+	// not come back with its name.
 	lost = "It no longer compiles, and what it tests was deleted: "
-	// replaced is lost after something else took the name.
+	// replaced is the warning after something new took the name of a deleted list or
+	// topic.
 	replaced = "What it tests was deleted, and something new has the name: "
 )
 
-// earlier separates a warning that ends with a repair from one that does not.
+// earlier separates the part of a warning that ends with a repair from the part that
+// stays.
 const earlier = "\nBefore that: "
 
-// keptOf returns what a segment's warning hands on to the next, which ends with a
-// repair: the part that does not. It is "" when the next stands by itself.
+// keptOf returns the part of a segment's warning that outlasts a repair and has to
+// follow the next warning. It is "" if the next warning does not end with a repair.
 func keptOf(warning, next string) string {
 	if kept := afterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
 		return earlier + kept
@@ -229,8 +233,8 @@ func keptOf(warning, next string) string {
 	return ""
 }
 
-// afterRepair returns the warning of a segment that compiles again, "" when nothing
-// was lost. Any other warning stands until the segment is saved.
+// afterRepair returns the warning of a segment that compiles again, "" if nothing was
+// lost. Other warnings stay until the segment is saved.
 func afterRepair(warning string) string {
 	if strings.HasPrefix(warning, broken) {
 		_, kept, _ := strings.Cut(warning, earlier)
@@ -242,7 +246,8 @@ func afterRepair(warning string) string {
 	return warning
 }
 
-// warning is the first fault of a predicate in a sentence that is not too long to keep.
+// warning returns a sentence with the first fault of a predicate, cut to a length that
+// can be stored.
 func warning(fault error) string { return broken + firstFault(fault) }
 
 func firstFault(fault error) string {

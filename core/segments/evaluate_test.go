@@ -33,7 +33,7 @@ func TestMembersFollowContacts(t *testing.T) {
 		w.put(t, "bob", map[string]any{"plan": "pro"})
 		w.put(t, "cid", map[string]any{"plan": "pro"})
 		w.put(t, "ann", nil)
-		w.in(t, "pros", "ann") // with some delay
+		w.in(t, "pros", "ann") // after a delay
 		w.follow(t)
 		w.in(t, "pros", "bob", "cid")
 		must(t, w.write(t.Context(), "bob", func(c *audience.Contact) { c.Status = audience.Archived }))
@@ -41,7 +41,7 @@ func TestMembersFollowContacts(t *testing.T) {
 		w.in(t, "pros", "cid")
 
 		got := w.transitions(t, "pros")
-		slices.Sort(got[1:4]) // of one time
+		slices.Sort(got[1:4]) // these have the same time
 		if want := []string{"ann true", "ann false", "bob true", "cid true", "bob false"}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}
@@ -65,12 +65,12 @@ func TestWindowsEndWithASweep(t *testing.T) {
 		w.follow(t)
 		w.in(t, "engaged", "ann")
 		w.opened(t, "bob")
-		w.follow(t) // an event is enough
+		w.follow(t) // an event alone causes an evaluation
 		w.in(t, "engaged", "ann", "bob")
 		w.advance(7*24*time.Hour + time.Microsecond)
 		w.opened(t, "bob")
 		w.follow(t)
-		w.in(t, "engaged", "ann", "bob") // nothing happened to ann
+		w.in(t, "engaged", "ann", "bob") // time alone does not: ann is still in
 		must(t, w.Sweep(t.Context(), w.org))
 		w.in(t, "engaged", "bob")
 	})
@@ -111,7 +111,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		if seen.Status != segments.Invalid || seen.EvalWarningAt == nil || seen.EvalWarning != `It no longer compiles: line 1, column 37: there is no topic "news"` {
 			t.Errorf("the broken one is %+v", seen)
 		}
-		// The topic comes back, and a person resumes the paused one.
+		// The topic exists again, and a member resumes the paused segment.
 		w.advance(time.Second)
 		must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
 		if _, err = w.SetStatus(t.Context(), w.org, paused.ID, segments.Active); err != nil {
@@ -123,7 +123,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		if seen, err = w.Store.Segment(t.Context(), w.org, broken.ID); err != nil || seen.Status != segments.Active {
 			t.Errorf("what compiles again is %s, %v", seen.Status, err)
 		}
-		// Nothing was lost, so the warning has ended with its cause.
+		// Nothing was lost, so the warning is gone with its cause.
 		if seen.EvalWarning != "" || seen.EvalWarningAt != nil || !seen.UpdatedAt.After(broken.UpdatedAt) {
 			t.Errorf("its warning is %q since %v, changed at %v", seen.EvalWarning, seen.EvalWarningAt, seen.UpdatedAt)
 		}
@@ -133,7 +133,8 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 func TestSegmentsOfSegmentsComeInOrder(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		// The outer one is made first, so that its own order is the wrong one.
+		// The outer segment is created first, so that the order of creation is the wrong
+		// one.
 		w.save(t, "outer", `has attr.mrr`)
 		w.save(t, "inner", `attr.plan = "pro"`)
 		w.save(t, "outer", `in segment "inner" and attr.mrr > 10`)
@@ -164,8 +165,8 @@ func TestCirclesAreRefused(t *testing.T) {
 	})
 }
 
-// Many write while several workers judge; in the end the segment is what the contacts
-// say, and the log has no contact that enters twice.
+// Many writers run while several workers evaluate. In the end, the members are the
+// contacts that match, and no contact enters twice in the log.
 func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -215,7 +216,7 @@ func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 	})
 }
 
-// alternates holds the log of a segment to be one entry, one exit and so on for each
+// alternates checks that the log of a segment has entries and exits in turn for each
 // contact.
 func (w *world) alternates(t *testing.T, key string) {
 	t.Helper()
@@ -241,7 +242,7 @@ func (w *world) alternates(t *testing.T, key string) {
 	}
 }
 
-// A worker that fails midway leaves its notes, and another one does the work.
+// A worker that fails midway keeps its notes, and another one completes the work.
 func TestWhatFailsStaysNoted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -265,7 +266,7 @@ func TestWhatFailsStaysNoted(t *testing.T) {
 	})
 }
 
-// noUntouch fails where a worker that dies would stop.
+// noUntouch is a store that fails at the point where a killed worker would stop.
 type noUntouch struct {
 	segments.Store
 	err error
@@ -316,7 +317,7 @@ func TestAttributeEditsWarn(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Invalid || seen.MemberCount != 1 {
 			t.Errorf("pros is %+v, %v", seen, err)
 		}
-		// The name is there again; the value that was taken away before is not.
+		// The name exists again, but its deleted values do not.
 		w.follow(t)
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Active || seen.EvalWarningAt == nil ||
 			seen.EvalWarning != `It tests a value that nobody can get any more: attr.plan is never "pro".` {

@@ -14,35 +14,35 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// How often the jobs run.
+// The intervals of the jobs.
 const (
 	FollowEvery = 10 * time.Second
 	SweepEvery  = 3 * time.Hour
 )
 
 const (
-	// touchedAtOnce is how many notes one round takes, touchedRounds how many rounds
-	// one visit of an organization takes before others have their turn.
+	// touchedAtOnce is the number of notes in one round. touchedRounds is the number of
+	// rounds for an organization before the job goes on to the next.
 	touchedAtOnce = 1000
 	touchedRounds = 20
 )
 
-// FollowArgs are the arguments of the job that judges what changed.
+// FollowArgs has the arguments of the job that evaluates changed contacts.
 type FollowArgs struct {
 	// OrgID is the organization; empty means all.
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (FollowArgs) Kind() string { return "segments_follow" }
 
-// SweepArgs are the arguments of the job that judges everything.
+// SweepArgs has the arguments of the job that evaluates all contacts.
 type SweepArgs struct {
 	// OrgID is the organization; empty means all.
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (SweepArgs) Kind() string { return "segments_sweep" }
 
 // Changed notes contacts that were written or had an activity. It takes part in the
@@ -54,8 +54,7 @@ func (s *Segments) Changed(ctx context.Context, orgID string, contactIDs []strin
 	return s.Store.Touch(ctx, orgID, contactIDs)
 }
 
-// Recorded notes the contacts that events of messages happened to; see
-// [messages.Recorder].
+// Recorded notes the recipients of events; see [messages.Recorder].
 func (s *Segments) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
 	keys := make([]string, len(events))
 	for i, e := range events {
@@ -65,18 +64,18 @@ func (s *Segments) Recorded(ctx context.Context, orgID string, events []messages
 	return s.Store.TouchRecipients(ctx, orgID, slices.Compact(keys))
 }
 
-// SegmentsOf counts the segments that a contact is in.
+// SegmentsOf returns the number of segments that a contact is in.
 func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int, error) {
 	return s.Store.SegmentsOf(ctx, orgID, contactID)
 }
 
-// ActivityProperties are the properties of activities that predicates may test.
+// ActivityProperties returns the properties of activities that predicates may test.
 func (s *Segments) ActivityProperties(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	return schema.Properties, err
 }
 
-// FollowWorker judges contacts that changed, and segments that were saved.
+// FollowWorker returns the worker that evaluates changed contacts and saved segments.
 func (s *Segments) FollowWorker() jobs.Worker[FollowArgs] {
 	work := func(ctx context.Context, args FollowArgs) error {
 		return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "segments", s.Follow)
@@ -84,7 +83,7 @@ func (s *Segments) FollowWorker() jobs.Worker[FollowArgs] {
 	return jobs.Worker[FollowArgs]{Work: work, Every: FollowEvery, Timeout: 10 * time.Minute}
 }
 
-// SweepWorker judges all contacts by all segments.
+// SweepWorker returns the worker that evaluates all contacts for all segments.
 func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
 	work := func(ctx context.Context, args SweepArgs) error {
 		return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sweep of segments", s.Sweep)
@@ -92,8 +91,8 @@ func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
 	return jobs.Worker[SweepArgs]{Work: work, Every: SweepEvery, Timeout: time.Hour}
 }
 
-// Follow judges all contacts of one organization by the segments that were saved, and
-// then its changed contacts by all segments.
+// Follow evaluates all contacts of an organization for the segments that were saved, and
+// then its changed contacts for all segments.
 func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	definitions, err := s.definitions(ctx, orgID)
 	if err != nil {
@@ -101,8 +100,8 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	}
 	failures := []error{s.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
 	for range touchedRounds {
-		// Notes come before definitions: who is judged by those of now is judged by every
-		// later one with all contacts.
+		// Notes are read before definitions. A definition that is saved later is
+		// evaluated for all contacts anyway.
 		notes, err := s.Store.Touched(ctx, orgID, touchedAtOnce)
 		if err == nil && len(notes) == 0 {
 			break
@@ -120,7 +119,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	return errors.Join(failures...)
 }
 
-// sweepAll judges all contacts by some of the segments.
+// sweepAll evaluates all contacts for the segments that are due.
 func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []definition, due func(definition) bool) error {
 	tested := map[string]bool{}
 	for _, d := range definitions {
@@ -137,7 +136,8 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 	return errors.Join(failures...)
 }
 
-// settle judges the contacts of some notes and removes these. What fails stays noted.
+// settle evaluates the contacts of some notes and deletes the notes. After a failure the
+// notes stay.
 func (s *Segments) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
 	contacts, ids := make([]string, 0, len(notes)), make([]string, 0, len(notes))
 	for _, note := range notes {
@@ -153,8 +153,8 @@ func (s *Segments) settle(ctx context.Context, orgID string, definitions []defin
 	return s.Store.Untouch(ctx, orgID, ids)
 }
 
-// Sweep judges all contacts of one organization, after it has read the account's own
-// list. An account that cannot be read leaves the mirror of that list as it was.
+// Sweep evaluates all contacts of an organization, after it has copied the account's own
+// suppression list. If the account cannot be read, the copy stays as it was.
 func (s *Segments) Sweep(ctx context.Context, orgID string) error {
 	var failures []error
 	if err := s.mirrorSuppressed(ctx, orgID); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// What keeps to the limits of the language is answered, and soon: no engine is asked
-// for a plan that takes the longer the more tests stand side by side.
+// Every predicate within the limits of the language is evaluated quickly. The time that
+// an engine needs to plan must not grow with the number of tests in a row.
 func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 	t.Parallel()
 	const subjects, contacts, suppressed = 50, 60, 20
@@ -27,7 +27,7 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 		for i := range contacts {
 			must(t, w.write(t.Context(), fmt.Sprintf("c%02d", i), func(c *audience.Contact) {
 				c.Attributes = map[string]any{"mrr": float64(i)}
-				if i == 1 { // in nowhere but by default
+				if i == 1 { // subscribed only by the default of the topic
 					for _, topic := range all {
 						c.TopicPreferences = append(c.TopicPreferences, topics.Preference{Topic: topic.Name, SubscriptionStatus: sending.OptIn})
 					}

@@ -97,7 +97,7 @@ func TestPreviewGivesUpInTime(t *testing.T) {
 		if err == nil || err.Code != core.CodeValidationFailed || !strings.Contains(err.Message, "takes longer to answer than 1ns") {
 			t.Errorf("a slow preview is refused with %v", err)
 		}
-		// A caller who goes away is not told that.
+		// A caller that gives up gets another error.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		w.PreviewTime = time.Hour
@@ -181,7 +181,7 @@ func TestDefinitionsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	// A repository's definition takes the place of a managed one, not the reverse.
+	// A repository's definition replaces a managed one, but not the reverse.
 	_, err := w.Save(t.Context(), w.org, good)
 	must(t, err)
 	git := good
@@ -202,8 +202,8 @@ func TestDefinitionsAreChecked(t *testing.T) {
 	}
 }
 
-// A predicate that cannot be answered in time is refused before it is asked, by what it
-// takes; one that reads as much and searches little is answered.
+// A predicate that takes too many steps is refused before the query starts. One that
+// reads as many rows with fewer searches is answered.
 func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

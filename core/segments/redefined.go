@@ -16,10 +16,10 @@ type Redefinition struct {
 	GoneTopics, TurnedTopics []string
 }
 
-// Redefined updates segments for a change of what they test. It must be called before the
-// change, in its transaction. A segment that no longer compiles becomes invalid with a
-// warning in the same transaction, before a job can judge contacts by a list that is gone.
-// The others that name it are judged anew soon after.
+// Redefined updates segments for a change of what they test. It must be called before
+// the change, in its transaction. A segment that no longer compiles becomes invalid with
+// a warning in the same transaction, before a job can evaluate it without the list. The
+// others that name the list or topic are evaluated again soon after.
 func (s *Segments) Redefined(ctx context.Context, orgID string, what Redefinition) error {
 	_, err := s.edited(ctx, orgID, what, false)
 	return err
@@ -50,5 +50,5 @@ func (r Redefinition) loses() bool { return false }
 
 func (r Redefinition) names(predicate.References) bool { return false }
 
-// meaning is that contacts are judged anew, about which there is nothing to warn of.
+// meaning returns no warning: the segment only has to be evaluated again.
 func (r Redefinition) meaning(*predicate.Checked) (string, bool) { return "", true }

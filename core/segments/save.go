@@ -29,18 +29,18 @@ const (
 
 var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 
-// Save creates a segment, or replaces the definition of the one with the key, and returns
-// it. All contacts are judged anew soon after. A warning ends, and an invalid or archived
-// segment becomes active; a paused one stays paused. It fails with validation_failed when
-// the definition does not compile or closes a circle, and with conflict when a managed
-// definition would replace one of a repository.
+// Save creates a segment, or replaces the definition of the one with the key, and
+// returns it. All contacts are evaluated again soon after. Saving clears the warning,
+// and an invalid or archived segment becomes active; a paused one stays paused. It fails
+// with validation_failed if the definition does not compile or closes a cycle. It fails
+// with conflict if a managed definition would replace one of a repository.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err
 	}
 	var saved Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		// Two definitions that are saved at once may make a circle together.
+		// Two definitions that are saved at once may form a cycle together.
 		if err := s.Store.LockSegments(ctx, orgID); err != nil {
 			return err
 		}
@@ -107,13 +107,13 @@ func (d Definition) check() error {
 	return nil
 }
 
-// compile returns the compiled predicate. It refuses one that would close a circle.
+// compile returns the compiled predicate. It refuses one that would close a cycle.
 func (s *Segments) compile(ctx context.Context, orgID, source, key string, all []Segment) (*predicate.Checked, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	if schema.Segments[key] == "" { // a new one: it is named here to distinguish it from a misspelled one
+	if schema.Segments[key] == "" { // a new segment: its name is needed here to tell it from a misspelled one
 		schema.Segments = maps.Clone(schema.Segments)
 		schema.Segments[key] = key
 	}
@@ -123,7 +123,8 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	}
 	tests := map[string][]string{}
 	for _, other := range all {
-		// What does not compile today may tomorrow, and an archived one may come back.
+		// Segments that do not compile and archived ones count too: both may become
+		// active again.
 		if tree, err := predicate.Parse(other.Source); err == nil && other.Key != key {
 			tests[other.Key] = tree.SegmentKeys()
 		}
@@ -150,8 +151,8 @@ func reaches(tests map[string][]string, from []string, goal string, seen map[str
 	return false
 }
 
-// SetStatus pauses, resumes or archives a segment. A resumed one is judged anew for all
-// contacts.
+// SetStatus pauses, resumes or archives a segment. After resuming, all contacts are
+// evaluated again.
 func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Status) (Segment, error) {
 	var changed Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {

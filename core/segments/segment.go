@@ -13,11 +13,11 @@ type Status string
 // members.
 const (
 	Active Status = "active"
-	// Paused was paused by a person.
+	// Paused: a person paused it.
 	Paused Status = "paused"
-	// Invalid does not compile; it becomes active when it compiles again.
+	// Invalid: it does not compile; it becomes active when it compiles again.
 	Invalid Status = "invalid"
-	// Archived was removed from the repository that defined it.
+	// Archived: it was removed from the repository that defined it.
 	Archived Status = "archived"
 )
 
@@ -49,7 +49,7 @@ type Segment struct {
 	SourcePath      string     `json:"source_path,omitempty" voice:"untrusted"`
 	CreatedAt       time.Time  `json:"created_at"`
 	UpdatedAt       time.Time  `json:"updated_at"`
-	// Stale is set while all contacts have to be judged anew.
+	// Stale is true while all contacts have to be evaluated again.
 	Stale bool `json:"-"`
 }
 
@@ -61,7 +61,7 @@ type Member struct {
 	EnteredAt time.Time `json:"entered_at"`
 }
 
-// Example is a contact that a predicate finds.
+// Example is a contact that matches a predicate.
 type Example struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string `json:"email" voice:"untrusted"`

@@ -10,29 +10,30 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config is what the package needs. All members are required.
+// Config has the dependencies of Segments. All fields are required, except those whose
+// comment gives a default.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
-	// Suppressions is the account's own list, which the sweep mirrors.
+	// Suppressions reads the account's own list, which the sweep copies.
 	Suppressions sending.Suppressions
-	// Orgs lists every organization, for the jobs that visit all.
+	// Orgs returns every organization, for the jobs that visit all.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 	// PreviewTime bounds one preview; zero means [PreviewTime].
 	PreviewTime time.Duration
-	// PreviewSteps bounds what one preview may cost; zero means 200 million steps.
+	// PreviewSteps bounds the cost of one preview; zero means 200 million steps.
 	PreviewSteps int
 }
 
-// PreviewTime is how long a preview may take.
+// PreviewTime is the default time limit of a preview.
 const PreviewTime = 10 * time.Second
 
-// Segments does the tasks of this package.
+// Segments runs the operations of this package.
 type Segments struct{ Config }
 
-// New makes a Segments.
+// New returns a Segments.
 func New(cfg Config) *Segments {
 	if cfg.PreviewTime == 0 {
 		cfg.PreviewTime = PreviewTime
@@ -41,7 +42,7 @@ func New(cfg Config) *Segments {
 	return &Segments{cfg}
 }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the catalogue.
 func (s *Segments) Operations() []core.Operation {
 	return []core.Operation{
 		s.segmentsList(), s.segmentsGet(), s.segmentsMembers(), s.segmentsCheckMember(), s.segmentsPreviewPredicate(),

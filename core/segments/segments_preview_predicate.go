@@ -22,7 +22,7 @@ type Preview struct {
 	Error     *Fault              `json:"error,omitempty"`
 }
 
-// Found is a preview over REST, where a predicate that does not compile is refused.
+// Found is a preview over REST, where a predicate that does not compile is an error.
 type Found struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`

@@ -20,13 +20,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world is segments over a real database, with contacts to write.
+// world is a Segments over a real database, with contacts.
 type world struct {
 	*segments.Segments
 	db       *storage.DB
 	org      string
 	contacts map[string]audience.Contact
-	// suppressed are the addresses on the account's own list.
+	// suppressed has the addresses on the account's own list.
 	suppressed []string
 
 	mu  sync.Mutex
@@ -57,7 +57,7 @@ func (l accountList) SuppressedPage(_ context.Context, _ string, _, _ time.Time,
 	if at >= len(l.suppressed) {
 		return nil, "", nil
 	}
-	return []sending.Suppressed{{Email: l.suppressed[at]}}, token + ".", nil // one a page
+	return []sending.Suppressed{{Email: l.suppressed[at]}}, token + ".", nil // one address a page
 }
 
 // each runs a test in a world on every engine.
@@ -92,7 +92,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// put writes a contact and tells the segments, in one transaction, as the audience
+// put writes a contact and notes it as changed, in one transaction, as the audience
 // does.
 func (w *world) put(t *testing.T, name string, attributes map[string]any) {
 	t.Helper()
@@ -136,7 +136,7 @@ func (w *world) opened(t *testing.T, name string) {
 	}))
 }
 
-// save makes or changes a segment.
+// save creates or replaces a segment.
 func (w *world) save(t *testing.T, key, source string) segments.Segment {
 	t.Helper()
 	saved, err := w.Save(t.Context(), w.org, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
@@ -144,13 +144,13 @@ func (w *world) save(t *testing.T, key, source string) segments.Segment {
 	return saved
 }
 
-// follow runs the job that judges what changed.
+// follow runs the job that evaluates changes.
 func (w *world) follow(t *testing.T) {
 	t.Helper()
 	must(t, w.Follow(t.Context(), w.org))
 }
 
-// in holds a segment to its members, by the names of contacts.
+// in checks the members of a segment, given the names of contacts.
 func (w *world) in(t *testing.T, key string, want ...string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
@@ -174,7 +174,7 @@ func (w *world) in(t *testing.T, key string, want ...string) {
 	}
 }
 
-// log are the lines of the membership log about a segment in the order they happened.
+// log returns the entries of the membership log about a segment, in order.
 func (w *world) log(t *testing.T, key string) []lists.Transition {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
@@ -186,7 +186,7 @@ func (w *world) log(t *testing.T, key string) []lists.Transition {
 	})
 }
 
-// transitions are these lines by the names of contacts.
+// transitions returns the same entries, with the names of contacts.
 func (w *world) transitions(t *testing.T, key string) []string {
 	t.Helper()
 	lines := []string{}

@@ -12,8 +12,8 @@ import (
 // of its context and sees only the given organization. Methods that find one record fail
 // with core.CodeNotFound.
 type Store interface {
-	// PredicateSchema returns what predicates of the organization may name, without
-	// Activities.
+	// PredicateSchema returns the names that predicates of the organization may use,
+	// without Activities.
 	PredicateSchema(ctx context.Context, orgID string) (Schema, error)
 	// SeenActivities returns names of activities, up to some hundreds.
 	SeenActivities(ctx context.Context, orgID string) ([]string, error)
@@ -21,69 +21,72 @@ type Store interface {
 	// InsertSegment stores a new segment. It fails with core.CodeConflict when the key is
 	// taken.
 	InsertSegment(ctx context.Context, orgID string, s Segment) error
-	// UpdateSegment replaces everything but member count and last evaluation.
+	// UpdateSegment replaces everything but the member count and the last evaluation.
 	UpdateSegment(ctx context.Context, orgID string, s Segment) error
-	// Segment finds by id or, when ref is no id, by key. LockSegment is Segment by id that
-	// keeps others from locking it until the transaction ends.
+	// Segment returns a segment by id or, if ref is not an id, by key. LockSegment
+	// returns a segment by id and locks it until the transaction ends.
 	Segment(ctx context.Context, orgID, ref string) (Segment, error)
 	LockSegment(ctx context.Context, orgID, id string) (Segment, error)
 	// LockSegments prevents other transactions from locking any existing segment until this
 	// one ends.
 	LockSegments(ctx context.Context, orgID string) error
-	// Segments is one page, newest first by creation and id; CountSegments is of all.
+	// Segments returns a page, newest first by creation and id. CountSegments returns
+	// the number of all that match.
 	Segments(ctx context.Context, orgID string, f Filter) ([]Segment, error)
 	CountSegments(ctx context.Context, orgID string, f Filter) (int, error)
-	// AllSegments are the segments of the organization, archived ones too, by creation.
+	// AllSegments returns the segments of the organization in order of creation,
+	// including archived ones.
 	AllSegments(ctx context.Context, orgID string) ([]Segment, error)
 
-	// SegmentMembers is one page of contacts, newest entry first.
+	// SegmentMembers returns a page of contacts, newest entry first.
 	SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]Member, error)
-	// IsSegmentMember looks for a contact by id or by address.
+	// IsSegmentMember reports whether a contact, by id or by address, is in the segment.
 	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
 
-	// CountMatching returns how many contacts match a question. Examples returns the first
-	// of them by id.
+	// CountMatching returns the number of contacts that match a question. Examples
+	// returns the first of them by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
-	// CountSource counts the events of a source in its windows, or with nil the contacts, up
-	// to a limit.
+	// CountSource returns the number of events of a source in its windows, or of
+	// contacts if source is nil, up to a limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
-	// Differing returns contacts, at most limit, that match and are not members, or the
+	// Differing returns at most limit contacts that match and are not members, or the
 	// reverse.
 	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
-	// JudgeMembers updates the membership of the contacts of q, logs who entered and left,
-	// and notes the evaluation.
+	// JudgeMembers updates the membership of the contacts of q, logs those that entered
+	// and left, and stores the time of the evaluation.
 	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
-	// SegmentEvaluated notes that all contacts were judged at this time.
+	// SegmentEvaluated stores that all contacts were evaluated at this time.
 	SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
 
-	// SegmentsOf counts the segments, not archived, that a contact is in.
+	// SegmentsOf returns the number of segments that a contact is in, without archived
+	// ones.
 	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
 
-	// Touch notes changed contacts; TouchRecipients those with an address among keys,
-	// in lower case, unless the organization has no active segment. Touched are the oldest notes, and Untouch removes
-	// notes by their ids.
+	// Touch notes changed contacts. TouchRecipients notes those whose lower-case address
+	// is in keys. Both do nothing if the organization has no active segment. Touched
+	// returns the oldest notes, and Untouch deletes notes by their ids.
 	Touch(ctx context.Context, orgID string, contactIDs []string) error
 	TouchRecipients(ctx context.Context, orgID string, keys []string) error
 	Touched(ctx context.Context, orgID string, limit int) ([]Touch, error)
 	Untouch(ctx context.Context, orgID string, ids []string) error
 
-	// ReplaceSuppressed makes the mirror of the account's own list hold exactly these
-	// addresses, in lower case.
+	// ReplaceSuppressed replaces the copy of the account's own list by these lower-case
+	// addresses.
 	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
 }
 
-// Schema is what predicates may name, with the columns of attributes.
+// Schema has the names that predicates may use, with the columns of attributes.
 type Schema struct {
 	predicate.Schema
-	// Slots are columns by attribute, as far as attributes have one.
+	// Slots has columns by attribute, for attributes that have one.
 	Slots map[string]string
 }
 
-// Filter narrows a page of segments. The zero value of a member matches all.
+// Filter selects segments. The zero value of a field matches all.
 type Filter struct {
 	Status Status
-	// Query is matched in name and key without regard to case.
+	// Query matches a part of the name or the key, ignoring case.
 	Query string
 	After *core.After
 	Limit int
@@ -95,7 +98,7 @@ type Question struct {
 	Predicate *predicate.Checked
 	Slots     map[string]string
 	Now       time.Time
-	// Contacts narrows the question to contacts with these ids; nil means all.
+	// Contacts limits the question to contacts with these ids; nil means all.
 	Contacts []string
 }
 

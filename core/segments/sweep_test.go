@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// amid is a store that lets something happen, once, before or after a worker looks for
-// contacts that differ, or before it takes notes.
+// amid is a store that calls a function, once: before or after a worker searches for
+// differing contacts, or before it reads notes.
 type amid struct {
 	segments.Store
 	before, after, noting func()
@@ -42,7 +42,7 @@ func once(happens *func()) {
 	}
 }
 
-// during is another worker over the same database, to which something happens.
+// during returns another worker over the same database, with such a store.
 func (w *world) during(store amid) *segments.Segments {
 	worker := segments.New(w.Config)
 	store.Store = worker.Store
@@ -53,7 +53,7 @@ func (w *world) during(store amid) *segments.Segments {
 // redefinition is a change of what a segment tests: ann is in before it, and bob after.
 type redefinition struct {
 	source string
-	// prepare makes what the source names.
+	// prepare creates what the source names.
 	prepare func(t *testing.T, w *world)
 	change  func(t *testing.T, w *world)
 }
@@ -156,8 +156,8 @@ var redefinitions = map[string]redefinition{
 	},
 }
 
-// What changes while contacts are judged is not lost: whatever the worker that was at
-// work has made of the old definition, the next pass goes by the new one.
+// A change during a sweep is not lost: the next pass uses the new definition, whatever
+// the running worker did by the old one.
 func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -186,8 +186,8 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	})
 }
 
-// A worker that read the definitions long ago undoes nothing of what another one has
-// made of newer ones, and logs no false entry or exit.
+// A worker that read old definitions does not undo the result of newer ones, and logs no
+// false entry or exit.
 func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -218,8 +218,8 @@ func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 	})
 }
 
-// A segment that is paused while contacts are judged, and goes on, has missed what was
-// judged in between.
+// A segment that is paused and resumed during a sweep is evaluated again, because
+// contacts were not evaluated in between.
 func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -240,8 +240,8 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	})
 }
 
-// A note is taken before the definitions are read: a segment that becomes active
-// between the two is judged by.
+// Notes are read before the definitions, so a segment that becomes active between the
+// two reads is evaluated.
 func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -260,8 +260,8 @@ func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
 	})
 }
 
-// Who comes and goes by a sweep of a segment comes and goes in those that test it, and
-// in those that test them.
+// Contacts that enter or leave a segment in a sweep also enter or leave the segments
+// that test it, directly or through others.
 func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -279,7 +279,7 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if notes, err := w.Store.Touched(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
-		// One that is paused keeps its members, and is tested by them.
+		// A paused segment keeps its members, and other segments test these.
 		_, err := w.SetStatus(t.Context(), w.org, inner.ID, segments.Paused)
 		must(t, err)
 		w.put(t, "bob", map[string]any{"plan": "pro"})
@@ -287,7 +287,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		w.follow(t)
 		w.in(t, "inner", "bob")
 		w.in(t, "outer", "ann", "cid")
-		// One that is archived freezes those that test it.
+		// If a segment is archived, those that test it become invalid and keep their
+		// members.
 		_, err = w.SetStatus(t.Context(), w.org, inner.ID, segments.Archived)
 		must(t, err)
 		w.put(t, "dan", nil)
@@ -298,7 +299,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "middle"); err != nil || seen.Status != segments.Invalid || seen.EvalWarning == "" {
 			t.Errorf("what tests an archived segment is %+v, %v", seen, err)
 		}
-		// The one in the middle is invalid, and the outer one goes by the members it keeps.
+		// The middle segment is invalid, and the outer one uses the members that it
+		// keeps.
 		if seen, err := w.Store.Segment(t.Context(), w.org, "outer"); err != nil || seen.Status != segments.Active {
 			t.Errorf("what tests an invalid segment is %+v, %v", seen, err)
 		}
@@ -311,7 +313,7 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 	})
 }
 
-// attribute registers one more attribute.
+// attribute registers another attribute.
 func (w *world) attribute(t *testing.T, a attributes.Attribute) {
 	t.Helper()
 	a.ID, a.Origin, a.CreatedAt, a.UpdatedAt = core.NewID(), core.ManagedOrigin, w.clock(), w.clock()
@@ -336,7 +338,7 @@ func (w *world) changeAttribute(t *testing.T, name string, to attributes.Attribu
 	}))
 }
 
-// pass lets stored values follow the registry.
+// pass converts stored values to the registry's types, as the job does.
 func (w *world) pass(t *testing.T) {
 	t.Helper()
 	for done := false; !done; {
@@ -358,7 +360,7 @@ func (w *world) amount(of activities.PropertyType) activities.Property {
 	}
 }
 
-// bought records an activity with these properties now.
+// bought records an activity with these properties at the current time.
 func (w *world) bought(t *testing.T, name, properties string) {
 	t.Helper()
 	w.put(t, name, nil)
@@ -374,13 +376,13 @@ func (w *world) bought(t *testing.T, name, properties string) {
 	}))
 }
 
-// choice is one about news.
+// choice returns a choice about the topic news.
 func choice(s sending.Subscription) []topics.Preference {
 	return []topics.Preference{{Topic: "news", SubscriptionStatus: s}}
 }
 
-// The log is dated when a segment is a worker's, and not when the worker began: what
-// another job wrote in between came before.
+// The time of a log entry is taken when the worker has locked the segment, not when it
+// began. Entries that another job wrote in between therefore come before.
 func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
