@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Checked is a predicate whose every name is known and whose every comparison is of
-// one type. It never changes and may be used by several goroutines.
+// Checked is a predicate in which every name is known and every comparison has operands
+// of one type. It is immutable and safe for concurrent use.
 type Checked struct {
 	// Root is the whole predicate, resolved.
 	Root     Node
@@ -15,18 +15,19 @@ type Checked struct {
 	warnings []Warning
 }
 
-// Tree is what was checked.
+// Tree returns the tree that was checked.
 func (c *Checked) Tree() *Tree { return c.tree }
 
-// String is the predicate in its canonical spelling.
+// String returns the predicate in its canonical spelling.
 func (c *Checked) String() string { return c.tree.String() }
 
-// Same reports whether both, of one source, ask the same of every contact: whatever
-// they were checked by, each name meant the same.
+// Same reports whether both predicates, which must have one source, have the same result
+// for every contact. They do if each name was resolved to the same thing, even by
+// different schemas.
 func (c *Checked) Same(other *Checked) bool { return reflect.DeepEqual(c.Root, other.Root) }
 
-// Check resolves a tree by a schema. It fails with [Errors], the faults in the order
-// of the source. The tree stays as it is.
+// Check resolves a tree by a schema. It fails with [Errors], the faults in the order of
+// the source. It does not change the tree.
 func Check(tree *Tree, schema Schema) (*Checked, error) {
 	c := checker{tree: tree, schema: schema}
 	root := c.node(tree.Root)
@@ -39,7 +40,7 @@ func Check(tree *Tree, schema Schema) (*Checked, error) {
 	return &Checked{Root: root, tree: tree, warnings: c.warnings}, nil
 }
 
-// Compile is Parse and Check in one. It fails with [*Error] or [Errors].
+// Compile combines Parse and Check. It fails with [*Error] or [Errors].
 func Compile(source string, schema Schema) (*Checked, error) {
 	tree, err := Parse(source)
 	if err != nil {
@@ -48,18 +49,18 @@ func Compile(source string, schema Schema) (*Checked, error) {
 	return Check(tree, schema)
 }
 
-// checker resolves copies of nodes. What has a fault is resolved all the same, as
-// far as it goes, so that one fault is reported once.
+// checker resolves copies of nodes. It also resolves nodes with faults as far as
+// possible, so that each fault is reported once.
 type checker struct {
 	tree     *Tree
 	schema   Schema
 	faults   Errors
 	warnings []Warning
-	// event is what properties belong to; nil outside of event sources.
+	// event is the event whose properties are tested; nil outside of event sources.
 	event *Event
 }
 
-// fail notes a fault at a place of the source.
+// fail adds a fault at an offset of the source.
 func (c *checker) fail(at Offset, fault Error) {
 	fault.Line, fault.Column = c.tree.Position(at)
 	c.faults = append(c.faults, &fault)
@@ -118,7 +119,7 @@ func (c *checker) in(n In) Node {
 	values := make([]Value, 0, len(n.Values))
 	for i, v := range n.Values {
 		at := n.Offset
-		if i < len(n.ValuesAt) { // always so, but in a tree that was not parsed
+		if i < len(n.ValuesAt) { // always true for a tree that was parsed
 			at = n.ValuesAt[i]
 		}
 		values = append(values, c.value(n.Field, v, at))
@@ -146,8 +147,8 @@ func (c *checker) age(n Age) Node {
 	return &n
 }
 
-// value brings a literal to the type of the field it is compared with. A string is
-// read as a date and time where one is wanted.
+// value converts a literal to the type of the field it is compared with. For a Datetime
+// field, it parses a string as a date and time.
 func (c *checker) value(f Field, v Value, at Offset) Value {
 	if f.Type == v.Type || f.Type == Unresolved {
 		c.enumValue(f, v)
@@ -168,7 +169,7 @@ func (c *checker) value(f Field, v Value, at Offset) Value {
 	return v
 }
 
-// rewritten is the literal as one of type t, "" when it cannot be one.
+// rewritten returns the literal rewritten as type t, "" if that is not possible.
 func rewritten(v Value, t Type) string {
 	switch {
 	case t == String && (v.Type == Number || v.Type == Bool):
@@ -184,7 +185,7 @@ func rewritten(v Value, t Type) string {
 	return ""
 }
 
-// literals are how values of a type are written.
+// literals describes how values of each type are written.
 var literals = map[Type]string{
 	String:   `a string in double quotes`,
 	Number:   `a number without quotes`,
@@ -192,7 +193,7 @@ var literals = map[Type]string{
 	Datetime: `a date such as 2026-01-31, or a date and time in quotes`,
 }
 
-// title is the field as predicates write it.
+// title returns the field as predicates write it.
 func (f Field) title() string {
 	var p printer
 	p.field(f)

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// messageProperties are the properties that events of messages have, by kind. All
-// kinds have those of Send too.
+// messageProperties has the properties of message events, by kind. All kinds also have
+// those of Send.
 var messageProperties = map[EventKind]map[string]Type{
 	Send:     {"subject": String, "template": String, "sender_domain": String},
 	Click:    {"url": String},
@@ -17,21 +17,21 @@ var messageProperties = map[EventKind]map[string]Type{
 	Delivery: {"processing_ms": Number},
 }
 
-// siteProperties are what every activity of a website has.
+// siteProperties has the built-in properties of every website activity.
 var siteProperties = map[string]Type{
 	"path": String, "referrer": String, "title": String,
 	"utm_source": String, "utm_medium": String, "utm_campaign": String,
 }
 
-// IsSiteActivity reports whether activities of the name come from a website and have
-// the built-in properties: "site_" and 1 to 60 of a-z, 0-9 and "_".
+// IsSiteActivity reports whether activities of the name come from a website and have the
+// built-in properties. Such names are "site_" and 1 to 60 of a-z, 0-9 and "_".
 func IsSiteActivity(name string) bool {
 	rest, found := strings.CutPrefix(name, "site_")
 	return found && len(rest) >= 1 && len(rest) <= 60 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// PropertyType is the type of an event's property, String for an Enum; ok is false
-// when events of the kind have none of the name that predicates may test.
+// PropertyType returns the type of an event's property, String for an Enum. ok is false
+// if predicates cannot test a property of this name.
 func (s Schema) PropertyType(event Event, name string) (t Type, ok bool) {
 	if event.Kind != ActivityEvent {
 		if t, ok = messageProperties[Send][name]; !ok {
@@ -48,7 +48,7 @@ func (s Schema) PropertyType(event Event, name string) (t Type, ok bool) {
 	return castClass(t), ok
 }
 
-// castClass makes one type of those whose values compare alike.
+// castClass returns one type for all types whose values compare alike.
 func castClass(t Type) Type {
 	if t == Enum {
 		return String
@@ -56,7 +56,7 @@ func castClass(t Type) Type {
 	return t
 }
 
-// PropertyNames are the properties of an event that predicates may test, sorted.
+// PropertyNames returns the properties of an event that predicates may test, sorted.
 func (s Schema) PropertyNames(event Event) []string {
 	names := map[string]bool{}
 	add := func(properties map[string]Type) {
@@ -81,7 +81,7 @@ func (s Schema) PropertyNames(event Event) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// field resolves what a test looks at. Its type stays Unresolved when it is unknown.
+// field resolves the field of a test. The type of an unknown field stays Unresolved.
 func (c *checker) field(f Field) Field {
 	switch f.Source {
 	case Email:
@@ -124,7 +124,7 @@ func (c *checker) unknownProperty(f Field) {
 	c.fail(f.Offset, fault)
 }
 
-// unknown is the fault of a topic, list or segment that the schema does not have.
+// unknown adds the fault that the schema does not have a topic, list or segment.
 func (c *checker) unknown(at Offset, what, name string, known []string) {
 	fault := Error{Message: "there is no " + what + " " + quoted(name)}
 	if meant := nearest(name, known); meant != "" {
@@ -176,14 +176,14 @@ func (c *checker) membership(n Membership) Node {
 	return &n
 }
 
-// textLiteral is s as predicates write it.
+// textLiteral returns s as predicates write it.
 func textLiteral(s string) string {
 	var p printer
 	p.text(s)
 	return p.String()
 }
 
-// title is the event as predicates write it.
+// title returns the event as predicates write it.
 func (e Event) title() string {
 	var p printer
 	p.source(EventSource{Event: e})

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one fault of a source, for its author. Its words may quote the
-// source and names of the schema, made fit to be shown.
+// Error is one fault of a source, for its author. Its texts may quote the source and
+// names of the schema, cut and escaped for display.
 type Error struct {
-	// Line and Column are where the fault begins, from 1; columns are in characters
-	// (runes), of which a tab is one.
+	// Line and Column are where the fault begins, from 1. Columns count characters
+	// (runes); a tab is one.
 	Line, Column int
 	// Message says what is wrong: `attribute "plna" is not registered`.
 	Message string
-	// Expected says what could stand there; empty when Message says it all.
+	// Expected says what is allowed there; empty if Message says it all.
 	Expected string
-	// Suggestion is the text to put there instead, when there is a likely one.
+	// Suggestion is the likely replacement, if there is one.
 	Suggestion string
-	// Known are the names that the schema has, where one was not found and none is near;
-	// empty, not nil, when it has none. Error does not list them: they are for who
-	// writes a predicate, not for who reads of one that broke.
+	// Known has the names of the schema if a name was not found and no similar one
+	// exists; empty, not nil, if the schema has none. The method Error leaves them out:
+	// they help an author, not a reader of a warning.
 	Known []string
 	// Limit is the limit that was exceeded; empty for every other fault.
 	Limit Limit
@@ -29,9 +29,9 @@ type Error struct {
 // Limit names one of the limits of the language.
 type Limit string
 
-// The limits, and how much each allows. A node is a test, inside of where as well, an
-// and or an or with all its terms, or a not. Depth is one for the test and one for
-// each not, where and pair of parentheses around it.
+// The limits with their values. A node is a test (also inside of where), an "and" or
+// "or" with all its terms, or a "not". Depth is one for the test, plus one for each not,
+// where and pair of parentheses around it.
 const (
 	LimitSource     Limit = "source_bytes"
 	LimitNodes      Limit = "nodes"
@@ -48,7 +48,7 @@ const (
 	MaxMembership = 8
 )
 
-// limits are the sentences that refuse, by limit.
+// limits has the message for each exceeded limit.
 var limits = map[Limit]string{
 	LimitSource:     fmt.Sprintf("the predicate is longer than %d bytes", MaxSource),
 	LimitNodes:      fmt.Sprintf("the predicate has more than %d nodes (tests, and, or, not)", MaxNodes),
@@ -58,7 +58,7 @@ var limits = map[Limit]string{
 	LimitMembership: fmt.Sprintf("the predicate has more than %d tests of lists and segments", MaxMembership),
 }
 
-// Error is the whole fault in one sentence.
+// Error returns the whole fault in one sentence.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 	if e.Expected != "" {
@@ -70,7 +70,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// bounded drops a suggestion that is too long to read: it may repeat the source.
+// bounded removes a suggestion that is too long to read, because it may repeat the
+// source.
 func (e *Error) bounded() *Error {
 	const longest = 80
 	if len(e.Suggestion) > longest {
@@ -83,10 +84,11 @@ func (e *Error) bounded() *Error {
 // [MaxFaults].
 type Errors []*Error
 
-// MaxFaults is how many faults are collected; who has corrected these asks again.
+// MaxFaults is the greatest number of faults that are collected. Further ones appear
+// once these are fixed.
 const MaxFaults = 20
 
-// Error is the faults, one a line.
+// Error returns the faults, one a line.
 func (e Errors) Error() string {
 	lines := make([]string, 0, len(e))
 	for _, fault := range e {
@@ -95,7 +97,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap gives the faults to errors.As.
+// Unwrap returns the faults, for errors.As.
 func (e Errors) Unwrap() []error {
 	faults := make([]error, 0, len(e))
 	for _, fault := range e {
@@ -104,7 +106,7 @@ func (e Errors) Unwrap() []error {
 	return faults
 }
 
-// position is the line and column of an offset in source. Lines end with "\n".
+// position returns the line and column of an offset in source. Lines end with "\n".
 func position(source string, at Offset) (line, column int) {
 	before := source[:min(int(at), len(source))]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// faulty are sources with a fault, or several that Check finds.
+// faulty has sources with one fault, or with several that Check finds.
 var faulty = []string{
 	// Words.
 	``, `   # nothing`, `attr.plan = "pro" und attr.vip = true`, `attr.plan = "pro" AND attr.vip = true`, `attr.plan = "pro" attr.vip = true`,
@@ -48,7 +48,7 @@ var faulty = []string{
 	"attr.plna = \"pro\" and\n  attr.mrr = \"5\" and # é\n\tin list \"vpi\" and count(click where ulr = \"é\") > 0 and attr.vip contains \"a\"",
 }
 
-// The messages to the author of each.
+// TestGoldenErrorMessages compares the message for each with a golden file.
 func TestGoldenErrorMessages(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -100,8 +100,8 @@ func TestSuggestionsRepeatNoLongWord(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreKnown: who names what there is not, and nothing near it, learns what
-// there is.
+// TestNamesThatAreKnown checks the fault for an unknown name with no similar one: it
+// lists the names that exist.
 func TestNamesThatAreKnown(t *testing.T) {
 	t.Parallel()
 	for source, known := range map[string]string{

@@ -2,16 +2,16 @@ package predicate
 
 import "strings"
 
-// Explain says in plain words, in one sentence, which contacts are in. Names and
-// texts of others stand in quotation marks, made fit to be shown. The words are for
-// people, and may change where the predicate does not.
+// Explain returns a sentence that says which contacts match. Names and texts from the
+// source are in quotation marks and escaped for display. The wording is for people and
+// may change between versions.
 func (c *Checked) Explain() string {
 	return "Contacts " + clause(c.Root, false, false) + "."
 }
 
-// clause is a node as a relative clause, "whose plan is ...", or as its negation. A
-// not is carried inward to the tests, which changes no outcome. Inside of another
-// clause, several stand in parentheses.
+// clause returns a node, or its negation, as a relative clause: "whose plan is ...". It
+// moves a "not" inward to the tests, which changes no outcome. Several clauses inside of
+// another one are in parentheses.
 func clause(n Node, negated, inner bool) string {
 	switch n := n.(type) {
 	case *And:
@@ -67,7 +67,8 @@ func whose(f Field, words ...string) string {
 	return "whose " + name + " " + strings.Join(words, " ")
 }
 
-// unless is the comparison that is true when o is false; o itself for false.
+// unless returns the comparison that is true when o is false; o itself if negated is
+// false.
 func (o Op) unless(negated bool) Op {
 	if !negated {
 		return o
@@ -84,7 +85,7 @@ func matchPhrase(how MatchKind, negated bool) string {
 	return [...]string{StartsWith: "starts with", EndsWith: "ends with", Contains: "contains"}[how]
 }
 
-// ageWords speak of a past moment. One that lies ahead has a negative age.
+// ageWords describes a past moment. A future moment has a negative age.
 func ageWords(n *Age, negated bool) string {
 	if n.Between {
 		return pick(negated, "was not", "was") + " between " + n.Low.words() + " and " + n.High.words() + " ago"

@@ -34,7 +34,7 @@ func valueWords(v Value) string {
 	}
 }
 
-// listWords are the values, or the first of many.
+// listWords returns the values as words; of many, only the first ones.
 func listWords(values []Value) string {
 	const shown = 10
 	parts := make([]string, 0, shown)
@@ -68,7 +68,7 @@ func timeWords(micros int64) string {
 	return t.Format("2006-01-02 15:04:05.999999 UTC")
 }
 
-// words is the duration in words: "30 days".
+// words returns the duration in words: "30 days".
 func (d Duration) words() string {
 	if d.Unit == 0 {
 		return "0 seconds"

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// FuzzParse: no text does harm; what is refused is refused at a place of the source
-// in printable words; what is read is printed so that the same is read again, and
-// can be checked, explained and matched.
+// FuzzParse checks that no text does harm. A fault has a position in the source and a
+// printable message. A predicate that parses is printed so that it parses to the same
+// tree, and it can be checked, explained and matched.
 func FuzzParse(f *testing.F) {
 	for line := range strings.Lines(predicate.Reference) {
 		f.Add(strings.TrimSpace(line))

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws of three-valued logic, for whatever predicates and contacts.
+// The laws of three-valued logic hold for any predicates and contacts.
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -23,7 +23,7 @@ func TestLaws(t *testing.T) {
 		}
 		a, b := "("+p.String()+")", "("+q.String()+")"
 		if _, err := predicate.Parse(a + " and " + b); err != nil {
-			return // the two together are beyond a limit
+			return // both together exceed a limit
 		}
 		both, either := of(a+" and "+b), of(a+" or "+b)
 		neither, notNot := of("not ("+a+" or "+b+")"), of("not not "+a)
@@ -43,8 +43,8 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// What a predicate does not refer to does not matter to it, and what has no absent
-// values in it is never unknown.
+// Parts of a contact that a predicate does not refer to do not change its result. A
+// predicate without absent values is never Unknown.
 func TestReferencesAreAllThatMatters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,7 +60,7 @@ func TestReferencesAreAllThatMatters(t *testing.T) {
 	})
 }
 
-// only is the part of s that r names.
+// only returns the part of s that r names.
 func only(s predicate.Subject, r predicate.References) predicate.Subject {
 	part := predicate.Subject{Attributes: map[string]predicate.Value{}, Topics: map[string]bool{}, Lists: map[string]bool{}, Segments: map[string]bool{}}
 	for _, name := range r.Attributes {
@@ -94,7 +94,7 @@ func only(s predicate.Subject, r predicate.References) predicate.Subject {
 	return part
 }
 
-// An incremental predicate does not change as time passes.
+// The result of an incremental predicate does not change as time passes.
 func TestIncrementalPredicatesStandStill(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// lexer cuts a source into tokens, one at a time. It never fails: what is no token
-// is a tokenBad, which matters only to who needs a token there.
+// lexer splits a source into tokens, one at a time. It never fails: invalid text becomes
+// a tokenBad, which the parser refuses where it needs a token.
 type lexer struct {
 	source string
 	at     int
 }
 
-// next is the token at or after the lexer's place.
+// next returns the token at or after the lexer's position.
 func (l *lexer) next() token {
 	l.skipBlank()
 	start := l.at
@@ -34,8 +34,8 @@ func (l *lexer) next() token {
 	return t
 }
 
-// skipBlank passes white space and comments, which begin with "#" or "//" and end
-// with their line.
+// skipBlank skips white space and comments. A comment begins with "#" or "//" and ends
+// with its line.
 func (l *lexer) skipBlank() {
 	for l.at < len(l.source) {
 		rest := l.source[l.at:]
@@ -76,7 +76,7 @@ func (l *lexer) word() token {
 	return token{kind: tokenBad, text: "nothing begins with " + quoted(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
 }
 
-// name reads what stands behind the dot: a bare name, or any other in quotes.
+// name reads what follows the dot: a bare name, or any other name in quotes.
 func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	l.at++
 	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {
@@ -95,8 +95,8 @@ func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	return token{kind: tokenBad, text: "a name must follow " + quoted(prefix+".") + " at once"}
 }
 
-// text reads a string in double quotes. A backslash makes \" \\ \n \r and \t; other
-// control characters have no place in a string, nor has a line's end.
+// text reads a string in double quotes. The escapes are \" \\ \n \r and \t. Other control
+// characters and line ends are not allowed in a string.
 func (l *lexer) text() token {
 	rest := l.source[l.at+1:]
 	if plain := strings.IndexAny(rest, "\"\\\n"); plain >= 0 && rest[plain] == '"' {
@@ -155,7 +155,7 @@ func (l *lexer) escape() byte {
 	return 0
 }
 
-// habits are signs of other languages, with what to write here.
+// habits has operators of other languages, with the spelling to use here.
 var habits = []struct{ sign, fix string }{
 	{"==", "="}, {"<>", "!="}, {"=>", ">="}, {"=<", "<="}, {"&&", "and"}, {"||", "or"}, {"!", "not"},
 }

@@ -8,7 +8,7 @@ import (
 
 const unitsHint = "the units are s, m, h, d, w, mo and y"
 
-// number reads what begins with a digit: a date, a duration or a number.
+// number reads a token that begins with a digit: a date, a duration or a number.
 func (l *lexer) number() token {
 	if t, is := l.date(); is {
 		return t
@@ -72,7 +72,7 @@ func duration(digits string, n float64, suffix string) token {
 	return t
 }
 
-// date reads what looks like a date: four digits, a hyphen and a digit.
+// date reads a date, if there are four digits, a hyphen and a digit.
 func (l *lexer) date() (token, bool) {
 	rest := l.source[l.at:]
 	if len(rest) < 6 || !allDigits(rest[:4]) || rest[4] != '-' || !isDigit(rest[5]) {
@@ -99,7 +99,7 @@ func allDigits(s string) bool {
 	return true
 }
 
-// parseTime reads RFC 3339 strictly. Years outside 1 to 9999 in UTC are refused:
+// parseTime parses RFC 3339 strictly. It refuses years outside 1 to 9999 in UTC, because
 // they could not be written back.
 func parseTime(s string) (int64, bool) {
 	var t time.Time

@@ -12,7 +12,7 @@ func repeated(n int, what, by string) string {
 	return strings.TrimSuffix(strings.Repeat(what+by, n), by)
 }
 
-// Each limit allows what it says, and refuses one more by its name.
+// Each limit accepts its value and refuses one more, by its name.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -40,7 +40,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Sources made to exhaust the stack, the memory or the patience.
+// These sources are made to exhaust the stack, the memory or the time.
 func TestHostileSources(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"(", "not ", "not(", "exists(open where ", "[", "attr.", `"`, `\`, "1", "1e", "-", "now-", "#", "\x00", "\xff", "é", "attr.x in [", "a.", "2026-", `activity."`} {

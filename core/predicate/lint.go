@@ -5,31 +5,31 @@ import (
 	"slices"
 )
 
-// Warning is something that is allowed and is seldom meant.
+// Warning describes a predicate that is allowed but seldom intended.
 type Warning struct {
 	Line, Column int
 	Kind         WarningKind
 	Message      string
-	// Suggestion is what to write if it was not meant, when there is such a thing.
+	// Suggestion is a replacement if it was not intended, where there is one.
 	Suggestion string
 }
 
-// WarningKind is what a warning is about.
+// WarningKind is the kind of a warning.
 type WarningKind string
 
 // The kinds of warnings.
 const (
-	// WarnAbsence: contacts without a value, or without an event, are left out though
-	// the words sound as if they were in.
+	// WarnAbsence: contacts without a value, or without an event, do not match, although
+	// the words sound as if they did.
 	WarnAbsence WarningKind = "absence"
-	// WarnEnumValue: an enum is compared with a text that it never has.
+	// WarnEnumValue: an enum is compared with a text that is not among its values.
 	WarnEnumValue WarningKind = "enum_value"
 	// WarnActivity: an activity of that name was never seen.
 	WarnActivity WarningKind = "unseen_activity"
 )
 
-// Lint are the warnings about the predicate, in the order of the source. None keeps
-// it from being used.
+// Lint returns the warnings about the predicate, in the order of the source. A predicate
+// with warnings can be used.
 func (c *Checked) Lint() []Warning {
 	l := linter{tree: c.tree, warnings: slices.Clone(c.warnings)}
 	l.node(c.Root, nil, false)
@@ -39,18 +39,18 @@ func (c *Checked) Lint() []Warning {
 	return l.warnings
 }
 
-// linter looks for tests that read as true of an absent value and are unknown.
+// linter finds tests that seem true for an absent value and are Unknown.
 type linter struct {
 	tree     *Tree
 	warnings []Warning
 }
 
-// subject is what may be absent: an attribute by name, or the events of a source as
-// it is printed.
+// subject is something that may be absent: an attribute by name, or the events of a
+// source, as printed.
 type subject struct{ attribute, events string }
 
-// node walks n. guards are what is settled to be there or not to be there wherever
-// n decides; negated is whether n stands inside of a not.
+// node walks n. guards has the subjects whose presence or absence is known wherever n
+// decides. negated is true inside of a "not".
 func (l *linter) node(n Node, guards []subject, negated bool) {
 	switch n := n.(type) {
 	case *And:
@@ -78,9 +78,9 @@ func (l *linter) node(n Node, guards []subject, negated bool) {
 	}
 }
 
-// terms walks terms that stand side by side. Beside a test of presence, in an and,
-// the others decide for no contact without it; beside a test of absence, in an or,
-// those who lack it are decided about already. That holds inside of not as well.
+// terms walks the terms of one "and" or "or". Beside a test of presence in an "and", the
+// other terms do not decide for contacts without the subject. Beside a test of absence
+// in an "or", such contacts already match. Both also hold inside of a "not".
 func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	guards = slices.Clip(guards)
 	for _, term := range terms {
@@ -91,7 +91,8 @@ func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	}
 }
 
-// guarded is what the term tests the presence of or, with present false, the absence.
+// guarded returns the subjects whose presence the term tests or, with present false,
+// their absence.
 func guarded(n Node, present bool) []subject {
 	switch n := n.(type) {
 	case *Not:
@@ -109,7 +110,7 @@ func guarded(n Node, present bool) []subject {
 			return nil
 		}
 		guards := []subject{{events: sourceText(n.Source)}}
-		if present { // of some events, so there are events of the kind
+		if present { // a test of some events implies that events of the kind exist
 			guards = append(guards, subject{events: n.Source.Event.title()})
 		}
 		return guards
@@ -130,8 +131,8 @@ func (l *linter) absentField(n Node, f Field, guards []subject) {
 	l.warn(n, "contacts without "+f.title()+" are left out here", "has "+f.title()+" and, or: or "+f.title()+" is unknown")
 }
 
-// event: what asks a time or a figure of events that never happened is unknown. The
-// time always surprises; a figure does inside of not.
+// event warns of tests of a time or an aggregate, which are Unknown without events. It
+// always warns of a time, and of an aggregate only inside of a "not".
 func (l *linter) event(n *EventTest, guards []subject, negated bool) {
 	figure := n.Kind >= Sum && n.Kind <= Max && (negated || n.Op == NotEqual)
 	if n.Kind != Last && n.Kind != First && !figure {
@@ -149,7 +150,7 @@ func (l *linter) warn(n Node, message, suggestion string) {
 	l.warnings = append(l.warnings, Warning{Line: line, Column: column, Kind: WarnAbsence, Message: message, Suggestion: suggestion})
 }
 
-// enumValue warns of a value that an enum never has.
+// enumValue adds a warning about a value that an enum never has.
 func (c *checker) enumValue(f Field, v Value) {
 	registered := c.schema.Attributes[f.Name]
 	if f.Source != Attribute || registered.Type != Enum || slices.Contains(registered.EnumValues, v.Text) {
@@ -160,7 +161,7 @@ func (c *checker) enumValue(f Field, v Value) {
 	c.warnings = append(c.warnings, w)
 }
 
-// seen warns of an activity that no contact has done yet.
+// seen adds a warning about an activity that no contact has had yet.
 func (c *checker) seen(s EventSource) {
 	name := s.Event.Activity
 	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {

@@ -5,13 +5,14 @@ import (
 	"time"
 )
 
-// Match evaluates the predicate for one contact. Only True means that it is in.
+// Match evaluates the predicate for one contact. The contact matches only if the result
+// is True.
 func (c *Checked) Match(s Subject, now time.Time) Truth {
 	e := evaluation{subject: &s, now: now.UnixMicro(), at: now}
 	return e.node(c.Root)
 }
 
-// evaluation is one walk over the nodes. occurrence is set inside of where.
+// evaluation is the state of one walk over the nodes. occurrence is set inside of where.
 type evaluation struct {
 	subject    *Subject
 	now        int64
@@ -71,7 +72,8 @@ func (e *evaluation) or(terms []Node) Truth {
 	return greatest
 }
 
-// value is what a field holds; known is false when it is absent or not of its type.
+// value returns the value of a field. known is false if it is absent or not of the
+// field's type.
 func (e *evaluation) value(f Field) (v Value, known bool) {
 	switch f.Source {
 	case Email:

@@ -1,6 +1,6 @@
 package predicate
 
-// eventTest looks at each event once.
+// eventTest evaluates a test of events. It reads each event once.
 func (e *evaluation) eventTest(n *EventTest) Truth {
 	var f figures
 	for i := range e.subject.Events {
@@ -33,7 +33,8 @@ func (e *evaluation) eventTest(n *EventTest) Truth {
 	return truthOf(holds(n.Op, f.of(n.Kind), n.Number))
 }
 
-// figures are of the events seen so far; all but count are set once there is one.
+// figures has the aggregates of the events so far. All fields but count are set once
+// there is an event.
 type figures struct {
 	count          int
 	sum, low, high float64
@@ -53,8 +54,8 @@ func (f *figures) of(kind EventTestKind) float64 {
 	}
 }
 
-// add takes one event into the figures. It reports false when the event has not what
-// is asked for.
+// add adds an event to the aggregates. It returns false if the event does not have the
+// property.
 func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	if f.count == 0 {
 		f.first, f.last = o.At, o.At
@@ -76,7 +77,7 @@ func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	return true
 }
 
-// selected reports whether the source takes the event.
+// selected reports whether the source selects the event.
 func (e *evaluation) selected(s *EventSource, o *Occurrence) bool {
 	if o.Event != s.Event {
 		return false

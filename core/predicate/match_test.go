@@ -20,7 +20,7 @@ const day = 24 * time.Hour
 
 func text(s string) predicate.Value { return predicate.StringValue(s) }
 
-// anna has everything, and events at 1, 10 and 40 days.
+// anna has a value for everything, and events 1, 10 and 40 days ago.
 var anna = predicate.Subject{
 	Email: "anna+x@Example.com",
 	Attributes: map[string]predicate.Value{
@@ -38,7 +38,7 @@ var anna = predicate.Subject{
 	},
 }
 
-// nobody is a contact with an address alone.
+// nobody is a contact with only an address.
 var nobody = predicate.Subject{Email: "b@example.com"}
 
 func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occurrence {
@@ -48,8 +48,8 @@ func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occ
 	}
 }
 
-// Each rule of the language, for a contact that has everything and one that has
-// nothing.
+// outcomes has each rule of the language, with the result for a contact that has
+// everything and one that has nothing.
 var outcomes = []struct {
 	source       string
 	anna, nobody predicate.Truth
@@ -82,14 +82,14 @@ var outcomes = []struct {
 	{`attr.vip in [false]`, no, unknown},
 	{`attr.joined = "2026-05-16T14:00:00+02:00"`, yes, unknown},
 	{`attr.joined = "2026-05-16T12:00:00.000001Z"`, no, unknown},
-	{`attr.joined = "2026-05-16T12:00:00.0000009Z"`, yes, unknown}, // cut off to microseconds
+	{`attr.joined = "2026-05-16T12:00:00.0000009Z"`, yes, unknown}, // rounded down to microseconds
 	{`attr.joined > 2026-05-16`, yes, unknown},
 	{`attr.joined in [2026-05-16, "2026-05-16T12:00:00Z"]`, yes, unknown},
 	{`attr.joined = now - 30d`, yes, unknown},
 	{`attr.joined = now - 1mo`, yes, unknown},
 	{`attr.joined < now + 1s`, yes, unknown},
 	{`attr.joined > now`, no, unknown},
-	// A reserved word is an attribute's name all the same.
+	// A reserved word is a valid name of an attribute.
 	{`attr.count = 3`, yes, unknown},
 	// Presence is never unknown.
 	{`has attr.plan`, yes, no},
@@ -126,7 +126,7 @@ var outcomes = []struct {
 	{`count(open where subject is unknown) = 1`, yes, no},
 	{`exists(bounce where type = "Permanent" and sub_type = "General")`, no, no},
 	{`exists(bounce where type = "Permanent" or sub_type = "General")`, yes, no},
-	{`count(open within 10d) = 2`, yes, no}, // the edge belongs to it
+	{`count(open within 10d) = 2`, yes, no}, // the window includes its edge
 	{`count(open within 9.999d) = 1`, yes, no},
 	{`count(open between 2026-06-05 and 2026-06-05) = 1`, yes, no}, // the whole day
 	{`count(open between 2026-06-05 and "2026-06-05T12:00:00Z") = 1`, yes, no},
@@ -142,14 +142,15 @@ var outcomes = []struct {
 	{`max(amount of activity.purchase) = 10`, yes, unknown},
 	{`max(amount of activity.purchase where gift = false) = 2.5`, yes, unknown},
 	{`sum(amount of activity.purchase within 1h) >= 0`, unknown, unknown},
-	{`sum(amount of activity.purchase between 2026-01-01 and 2026-05-31) >= 0`, unknown, unknown}, // there is one, without an amount
+	{`sum(amount of activity.purchase between 2026-01-01 and 2026-05-31) >= 0`, unknown, unknown}, // an event exists, but it has no amount
 	{`last(open) = now - 1d`, yes, unknown},
 	{`last(open) < now - 1d`, no, unknown},
 	{`first(open) <= 2026-06-06`, yes, unknown},
 	{`first(open) < "2026-06-05T12:00:00Z"`, no, unknown},
 	{`last(click) < now`, unknown, unknown},
 	{`not last(click) < now`, unknown, unknown},
-	// Consent and membership are never unknown. News is in by default, offers is out.
+	// Consent and membership are never Unknown. The default of news is in, that of
+	// offers is out.
 	{`subscribed to "news"`, yes, yes},
 	{`subscribed to "offers"`, yes, no},
 	{`opted out of "news"`, no, no},
@@ -189,7 +190,7 @@ func TestConsentOfThoseWhoWantNothing(t *testing.T) {
 	}
 }
 
-// Whom only activities have named has consented to nothing and refused nothing.
+// A contact that only activities have named has neither consented nor opted out.
 func TestConsentOfStubs(t *testing.T) {
 	t.Parallel()
 	stub := predicate.Subject{Stub: true, Topics: map[string]bool{"offers": true}}
@@ -202,8 +203,8 @@ func TestConsentOfStubs(t *testing.T) {
 	}
 }
 
-// A value that is not of the registered type is absent, and so is a number that no
-// engine can be trusted with.
+// A value that is not of the registered type counts as absent, as does a number beyond
+// MaxNumber.
 func TestValuesOfOtherTypesAreAbsent(t *testing.T) {
 	t.Parallel()
 	for _, value := range []predicate.Value{text("5"), predicate.BoolValue(true), predicate.NumberValue(math.Inf(1)), predicate.NumberValue(-2e100), predicate.NumberValue(math.NaN()), {}} {
@@ -221,7 +222,7 @@ func TestValuesOfOtherTypesAreAbsent(t *testing.T) {
 	}
 }
 
-// What lies ahead is inside no window that ends now, and counts everywhere else.
+// A future event is in no window that ends now, and counts everywhere else.
 func TestEventsAhead(t *testing.T) {
 	t.Parallel()
 	subject := predicate.Subject{

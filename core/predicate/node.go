@@ -1,38 +1,37 @@
 package predicate
 
-// Node is one node of a predicate: *And, *Or, *Not, *Compare, *In, *Match, *Known,
-// *Age, *EventTest, *Consent or *Membership, and nothing else. A where-condition
-// consists of the first seven alone, over fields of one event; elsewhere fields are
-// the contact's.
+// Node is one node of a predicate: *And, *Or, *Not, *Compare, *In, *Match, *Known, *Age,
+// *EventTest, *Consent or *Membership, and no other. A where-condition consists of the
+// first seven only, over fields of one event. Elsewhere fields are the contact's.
 //
-// In a Tree, names are as written, Field.Type is Unresolved, Membership.ID is
-// empty and a quoted date and time is a String. In a Checked all is resolved.
+// In a Tree, names are as written, Field.Type is Unresolved, Membership.ID is empty, and
+// a quoted date and time is a String. In a Checked everything is resolved.
 type Node interface {
-	// Pos is where the node begins in the source.
+	// Pos returns where the node begins in the source.
 	Pos() Offset
 	node()
 }
 
-// Offset is a place in the source, in bytes from its beginning. Tree.Position gives
-// line and column. It is no part of what a node means.
+// Offset is a position in the source, in bytes from its beginning. Tree.Position returns
+// its line and column. It does not affect what a node means.
 type Offset int32
 
-// Pos is the offset itself: nodes embed it.
+// Pos returns the offset itself; nodes embed it.
 func (o Offset) Pos() Offset { return o }
 
-// And is the least of its terms, of which there are at least two.
+// And is the least of its terms. It has at least two.
 type And struct {
 	Offset
 	Terms []Node
 }
 
-// Or is the greatest of its terms, of which there are at least two.
+// Or is the greatest of its terms. It has at least two.
 type Or struct {
 	Offset
 	Terms []Node
 }
 
-// Not is True when its term is False, False when it is True, else Unknown.
+// Not is True if its term is False, False if it is True, else Unknown.
 type Not struct {
 	Offset
 	Term Node
@@ -75,7 +74,7 @@ type Known struct {
 	Offset
 	Field Field
 	Want  bool
-	// Prefix is whether it was written "has attr.x"; it means the same.
+	// Prefix is true if it was written "has attr.x". It does not change the meaning.
 	Prefix bool
 }
 
@@ -101,7 +100,7 @@ type Age struct {
 type EventTest struct {
 	Offset
 	Kind EventTestKind
-	// Field is a Number, and set for Sum, Avg, Min and Max alone.
+	// Field is a Number. It is set only for Sum, Avg, Min and Max.
 	Field  Field
 	Source EventSource
 	Op     Op
@@ -117,7 +116,7 @@ type EventTest struct {
 type EventSource struct {
 	Offset
 	Event Event
-	// Where is nil for no condition.
+	// Where is the condition, nil for none.
 	Where Node
 	// Within, when HasWithin, selects now - Within <= time <= now.
 	Within    Duration
@@ -127,8 +126,8 @@ type EventSource struct {
 	HasBetween bool
 }
 
-// Span is a time from From up to but without Until, in microseconds since 1970. A
-// span that was written with a DATE as its end lasts to the end of that day in UTC.
+// Span is the time from From, inclusive, to Until, exclusive, in microseconds since
+// 1970. A span whose end was written as a DATE includes that day in UTC.
 type Span struct{ From, Until int64 }
 
 // Consent tests what the contact agreed to. It is never Unknown. The effective
@@ -172,7 +171,7 @@ func (*EventTest) node()  {}
 func (*Consent) node()    {}
 func (*Membership) node() {}
 
-// Field is what a test looks at.
+// Field is the field that a test reads.
 type Field struct {
 	Offset
 	Source FieldSource
@@ -199,10 +198,10 @@ type Event struct {
 	Activity string
 }
 
-// EventKind is what happened.
+// EventKind is the kind of an event.
 type EventKind uint8
 
-// The kinds of events: eight of messages to the contact, and activities.
+// The kinds of events: eight kinds of message events, and activities.
 const (
 	Send EventKind = iota
 	Delivery
@@ -215,7 +214,7 @@ const (
 	ActivityEvent
 )
 
-// Op is a comparison.
+// Op is a comparison operator.
 type Op uint8
 
 // The comparisons.
@@ -228,7 +227,7 @@ const (
 	GreaterOrEqual
 )
 
-// MatchKind is where a text is looked for.
+// MatchKind is the position at which Match looks for a text.
 type MatchKind uint8
 
 // The kinds of matches.
@@ -238,7 +237,7 @@ const (
 	Contains
 )
 
-// EventTestKind is what is asked about events.
+// EventTestKind is the question of an EventTest.
 type EventTestKind uint8
 
 // The kinds of event tests.
@@ -253,7 +252,7 @@ const (
 	First
 )
 
-// ConsentKind is what is asked about consent.
+// ConsentKind is the question of a Consent.
 type ConsentKind uint8
 
 // The kinds of consent tests.

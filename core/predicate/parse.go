@@ -7,16 +7,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// parser is a recursive descent with one token of lookahead. After the first fault
-// every method returns at once, with a value that no code uses.
+// parser is a recursive descent parser with one token of lookahead. After the first
+// fault every method returns at once, with a value that no caller uses.
 type parser struct {
 	lexer
 	tok                              token
-	last                             int // where the token before tok ends
+	last                             int // the end of the token before tok
 	fault                            *Error
 	nodes, depth, events, membership int
-	// event is what the fields of the where-condition being read belong to; nil
-	// outside of one.
+	// event is the event of the where-condition being parsed; nil outside of one.
 	event *Event
 }
 
@@ -44,7 +43,7 @@ func invalidAt(s string) int {
 	return 0
 }
 
-// predicate := or_expr. Nothing else is read when there is a fault already.
+// predicate := or_expr. It parses nothing if there already is a fault.
 func (p *parser) predicate() Node {
 	if p.fault != nil {
 		return nil
@@ -88,8 +87,8 @@ func (p *parser) and() Node {
 	return &And{Offset: Offset(start.start), Terms: terms}
 }
 
-// appendOr and appendAnd take the terms out of an inner node of the same kind, which
-// only parentheses had made one: the operators are associative.
+// appendOr and appendAnd merge the terms of an inner node of the same kind, which came
+// from parentheses. The operators are associative.
 func appendOr(terms []Node, n Node) []Node {
 	if inner, is := n.(*Or); is {
 		return append(terms, inner.Terms...)
@@ -146,7 +145,7 @@ func (p *parser) primary() Node {
 	return inner
 }
 
-// deeper opens one level. Who opens it lowers depth again.
+// deeper opens one level of depth. The caller must lower depth again.
 func (p *parser) deeper(t token) bool {
 	if p.depth++; p.depth >= MaxDepth {
 		p.limit(LimitDepth, t.start)
@@ -154,7 +153,7 @@ func (p *parser) deeper(t token) bool {
 	return p.fault == nil
 }
 
-// count takes one more node into account.
+// count counts one more node.
 func (p *parser) count(t token) {
 	if p.nodes++; p.nodes > MaxNodes {
 		p.limit(LimitNodes, t.start)
@@ -168,7 +167,7 @@ func (p *parser) advance() {
 	}
 }
 
-// accept passes the word when it stands here.
+// accept consumes the word if it is next, and reports whether it was.
 func (p *parser) accept(word string) bool {
 	if p.fault != nil || !p.tok.is(word) {
 		return false
@@ -177,14 +176,14 @@ func (p *parser) accept(word string) bool {
 	return true
 }
 
-// word passes the keyword, which must stand here.
+// word consumes the keyword, or fails if it is not next.
 func (p *parser) word(word string) {
 	if p.fault == nil && !p.accept(word) {
 		p.unexpected(`"` + word + `"`)
 	}
 }
 
-// sign passes the sign, which must stand here.
+// sign consumes the sign, or fails if it is not next.
 func (p *parser) sign(sign string) {
 	if p.fault == nil && !p.tok.sign(sign) {
 		p.unexpected(`"` + sign + `"`)
@@ -192,7 +191,7 @@ func (p *parser) sign(sign string) {
 	p.advance()
 }
 
-// fail notes a fault at t unless there is one already.
+// fail records a fault at t, unless there already is one.
 func (p *parser) fail(t token, fault Error) {
 	if p.fault == nil {
 		fault.Line, fault.Column = position(p.source, Offset(t.start))
@@ -204,8 +203,8 @@ func (p *parser) limit(l Limit, at int) {
 	p.fail(token{start: at}, Error{Message: limits[l], Limit: l})
 }
 
-// unexpected is the fault that tok is none of the words expected, with the nearest of
-// the candidates as the suggestion.
+// unexpected records the fault that tok is not one of the expected words. It suggests
+// the nearest candidate.
 func (p *parser) unexpected(expected string, candidates ...string) {
 	if p.tok.kind == tokenBad {
 		p.fail(p.tok, Error{Message: p.tok.text, Suggestion: p.tok.fix})
@@ -229,8 +228,8 @@ func (p *parser) unexpected(expected string, candidates ...string) {
 	p.fail(p.tok, fault)
 }
 
-// misplaced tells where a word belongs that narrows the events of a test, for who writes
-// it behind the test.
+// misplaced returns a hint if tok is a word that narrows events but stands after the
+// test: it says where the word belongs.
 func (p *parser) misplaced() string {
 	if p.tok.is("within") || p.tok.is("where") {
 		return "; " + p.tok.text + " stands inside the parentheses, as in count(open within 30d)"

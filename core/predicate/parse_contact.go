@@ -7,13 +7,13 @@ const (
 	valueHint    = `a value: a "string", a number, true, false, or a date`
 )
 
-// starters are the words that a test of a contact begins with.
+// starters has the words that a test of a contact can begin with.
 var starters = []string{
 	"has", "now", "count", "exists", "sum", "avg", "min", "max", "last", "first",
 	"subscribed", "opted", "unsubscribed", "suppressed", "in", "not",
 }
 
-// contactTest is one test, as it stands outside of where.
+// contactTest parses one test outside of where.
 func (p *parser) contactTest() Node {
 	start := p.tok
 	if start.kind == tokenAttribute {
@@ -42,8 +42,8 @@ func (p *parser) contactTest() Node {
 	return nil
 }
 
-// notATest is the fault that no test begins here. A bare name before an operator was
-// probably meant as an attribute.
+// notATest records the fault that no test begins here. If an operator follows a bare
+// name, it suggests an attribute.
 func (p *parser) notATest() {
 	t := p.tok
 	switch {
@@ -64,7 +64,7 @@ func (p *parser) notATest() {
 	}
 }
 
-// peek is the token after tok.
+// peek returns the token after tok.
 func (p *parser) peek() token {
 	ahead := p.lexer
 	return ahead.next()
@@ -81,7 +81,7 @@ func startsOperator(t token) bool {
 	}
 }
 
-// fieldTest is a test of an attribute or, in a where-condition, of a property.
+// fieldTest parses a test of an attribute or, in a where-condition, of a property.
 func (p *parser) fieldTest() Node {
 	at := Offset(p.tok.start)
 	if p.accept("has") {
@@ -150,7 +150,7 @@ func (p *parser) match(at Offset, f Field) Node {
 	return &Match{Offset: at, Field: f, How: how, Text: p.text(`a "string" to look for`)}
 }
 
-// field is ATTR, or the name of a property inside of where.
+// field parses ATTR, or the name of a property inside of where.
 func (p *parser) field() Field {
 	t := p.tok
 	f := Field{Offset: Offset(t.start), Name: t.text}
@@ -250,8 +250,8 @@ func (p *parser) member() Node {
 	return m
 }
 
-// asAttribute suggests that a word was meant as an attribute, unless it is so long
-// that the suggestion, which stands in no quotes, would repeat a text of the source.
+// asAttribute suggests that a word was meant as an attribute. It returns "" for a long
+// word, because the suggestion would repeat the source without quotes.
 func asAttribute(word string) string {
 	const longest = 30
 	if len(word) > longest {

@@ -2,7 +2,7 @@ package predicate
 
 import "slices"
 
-// eventKind is the kind that a word means, or one beyond all for none.
+// eventKind returns the kind that a word names, or a value after the last kind for none.
 func eventKind(word string) EventKind {
 	if i := slices.Index(eventWords[:ActivityEvent], word); i >= 0 {
 		return EventKind(i)
@@ -10,7 +10,7 @@ func eventKind(word string) EventKind {
 	return ActivityEvent + 1
 }
 
-// eventTest is a test of events, by the word it begins with.
+// eventTest parses a test of events. kind is that of the word it begins with.
 func (p *parser) eventTest(kind EventTestKind) Node {
 	start := p.tok
 	if p.events++; p.events > MaxEventTerms {
@@ -39,7 +39,7 @@ func (p *parser) eventTest(kind EventTestKind) Node {
 	return test
 }
 
-// aggregated is the FIELD of an aggregate.
+// aggregated parses the FIELD of an aggregate.
 func (p *parser) aggregated() Field {
 	t := p.tok
 	f := Field{Offset: Offset(t.start), Source: Property, Name: t.text}
@@ -79,7 +79,7 @@ func (p *parser) eventSource() EventSource {
 	return s
 }
 
-// eventName is EVENT.
+// eventName parses EVENT.
 func (p *parser) eventName() Event {
 	t := p.tok
 	event := Event{Kind: ActivityEvent, Activity: t.text}
@@ -96,7 +96,7 @@ func (p *parser) eventName() Event {
 	return event
 }
 
-// where reads the condition behind the token t. A second one narrows the first.
+// where parses the condition after the token t. A second condition narrows the first.
 func (p *parser) where(t token, s EventSource) Node {
 	if !p.deeper(t) {
 		return nil
@@ -118,8 +118,8 @@ func (p *parser) where(t token, s EventSource) Node {
 	return both
 }
 
-// levels is how deep n is nested when it is printed. Two conditions that become one
-// may need parentheses that neither was written with.
+// levels returns how deep n is nested when it is printed. Two merged conditions may need
+// parentheses that neither had.
 func levels(n Node) int {
 	deepest := 0
 	switch n := n.(type) {
@@ -151,7 +151,7 @@ func levelsWithin(n Node, place int) int {
 	return levels(n)
 }
 
-// span is DATE "and" DATE. A date as its end means that whole day.
+// span parses DATE "and" DATE. A date as its end includes that whole day.
 func (p *parser) span() Span {
 	const expected = "a date, YYYY-MM-DD"
 	start := p.tok

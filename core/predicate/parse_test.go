@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// withoutPlaces compares what nodes mean.
+// withoutPlaces makes comparisons ignore positions in the source.
 var withoutPlaces = cmpopts.IgnoreTypes(predicate.Offset(0))
 
-// Whatever is written, the canonical spelling is in the second column; "" when it
-// was canonical already.
+// Each source has the canonical spelling in the second column; "" if it is canonical
+// itself.
 func TestCanonicalSpelling(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][2]string{
@@ -91,7 +91,7 @@ func TestPrintedPredicatesAreReadAgain(t *testing.T) {
 		if tree.String() != source {
 			t.Fatalf("%s\nis printed as %s", source, tree)
 		}
-		// White space and comments between any two words change nothing.
+		// White space and comments between two words change nothing.
 		spaced, err := predicate.Parse("# comment\n" + strings.ReplaceAll(source, " and ", "\t\n and // or\n"))
 		if strings.Contains(source, `" and "`) || strings.ContainsAny(source, "#/") {
 			return
@@ -130,7 +130,7 @@ func TestParsePrefix(t *testing.T) {
 	}
 }
 
-// A predicate keeps its limits when it is printed, whatever it merges.
+// A printed predicate keeps the limits, even after conditions were merged.
 func TestTwoConditionsAsDeepAsOne(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("not ", 17) + "(x = 1 or y = 2)"

@@ -14,7 +14,7 @@ func opOf(sign string) Op {
 	return 0
 }
 
-// wordsOf are the words in a hint: the candidates for what a wrong word was meant as.
+// wordsOf returns the words in a hint: the candidates for correcting a wrong word.
 func wordsOf(hint string) []string {
 	words := strings.FieldsFunc(hint, func(r rune) bool { return r == ' ' || r == ',' || r == '"' })
 	kept := words[:0]
@@ -37,7 +37,7 @@ func (p *parser) op() Op {
 	return op
 }
 
-// text is a STRING.
+// text parses a STRING.
 func (p *parser) text(expected string) string {
 	text := p.tok.text
 	if p.fault == nil && p.tok.kind != tokenString {
@@ -50,8 +50,8 @@ func (p *parser) text(expected string) string {
 	return text
 }
 
-// value is a literal: STRING, NUMBER, true, false or DATE and, when relative ones are
-// welcome, now with or without a distance.
+// value parses a literal: STRING, NUMBER, true, false or DATE and, if relative is true,
+// now with or without a distance.
 func (p *parser) value(relative bool) Value {
 	t := p.tok
 	switch {
@@ -78,7 +78,7 @@ func (p *parser) value(relative bool) Value {
 	return Value{}
 }
 
-// in reads what follows the field: "in" "[" value { "," value } "]".
+// in parses what follows the field: "in" "[" value { "," value } "]".
 func (p *parser) in(at Offset, f Field) Node {
 	n := &In{Offset: at, Field: f}
 	p.advance()
@@ -100,7 +100,7 @@ func (p *parser) in(at Offset, f Field) Node {
 	return n
 }
 
-// number is a NUMBER, which may have a minus before it. There is no negative zero.
+// number parses a NUMBER with an optional minus. There is no negative zero.
 func (p *parser) number() float64 {
 	negative := p.tok.sign("-")
 	if negative {
@@ -129,7 +129,8 @@ func (p *parser) duration() Duration {
 	return Duration{Amount: t.number, Unit: t.unit}
 }
 
-// spacedDuration is the duration that "30 days" was meant as, "" when it was none.
+// spacedDuration returns the duration that a text like "30 days" probably means, "" for
+// none.
 func (p *parser) spacedDuration() string {
 	unit := p.peek()
 	if unit.kind != tokenWord {
@@ -143,7 +144,7 @@ func (p *parser) spacedDuration() string {
 	return meant.fix
 }
 
-// moment is DATE, a quoted date and time, or "now" [("-"|"+") DUR].
+// moment parses DATE, a quoted date and time, or "now" [("-"|"+") DUR].
 func (p *parser) moment() Moment {
 	t := p.tok
 	if t.is("now") {
@@ -174,7 +175,7 @@ func (p *parser) distance() Moment {
 	return m
 }
 
-// absolute is DATE or a quoted date and time.
+// absolute parses DATE or a quoted date and time.
 func (p *parser) absolute(expected string) int64 {
 	t := p.tok
 	micros := t.micros

@@ -15,7 +15,8 @@ func printed(n Node) string {
 	return p.String()
 }
 
-// How tightly a place binds: what is looser gets parentheses.
+// The levels of precedence: an expression that binds less tightly than its place gets
+// parentheses.
 const (
 	anywhere = iota
 	insideAnd
@@ -184,7 +185,7 @@ func (p *printer) source(s EventSource) {
 	}
 }
 
-// spanEnd writes the last that belongs to a span: a day when it ends with one.
+// spanEnd writes the end of a span: the last day if the span ends with a day.
 func (p *printer) spanEnd(until int64) {
 	if day := units[Day].micros; until%day == 0 {
 		p.absolute(until - day)
@@ -250,7 +251,7 @@ var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, 
 
 func (p *printer) text(s string) { p.words(`"`, escapes.Replace(s), `"`) }
 
-// String is the duration as predicates write it: "1.5d".
+// String returns the duration as predicates write it: "1.5d".
 func (d Duration) String() string {
 	if d.Unit == 0 {
 		return "0s"
@@ -258,7 +259,7 @@ func (d Duration) String() string {
 	return number(d.Amount) + d.Unit.String()
 }
 
-// number is a number as the lexer reads it.
+// number returns a number as the lexer reads it.
 func number(n float64) string {
 	if n != 0 && (n >= 1e15 || n <= -1e15 || n < 1e-6 && n > -1e-6) {
 		return strconv.FormatFloat(n, 'e', -1, 64)

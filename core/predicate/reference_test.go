@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// remark is what stands behind an example, after two spaces or more.
+// remark matches the text after an example, which follows two or more spaces.
 var remark = regexp.MustCompile(` {2,}.*$`)
 
-// Each example of the reference compiles, and all of it is under 2 KB.
+// Each example of the reference compiles, and the reference is under 2 KB.
 func TestReferenceTeachesWhatIsTrue(t *testing.T) {
 	t.Parallel()
 	if len(predicate.Reference) >= 2000 {

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// References are what a predicate looks at, each once and sorted.
+// References has what a predicate reads, each name once and sorted.
 type References struct {
-	// Attributes are names of registered attributes, without the built-in email.
+	// Attributes has names of registered attributes, without the built-in email.
 	Attributes []string
-	// Email is whether attr.email is tested.
+	// Email is true if attr.email is tested.
 	Email bool
-	// Topics are names.
+	// Topics has names of topics.
 	Topics []string
-	// Consent is whether topics or the opt-out from all are tested.
+	// Consent is true if topics or the global opt-out are tested.
 	Consent bool
-	// Suppression is whether suppression is tested.
+	// Suppression is true if suppression is tested.
 	Suppression bool
-	// Lists and Segments are ids.
+	// Lists and Segments have ids.
 	Lists, Segments []string
-	// Events are the events that are counted, summed or dated.
+	// Events has the events that are counted, aggregated or dated.
 	Events []Event
-	// Properties are the promoted properties of activities. Built-in ones are none.
+	// Properties has the promoted properties of activities, without built-in ones.
 	Properties []ActivityProperty
 }
 
-// References are what the predicate looks at: a change of anything else does not
-// change who is in, but for time.
+// References returns what the predicate reads. A change of anything else does not change
+// its result, except time.
 func (c *Checked) References() References {
 	var r References
 	properties, events := map[ActivityProperty]bool{}, map[Event]bool{}
@@ -75,8 +75,8 @@ func (c *Checked) References() References {
 	return r
 }
 
-// SegmentKeys are the keys of segments as they are written, each once and sorted,
-// whether there are such segments or not.
+// SegmentKeys returns the keys of segments as they are written, each once and sorted,
+// whether or not the segments exist.
 func (t *Tree) SegmentKeys() []string {
 	keys := map[string]bool{}
 	walk(t.Root, nil, func(n Node, _ *Event) {
@@ -100,21 +100,21 @@ func (r *References) consent(n *Consent, topics map[string]bool) {
 
 func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
-// EvalClass says what makes contacts come and go.
+// EvalClass says what changes the members of a segment.
 type EvalClass string
 
 // The classes.
 const (
-	// Incremental predicates change with the contact and its events alone.
+	// Incremental predicates change only with the contact and its events.
 	Incremental EvalClass = "incremental"
-	// Sweep predicates change as time passes, in every test: now, within, last,
+	// Sweep predicates have only tests that change as time passes: now, within, last,
 	// first and ages.
 	Sweep EvalClass = "sweep"
-	// Both have tests of either sort.
+	// Both have tests of both kinds.
 	Both EvalClass = "both"
 )
 
-// EvalClass is the class of the predicate.
+// EvalClass returns the class of the predicate.
 func (c *Checked) EvalClass() EvalClass {
 	var timed, still bool
 	walk(c.Root, nil, func(n Node, event *Event) {
@@ -143,8 +143,8 @@ func (c *Checked) EvalClass() EvalClass {
 	return Incremental
 }
 
-// passes reports whether the passing of time alone may change the outcome, where its
-// condition is counted as a part of it.
+// passes reports whether time alone may change the result of the test, including that of
+// its condition.
 func passes(n *EventTest) bool {
 	timed := n.Source.HasWithin || n.Kind == Last || n.Kind == First
 	if n.Source.Where != nil {

@@ -12,10 +12,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// now is when everything here is evaluated.
+// now is the time of every evaluation.
 var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 
-// schema has an attribute of each type, and a property of each.
+// schema has an attribute and a property of each type.
 var schema = predicate.Schema{
 	Attributes: map[string]predicate.AttributeType{
 		"plan": {Type: predicate.Enum, EnumValues: []string{"free", "pro", "team"}}, "city": {Type: predicate.String},

@@ -2,9 +2,10 @@ package predicate
 
 import "strings"
 
-// nearest is the candidate that a misspelled word probably means, "" for none:
-// the same but for capitals, else the one that the fewest keystrokes lead to, at most
-// two and fewer than half of the word. Ties go to the first in the alphabet.
+// nearest returns the candidate that a misspelled word probably means, "" for none. It
+// prefers one that differs only in case, then the one with the smallest edit distance.
+// The distance must be at most two and less than half of the word's length. Ties go to
+// the first in the alphabet.
 func nearest(word string, candidates []string) string {
 	const longest = 64
 	limit := min(2, (len(word)-1)/2)
@@ -24,8 +25,8 @@ func nearest(word string, candidates []string) string {
 	return best
 }
 
-// editDistance counts the insertions, deletions, replacements and swaps of
-// neighbours that lead from a to b, or limit+1 when there are more.
+// editDistance returns the number of insertions, deletions, replacements and swaps of
+// neighbours that turn a into b, or limit+1 if there are more.
 func editDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

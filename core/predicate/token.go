@@ -1,6 +1,6 @@
 package predicate
 
-// tokenKind is what a token is.
+// tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (
@@ -17,7 +17,7 @@ const (
 	tokenBad                 // text says what is wrong, fix may say what to write
 )
 
-// token is one word of the source, with where it begins and ends.
+// token is a word of the source, with its start and end.
 type token struct {
 	kind       tokenKind
 	start, end int

@@ -1,27 +1,26 @@
 package predicate
 
-// Tree is a predicate that is well formed: its syntax is right and it keeps to all
-// limits. Its names mean nothing yet; see Check.
+// Tree is a predicate with valid syntax that is within all limits. Its names are not
+// resolved; see Check.
 type Tree struct {
 	// Root is the whole predicate.
 	Root Node
 	text string
 }
 
-// Source is the text that the tree was parsed from.
+// Source returns the text that the tree was parsed from.
 func (t *Tree) Source() string { return t.text }
 
-// Position is the line and the column, in characters and from 1, of a place in the
-// source.
+// Position returns the line and column of an offset, in characters and from 1.
 func (t *Tree) Position(at Offset) (line, column int) { return position(t.text, at) }
 
-// String is the predicate in its one canonical spelling, which parses to an equal
-// tree: one space between words, no parentheses that are not needed, no comments.
+// String returns the predicate in its canonical spelling, which parses to an equal tree:
+// one space between words, no unneeded parentheses, no comments.
 func (t *Tree) String() string { return printed(t.Root) }
 
-// Parse reads a whole predicate. It fails with an [*Error], at the first fault. Any
-// text may be given: it neither panics nor uses more than a small multiple of
-// [MaxSource] in memory.
+// Parse parses a whole predicate. It fails with an [*Error] at the first fault. It is
+// safe for any text: it neither panics nor uses more memory than a small multiple of
+// [MaxSource].
 func Parse(source string) (*Tree, error) {
 	p := newParser(source, 0)
 	root := p.predicate()
@@ -34,9 +33,9 @@ func Parse(source string) (*Tree, error) {
 	return &Tree{Root: root, text: source}, nil
 }
 
-// ParsePrefix reads the longest predicate that begins at the offset from of a larger
-// source, a workflow, and returns where the next word after it begins. Positions, in
-// the tree and in errors, are those of the larger source.
+// ParsePrefix parses the longest predicate that begins at the offset from of a larger
+// source, such as a workflow. It returns the offset of the next word after it.
+// Positions, in the tree and in errors, are those of the larger source.
 func ParsePrefix(source string, from int) (tree *Tree, next int, err error) {
 	p := newParser(source, from)
 	root := p.predicate()

@@ -1,7 +1,7 @@
 package predicate
 
-// Truth is the outcome of a test. The order is False < Unknown < True, so that
-// "and" is the least and "or" the greatest of its terms.
+// Truth is the result of a test. The order is False < Unknown < True, so that "and" is
+// the least and "or" the greatest of its terms.
 type Truth int8
 
 // The three values.
@@ -11,10 +11,10 @@ const (
 	True    Truth = 1
 )
 
-// Not turns True and False into each other and leaves Unknown.
+// Not swaps True and False and keeps Unknown.
 func (t Truth) Not() Truth { return -t }
 
-// String is "true", "false" or "unknown".
+// String returns "true", "false" or "unknown".
 func (t Truth) String() string {
 	switch t {
 	case True:

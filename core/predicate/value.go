@@ -2,7 +2,7 @@ package predicate
 
 import "time"
 
-// Type is what values may be compared with one another.
+// Type is the type of a value. Only values of one type are compared.
 type Type uint8
 
 // The types. Unresolved is the type of a field before Check.
@@ -12,61 +12,61 @@ const (
 	Number
 	Bool
 	Datetime
-	// Enum is a type of registrations alone: Check makes it String, so that turning
-	// a string into an enum or back changes no predicate.
+	// Enum is only a type of registrations. Check turns it into String, so that changing
+	// a string to an enum or back changes no predicate.
 	Enum
 )
 
-// String is the type by the registry's name for it.
+// String returns the registry's name of the type.
 func (t Type) String() string {
 	return [...]string{"unresolved", "string", "number", "bool", "datetime", "enum"}[t]
 }
 
-// MaxNumber bounds the magnitude of every number, so that no sum over events
-// overflows, which one engine answers with infinity and another with an error. A
-// literal beyond it is refused; a stored number beyond it is absent.
+// MaxNumber bounds the magnitude of every number, so that no sum over events overflows;
+// the engines handle overflow differently. A larger literal is refused; a larger stored
+// number counts as absent.
 const MaxNumber = 1e100
 
-// Value is a literal of a predicate or a value of a contact. Exactly the member of
-// its Type is set.
+// Value is a literal of a predicate or a value of a contact. Exactly the field of its
+// Type is set.
 type Value struct {
 	Type Type
-	// Text is a String.
+	// Text is the value of a String.
 	Text string
-	// Number is a Number.
+	// Number is the value of a Number.
 	Number float64
-	// Bool is a Bool.
+	// Bool is the value of a Bool.
 	Bool bool
-	// Moment is a Datetime. In values of contacts it is never relative.
+	// Moment is the value of a Datetime. It is never relative in values of contacts.
 	Moment Moment
 }
 
-// StringValue is a value of type String.
+// StringValue returns a value of type String.
 func StringValue(s string) Value { return Value{Type: String, Text: s} }
 
-// NumberValue is a value of type Number.
+// NumberValue returns a value of type Number.
 func NumberValue(n float64) Value { return Value{Type: Number, Number: n} }
 
-// BoolValue is a value of type Bool.
+// BoolValue returns a value of type Bool.
 func BoolValue(b bool) Value { return Value{Type: Bool, Bool: b} }
 
-// TimeValue is a value of type Datetime, cut off to whole microseconds.
+// TimeValue returns a value of type Datetime, rounded down to microseconds.
 func TimeValue(t time.Time) Value {
 	return Value{Type: Datetime, Moment: Moment{Micros: t.UnixMicro()}}
 }
 
 // Moment is a point in time: absolute, or a distance from the time of evaluation.
 type Moment struct {
-	// Relative says what Micros counts from: the time of evaluation when true
-	// (negative is before it), else 1970-01-01T00:00:00Z.
+	// Relative says what Micros counts from: the time of evaluation if true (negative is
+	// before it), else 1970-01-01T00:00:00Z.
 	Relative bool
 	Micros   int64
-	// Span is how a relative distance was written, without its sign; zero for a
-	// bare "now". It says nothing that Micros does not.
+	// Span is the relative distance as it was written, without its sign; zero for a bare
+	// "now". It adds nothing to Micros.
 	Span Duration
 }
 
-// At is the moment in microseconds since 1970, seen from now.
+// At returns the moment in microseconds since 1970, if it is evaluated at now.
 func (m Moment) At(now time.Time) int64 {
 	if m.Relative {
 		return now.UnixMicro() + m.Micros
@@ -80,11 +80,11 @@ type Duration struct {
 	Unit   Unit
 }
 
-// MaxDuration is the longest duration that may be written, in microseconds: 200
-// years. It keeps every moment between the years 1 and 9999.
+// MaxDuration is the longest duration that may be written, in microseconds: 200 years.
+// It keeps every moment between the years 1 and 9999.
 const MaxDuration = 200 * 365 * 24 * 3600 * 1_000_000
 
-// Micros is the length in microseconds, rounded to the nearest.
+// Micros returns the length in microseconds, rounded to the nearest.
 func (d Duration) Micros() int64 {
 	if d.Unit == 0 {
 		return 0
@@ -108,7 +108,7 @@ const (
 
 const second = int64(1_000_000)
 
-// units are how each unit is written, spoken and how long it is.
+// units has the suffix, the word and the length of each unit.
 var units = [...]struct {
 	suffix, word string
 	micros       int64
@@ -122,5 +122,5 @@ var units = [...]struct {
 	Year:   {"y", "year", 365 * 86400 * second},
 }
 
-// String is the unit as predicates write it: "mo".
+// String returns the unit as predicates write it: "mo".
 func (u Unit) String() string { return units[u].suffix }

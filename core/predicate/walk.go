@@ -1,7 +1,7 @@
 package predicate
 
-// walk calls visit for n and all nodes below it, where-conditions included. event is
-// what a where-condition is about, nil outside of one.
+// walk calls visit for n and all nodes below it, including where-conditions. event is
+// the event of a where-condition, nil outside of one.
 func walk(n Node, event *Event, visit func(Node, *Event)) {
 	visit(n, event)
 	switch n := n.(type) {
@@ -22,8 +22,8 @@ func walk(n Node, event *Event, visit func(Node, *Event)) {
 	}
 }
 
-// fieldOf is the field that a node tests; ok is false when it tests none. The field
-// of an aggregate is none of a contact's.
+// fieldOf returns the field that a node tests. ok is false if it tests none. The field
+// of an aggregate does not count, because it is not the contact's.
 func fieldOf(n Node) (f Field, ok bool) {
 	switch n := n.(type) {
 	case *Compare:

@@ -1,26 +1,26 @@
 package predicate
 
-// Weight is what judging one predicate takes.
+// Weight is the cost of evaluating one predicate.
 type Weight struct {
-	// Contact is how many steps each contact takes, and Contact alone those that no event is
-	// asked for.
+	// Contact is the number of steps for each contact, without those for events.
 	Contact int
-	// Sources are the events that are read, with the steps that each of them takes. Tests
-	// of the same events in the same time are one source.
+	// Sources has the events that are read, with the steps for each of them. Tests of
+	// the same events in the same window share one source.
 	Sources []SourceWeight
 }
 
-// SourceWeight is how many steps each event of a source takes. Source has no condition.
+// SourceWeight is the number of steps for each event of a source. Source has no
+// condition.
 type SourceWeight struct {
 	Source EventSource
 	Steps  int
 }
 
-// textSteps is what a search in a text takes, by the comparison of a value as one step.
+// textSteps is the cost of a search in a text, in steps.
 const textSteps = 4
 
-// Weigh says how many steps a predicate takes for each contact and for each event. A step
-// is about the comparison of one value.
+// Weigh returns the steps that a predicate takes for each contact and for each event. A
+// step is about the comparison of one value.
 func (c *Checked) Weigh() Weight {
 	var w Weight
 	walk(c.Root, nil, func(n Node, event *Event) {
@@ -50,7 +50,7 @@ func stepsOf(n Node) int {
 	return 1
 }
 
-// add counts steps for the events of a source.
+// add adds steps for the events of a source.
 func (w *Weight) add(s EventSource, steps int) {
 	s.Where, s.Offset = nil, 0
 	for i, known := range w.Sources {

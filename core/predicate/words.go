@@ -7,7 +7,7 @@ var eventWords = [...]string{
 	Complaint: "complaint", Reject: "reject", DeliveryDelay: "delivery_delay", ActivityEvent: "activity",
 }
 
-// eventOfVerb are the words by which people ask whether an event happened.
+// eventOfVerb has the words by which people often ask whether an event happened.
 var eventOfVerb = map[string]EventKind{
 	"sent": Send, "received": Delivery, "delivered": Delivery, "opened": Open, "clicked": Click,
 	"bounced": Bounce, "complained": Complaint, "rejected": Reject,
@@ -23,21 +23,21 @@ var testWords = [...]string{
 	Count: "count", Exists: "exists", Sum: "sum", Avg: "avg", Min: "min", Max: "max", Last: "last", First: "first",
 }
 
-// String is the comparison as it is written. It is also SQL, except that "!=" is
-// written "<>" in its standard.
+// String returns the operator as it is written. It is also valid SQL, where the standard
+// spelling of "!=" is "<>".
 func (o Op) String() string { return opWords[o] }
 
-// String is the match as it is written: "starts with".
+// String returns the match as it is written: "starts with".
 func (m MatchKind) String() string { return matchWords[m] }
 
-// String is the test as it is written: "count".
+// String returns the test as it is written: "count".
 func (k EventTestKind) String() string { return testWords[k] }
 
-// String is the event as it is written, "delivery_delay"; "activity" for all
+// String returns the event as it is written: "delivery_delay"; "activity" for all
 // activities.
 func (k EventKind) String() string { return eventWords[k] }
 
-// reserved are the words that no bare property name may be.
+// reserved has the words that a bare property name must not be.
 var reserved = map[string]bool{
 	"all": true, "and": true, "avg": true, "between": true, "contains": true, "count": true, "ends": true,
 	"exists": true, "first": true, "from": true, "has": true, "in": true, "is": true, "known": true,

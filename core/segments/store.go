@@ -64,8 +64,8 @@ type Store interface {
 	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
 
 	// Touch notes changed contacts. TouchRecipients notes those whose lower-case address
-	// is in keys. Both do nothing if the organization has no active segment. Touched
-	// returns the oldest notes, and Untouch deletes notes by their ids.
+	// is in keys, unless the organization has no active segment. Touched returns the
+	// oldest notes, and Untouch deletes notes by their ids.
 	Touch(ctx context.Context, orgID string, contactIDs []string) error
 	TouchRecipients(ctx context.Context, orgID string, keys []string) error
 	Touched(ctx context.Context, orgID string, limit int) ([]Touch, error)

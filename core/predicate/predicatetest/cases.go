@@ -7,16 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Case is one thing to hold two back ends against each other with: every predicate
-// for every contact at Now.
+// Case is a test case for two back ends that must agree: every predicate for every
+// contact at Now.
 type Case struct {
 	Schema     predicate.Schema
 	Subjects   []predicate.Subject
 	Predicates []*predicate.Checked
 }
 
-// Cases draws cases of so many contacts and so many predicates. Few cases of many
-// predicates cost a database less than the reverse.
+// Cases draws cases with the given numbers of contacts and predicates. Few cases with
+// many predicates are faster on a database than the reverse.
 func Cases(subjects, predicates int) *rapid.Generator[Case] {
 	return rapid.Custom(func(t *rapid.T) Case {
 		c := Case{Schema: Schemas().Draw(t, "schema")}

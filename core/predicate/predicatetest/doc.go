@@ -1,12 +1,12 @@
 // Package predicatetest draws random schemas, predicates and contacts, for tests that
-// hold the back ends of package predicate against one another.
+// compare the back ends of package predicate.
 //
-// Everything drawn is valid: predicates compile, values are ones that could be
-// stored. Names and values come from small sets, so that tests hit as often as they
-// miss, and moments lie on the very edges of windows and to either side of them. Some
-// values have another type than the registered one, which makes them absent; a string
-// is never drawn as a datetime or the reverse, for both are the same JSON. Sums of the
-// numbers drawn are exact in any order.
+// Everything drawn is valid: predicates compile, and values could be stored. Names and
+// values come from small sets, so that tests match about as often as not. Moments lie at
+// the edges of windows and on either side of them. Some values have another type than
+// the registered one, which makes them absent. A string is never drawn as a datetime or
+// the reverse, because both are the same JSON. Sums of the numbers drawn are exact in
+// any order.
 //
-// It knows no database. It is for tests alone.
+// It uses no database. It is for tests only.
 package predicatetest

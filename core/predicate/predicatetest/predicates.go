@@ -19,7 +19,7 @@ func Predicates(s predicate.Schema) *rapid.Generator[string] {
 	})
 }
 
-// drawer draws one predicate; events and memberships are how many tests of either
+// drawer draws one predicate. events and memberships are the numbers of such tests that
 // the limits still allow.
 type drawer struct {
 	schema              predicate.Schema

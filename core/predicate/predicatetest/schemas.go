@@ -5,10 +5,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The names that schemas take theirs from.
+// The names that schemas are drawn from.
 var (
 	attributeNames = []string{"plan", "mrr", "vip", "joined", "tier", "count", "score", "renews_at"}
-	// Activities are the names of activities that are drawn; the last is a site's.
+	// Activities has the names of activities; the last is a website's.
 	Activities    = []string{"purchase", "Order paid", "site_visit"}
 	propertyNames = []string{"amount", "sku", "gift", "due_at", "count", "Order id"}
 	topicNames    = []string{"news", "offers"}
@@ -45,7 +45,7 @@ func Schemas() *rapid.Generator[predicate.Schema] {
 	})
 }
 
-// drawType gives the first of a row each type once, the others any.
+// drawType returns each type once for the first indexes, and then any type.
 func drawType(t *rapid.T, i int) predicate.Type {
 	if i < len(types) {
 		return types[i]

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Subjects draws contacts whose values are of the schema's types, with 0 to 6 events
-// each. Their addresses differ; n is how many.
+// Subjects draws n contacts with distinct addresses, whose values have the schema's
+// types, with 0 to 6 events each.
 func Subjects(s predicate.Schema, n int) *rapid.Generator[[]predicate.Subject] {
 	return rapid.Custom(func(t *rapid.T) []predicate.Subject {
 		subjects := make([]predicate.Subject, 0, n)
@@ -70,7 +70,7 @@ func drawOccurrence(t *rapid.T, s predicate.Schema) predicate.Occurrence {
 	o := predicate.Occurrence{Event: drawEvent(t), At: drawMicros(t), Properties: map[string]predicate.Value{}}
 	for _, name := range s.PropertyNames(o.Event) {
 		of, _ := s.PropertyType(o.Event, name)
-		if o.Event.Kind != predicate.ActivityEvent { // written by us, always of its type
+		if o.Event.Kind != predicate.ActivityEvent { // message events are written by the product and always have the right type
 			if rapid.IntRange(0, 3).Draw(t, "known") > 0 {
 				o.Properties[name] = drawValue(t, of)
 			}

@@ -7,17 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Now is the time of evaluation of every case that is drawn.
+// Now is the time of evaluation of every case.
 var Now = time.Date(2026, 3, 1, 12, 30, 15, 250_001_000, time.UTC)
 
-// texts are words that contain one another, differ in case alone, or hold what means
-// something to LIKE, JSON or SQL.
+// texts has words that contain one another, differ only in case, or have characters that
+// are special in LIKE, JSON or SQL.
 var texts = []string{"pro", "Pro", "team", "a", "ab", "ba", "aba", "é", "e\u0301", "😀a", "%", "_", "a%", `a\b`, `"`, "'", "100", "true", " a"}
 
 var numbers = []float64{-100, -1.5, -1, 0, 0.25, 0.5, 1, 2, 2.5, 99.5, 100, 1e10}
 
-// durations are what windows and ages are drawn from, and what moments are distant
-// from Now.
+// durations has the lengths of windows and ages, and the distances of moments from Now.
 var durations = []predicate.Duration{
 	{Amount: 0, Unit: predicate.Second},
 	{Amount: 90, Unit: predicate.Second},
@@ -38,8 +37,8 @@ func drawDuration(t *rapid.T) predicate.Duration {
 	return rapid.SampledFrom(durations).Draw(t, "duration")
 }
 
-// drawMicros is a moment at a duration from Now, or at the midnight before it, or a
-// microsecond to either side.
+// drawMicros draws a moment at a duration from Now, the midnight before it, or a
+// microsecond before or after either.
 func drawMicros(t *rapid.T) int64 {
 	distance := drawDuration(t).Micros()
 	at := Now.UnixMicro() - distance
@@ -54,7 +53,7 @@ func drawMicros(t *rapid.T) int64 {
 
 const dayMicros = 86_400_000_000
 
-// drawValue is a value of the type, an Enum's among them.
+// drawValue draws a value of the type, for an Enum one of its values.
 func drawValue(t *rapid.T, of predicate.Type) predicate.Value {
 	switch of {
 	case predicate.Number:
@@ -68,8 +67,8 @@ func drawValue(t *rapid.T, of predicate.Type) predicate.Value {
 	}
 }
 
-// drawStored is a value as it may be stored under a name of the type: seldom one of
-// another type, which the name had before; ok is false for none at all.
+// drawStored draws a value as it may be stored under a name of the type. Seldom it has
+// another type, which the name had earlier. ok is false for no value.
 func drawStored(t *rapid.T, of predicate.Type) (v predicate.Value, ok bool) {
 	switch rapid.IntRange(0, 11).Draw(t, "stored") {
 	case 0, 1:
