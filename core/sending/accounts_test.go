@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// named is an account of which nothing but the overview is asked.
+// named is an account of which the tests call only Overview.
 type named struct {
 	sending.Account
 	id string
@@ -27,7 +27,7 @@ func (n named) Overview(context.Context, string) (sending.Overview, error) {
 	return sending.Overview{AccountID: n.id}, nil
 }
 
-// scene is accounts over a real database, with a clock that the test moves.
+// scene has accounts over a real database, with a clock that the test moves.
 type scene struct {
 	*sending.Accounts
 	db      *storage.DB
@@ -142,7 +142,7 @@ func TestConnectionsThatCannotBeRead(t *testing.T) {
 	s.wantFailure(t, t.Context(), "org", sending.Refused)
 }
 
-// hanging are connections that nobody ever answers for.
+// hanging is a store of connections that never answers.
 type hanging struct{ sending.Connections }
 
 func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, error) {
@@ -150,7 +150,8 @@ func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, er
 	return sending.Connection{}, context.Cause(ctx)
 }
 
-// The caller would wait for an hour: the call has a deadline of its own.
+// TestConnectionsThatHang checks that reading the connection has a deadline of its own:
+// the caller's is an hour.
 func TestConnectionsThatHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -180,8 +181,8 @@ func TestManyAtOnceShareAnAccount(t *testing.T) {
 	}
 }
 
-// BenchmarkContact is the hottest call there is, asked of the simulator itself and
-// by way of the organization's connection.
+// BenchmarkContact measures the most frequent call, on the simulator directly and
+// through the organization's connection.
 func BenchmarkContact(b *testing.B) {
 	account, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestCausesNameNobody: what is logged of a failure tells what went wrong and about
-// nobody in particular, and does not fill the log.
+// TestCausesNameNobody checks that the logged text of a failure has the cause without
+// addresses, and that its length is limited.
 func TestCausesNameNobody(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[string]string{

@@ -53,8 +53,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// A mail server has no configuration sets, and with no identities it alone judges
-// senders: both are as they should be.
+// TestExamineAMailServer checks that missing configuration sets and identities are fine
+// for an SMTP account.
 func TestExamineAMailServer(t *testing.T) {
 	t.Parallel()
 	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// What a provider says stays out of what callers see, whatever kind of failure it
-// was said with, and a failure that a caller may wait out says for how long.
+// TestFailuresAsCallersSeeThem checks that the error for callers has no text of the
+// provider for any kind of failure. An error that a caller may retry has the wait.
 func TestFailuresAsCallersSeeThem(t *testing.T) {
 	t.Parallel()
 	const marker = "PROVIDER-TEXT ada@example.org"

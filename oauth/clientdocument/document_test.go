@@ -144,7 +144,7 @@ func TestDocumentIsStrictJSON(t *testing.T) {
 	}
 }
 
-// leadsHome judges with another parser than the code does.
+// leadsHome checks a redirect URI with another parser than the product's.
 func leadsHome(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil || u.User != nil || u.Fragment != "" {
@@ -156,7 +156,7 @@ func leadsHome(uri string) bool {
 	return u.Scheme == "https" && strings.EqualFold(u.Hostname(), "app.example") && (u.Port() == "" || u.Port() == "443")
 }
 
-// FuzzDocument looks for a document that passes and breaks a rule.
+// FuzzDocument searches for an accepted document that breaks a rule.
 func FuzzDocument(f *testing.F) {
 	for _, other := range []members{nil, {"scope": "api.contacts.view x"}, {"client_secret": 1}, {"grant_types": []string{"client_credentials"}}, {"redirect_uris": []string{"http://[::1]:1/", "https://APP.example:443?"}}} {
 		f.Add(documentFor(appID, other))

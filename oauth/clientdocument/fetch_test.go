@@ -127,7 +127,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 	}
 }
 
-// bomb is 10 MB of white space in 10 KB.
+// bomb returns 10 KB that decompress to 10 MB of white space.
 func bomb(t *testing.T) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -159,7 +159,8 @@ func TestAnswersThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestSlowServers: whatever is slow, the fetch is over when its time is.
+// TestSlowServers checks that a fetch ends at its deadline, whichever part of it is
+// slow.
 func TestSlowServers(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]func(*site, http.ResponseWriter, *http.Request){
@@ -200,7 +201,7 @@ func TestSlowServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = silent.Close() }) // it accepts in the kernel and never answers
+		t.Cleanup(func() { _ = silent.Close() }) // the kernel accepts connections, and the server never responds
 		reader, _ := reading(Config{Allowed: loopback, Deadline: 300 * time.Millisecond})
 		takesTooLong(t, reader, "https://"+silent.Addr().String()+"/c")
 	})
@@ -241,8 +242,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestOnlyHTTPS: an http id is not fetched, nor an https one from a server that
-// speaks http.
+// TestOnlyHTTPS checks that http ids are not fetched, and that https ids are not
+// fetched over http.
 func TestOnlyHTTPS(t *testing.T) {
 	t.Parallel()
 	requests := make(chan string, 1)
@@ -263,8 +264,8 @@ func TestOnlyHTTPS(t *testing.T) {
 	}
 }
 
-// TestOneTextForWhatIsNotThere: a closed port reads like an address that is not
-// fetched from.
+// TestOneTextForWhatIsNotThere checks that a closed port and a forbidden address have
+// the same text.
 func TestOneTextForWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

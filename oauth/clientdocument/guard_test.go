@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// Documents are fetched from one port of the public Internet, and from any of the
-// operator's networks.
+// TestGuard checks that documents are fetched from one port of the public Internet and
+// from any port of the operator's networks.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	g := newGuard([]netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")})
@@ -29,8 +29,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestHosts: what is refused before any lookup, for everybody and where networks
-// are allowed.
+// TestHosts checks what is refused before a lookup, with and without allowed networks.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	nowhere, networks := newGuard(nil), newGuard(loopback)

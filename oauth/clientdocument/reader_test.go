@@ -67,7 +67,7 @@ func TestRefusalIsRememberedForFiveMinutes(t *testing.T) {
 	mustRead(t, reader, s.clientID)
 }
 
-// TestOneFetchForMany: a hundred callers at a time are one fetch.
+// TestOneFetchForMany checks that a hundred concurrent calls share one fetch.
 func TestOneFetchForMany(t *testing.T) {
 	t.Parallel()
 	var started, done sync.WaitGroup
@@ -91,8 +91,8 @@ func TestOneFetchForMany(t *testing.T) {
 	}
 }
 
-// TestCallerLeaves: the first caller leaves while the fetch runs, and the second
-// gets what it came to.
+// TestCallerLeaves checks that the second caller gets the result when the first caller
+// leaves during the fetch.
 func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	arrived, release := make(chan struct{}, 1), make(chan struct{})
@@ -122,7 +122,7 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestRemembersSoMuch: what is remembered is bounded.
+// TestRemembersSoMuch checks that the size of the cache is limited.
 func TestRemembersSoMuch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)
@@ -140,7 +140,8 @@ func TestRemembersSoMuch(t *testing.T) {
 	}
 }
 
-// TestLogNamesTheCause: people are told one sentence, the log the rest.
+// TestLogNamesTheCause checks that the error has one sentence for people, and the log
+// has the cause.
 func TestLogNamesTheCause(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -152,7 +153,7 @@ func TestLogNamesTheCause(t *testing.T) {
 	}
 }
 
-// TestNoPlace: a document that finds no place is not refused for good.
+// TestNoPlace checks that a refusal for lack of a slot is not cached.
 func TestNoPlace(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)

@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// names is a DNS server on loopback that answers every name. Its answers take
-// turns: the first lookup gets the first, and the last is repeated.
+// names is a DNS server on loopback that answers every name. The first lookup gets the
+// first answer, the second the second. The last answer is repeated.
 type names struct {
 	conn net.PacketConn
 
@@ -25,8 +25,8 @@ type names struct {
 	lookups int
 }
 
-// newNames takes addresses with commas between those of one answer. An empty
-// answer is that there is no such name.
+// newNames starts the server. Each answer is a list of addresses separated by commas.
+// An empty answer means that the name does not exist.
 func newNames(t *testing.T, answers ...string) *names {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -97,7 +97,8 @@ func (n *names) reply(query dnsmessage.Message) dnsmessage.Message {
 	return reply
 }
 
-// turn counts only questions for IPv4: the one for IPv6 comes at the same time.
+// turn returns the next answer. Only IPv4 queries count, because the IPv6 query runs at
+// the same time.
 func (n *names) turn(kind dnsmessage.Type) []netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,9 +109,9 @@ func (n *names) turn(kind dnsmessage.Type) []netip.Addr {
 	return current
 }
 
-// TestRebinding: a name that is public when it is looked up to be checked, and
-// loopback when it is looked up to be connected to, gains nothing, because what
-// is checked is what is connected to.
+// TestRebinding checks a name that resolves to a public address first and to loopback
+// on the next lookup. It must not be fetched: the checked address is the one that is
+// connected to.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	names := newNames(t, "1.1.1.1", "127.0.0.1")
@@ -130,7 +131,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestRebindingBetweenReads: an address that was public once is judged anew.
+// TestRebindingBetweenReads checks that an address is checked again for each fetch.
 func TestRebindingBetweenReads(t *testing.T) {
 	t.Parallel()
 	var hands hands
@@ -146,7 +147,8 @@ func TestRebindingBetweenReads(t *testing.T) {
 	}
 }
 
-// TestNamesThatLeadInside: every address of an answer is judged, of each family.
+// TestNamesThatLeadInside checks that every address of an answer is checked, IPv4 and
+// IPv6.
 func TestNamesThatLeadInside(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
@@ -157,7 +159,7 @@ func TestNamesThatLeadInside(t *testing.T) {
 			reader, dials := reading(Config{Resolver: newNames(t, answer).resolver()})
 			_, err := reader.ReadDocument(t.Context(), appID)
 			refused(t, err, "cannot be reached")
-			// The dialer leaves out a family that this machine does not have.
+			// The dialer skips an address family that this machine does not have.
 			if len(dials.approved) != 0 || !errors.Is(err, ssrf.ErrProhibitedIP) && !strings.Contains(answer, ":") {
 				t.Errorf("approved %v, refused %v, %v", dials.approved, dials.refused, errors.Unwrap(err))
 			}
@@ -165,7 +167,7 @@ func TestNamesThatLeadInside(t *testing.T) {
 	}
 }
 
-// TestNewGuards: the guard is in place in the reader that New makes.
+// TestNewGuards checks that a reader from New uses the guard.
 func TestNewGuards(t *testing.T) {
 	t.Parallel()
 	reader := New(Config{Resolver: newNames(t, "127.0.0.1").resolver()})
@@ -176,8 +178,8 @@ func TestNewGuards(t *testing.T) {
 	}
 }
 
-// TestNamesOfAllowedNetworks: a name that leads into a network that is allowed is
-// fetched from, with the certificate of the name.
+// TestNamesOfAllowedNetworks checks that a name in an allowed network is fetched from,
+// with a certificate for the name.
 func TestNamesOfAllowedNetworks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(s *site, w http.ResponseWriter, r *http.Request) {

@@ -22,8 +22,8 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 
 var errNotDialled = errors.New("a test dials loopback only")
 
-// dials is the Control hook of a test's reader: it asks the guard, notes what it
-// said, and keeps anything but loopback from being dialled whatever it said.
+// dials is the Control hook of a test's reader. It calls the guard, records its
+// decision, and always refuses addresses other than loopback.
 type dials struct {
 	guard guard
 
@@ -47,13 +47,13 @@ func (d *dials) control(network, address string, conn syscall.RawConn) error {
 	return nil
 }
 
-// reading makes a reader that cannot leave this machine.
+// reading returns a reader that cannot leave this machine, and its hook.
 func reading(config Config) (*Reader, *dials) {
 	d := &dials{guard: newGuard(config.Allowed)}
 	return newReader(config, d.control), d
 }
 
-// hands are those of a clock that a test moves.
+// hands is the time of a clock that a test moves.
 type hands struct{ at atomic.Int64 }
 
 func (h *hands) now() time.Time          { return time.Unix(1_800_000_000, h.at.Load()) }
@@ -80,17 +80,17 @@ func newSite(t *testing.T, handler func(s *site, w http.ResponseWriter, r *http.
 	return s
 }
 
-// config trusts the site and may reach it.
+// config returns a config that trusts the site's certificate and may reach the site.
 func (s *site) config() Config {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return Config{Allowed: loopback, RootCAs: roots, Deadline: 10 * time.Second}
 }
 
-// members of a JSON object.
+// members are the members of a JSON object.
 type members map[string]any
 
-// documentFor is a valid document at the id, with other members in place.
+// documentFor returns a valid document for the id, with the given members replaced.
 func documentFor(clientID string, other members) []byte {
 	origin := clientID[:strings.LastIndexByte(clientID, '/')]
 	d := members{"client_id": clientID, "client_name": "Agent", "redirect_uris": []string{origin + "/cb"}}
@@ -108,14 +108,14 @@ func documentFor(clientID string, other members) []byte {
 	return raw
 }
 
-// serveDocument answers with the valid document of whatever path is asked for.
+// serveDocument responds with a valid document for the requested path.
 func serveDocument(s *site, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(documentFor(s.URL+r.URL.Path, nil))
 }
 
-// refused checks that an error is a refusal whose text holds want and nothing
-// internal, and returns it.
+// refused returns err as a refusal. It fails the test unless the text contains want and
+// no internal detail.
 func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	r, ok := errors.AsType[*Refusal](err)

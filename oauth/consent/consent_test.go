@@ -40,8 +40,8 @@ var (
 	passwordHash = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
 )
 
-// office is the pages and the authorization server on a real store. The person
-// belongs to Acme, whose client it is, and to Zeta.
+// office has the pages and the authorization server on a real store. The person belongs
+// to Acme, which owns the client, and to Zeta.
 type office struct {
 	t      *testing.T
 	db     *storage.DB
@@ -113,7 +113,7 @@ func (o *office) must(err error) {
 	}
 }
 
-// request is the query of a faultless request, changed by pairs of name and value.
+// request returns the query of a valid request, changed by pairs of name and value.
 func (o *office) request(changes ...string) string {
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {o.client.ClientID}, "redirect_uri": {redirect}, "state": {"s&\"<1>"},
@@ -130,14 +130,14 @@ type browser struct {
 	cookies []*http.Cookie
 }
 
-// answer is what the browser got.
+// answer is the response that the browser got.
 type answer struct {
 	StatusCode int
 	Header     http.Header
 	body       string
 }
 
-// send sends a request as a browser does: a form with its origin.
+// send sends a request like a browser: a form with its origin.
 func (b *browser) send(method, path string, form url.Values, headers ...string) answer {
 	b.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
@@ -177,8 +177,8 @@ func (b *browser) switchTo(org core.Org) {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="(request|token|org_id)" value="([^"]*)">`)
 
-// open opens the page and returns its form as the browser would send it, with
-// the scopes that are marked.
+// open opens the page and returns its form as the browser would send it, with the
+// preselected scopes.
 func (b *browser) open(query string) (string, url.Values) {
 	b.t.Helper()
 	r := b.send("GET", consent.Path+"?"+query, nil)
@@ -196,7 +196,7 @@ func (b *browser) open(query string) (string, url.Values) {
 	return page, form
 }
 
-// grants are those of the person in the client's organization.
+// grants returns the person's grants in the client's organization.
 func (o *office) grants() []access.Grant {
 	o.t.Helper()
 	all, err := o.db.Grants().Grants(o.t.Context(), o.acme.ID, o.user.ID, 10)
@@ -204,7 +204,7 @@ func (o *office) grants() []access.Grant {
 	return all
 }
 
-// location takes a redirect apart into the address and its parameters.
+// location splits a redirect into the address and its parameters.
 func location(t *testing.T, r answer) (string, url.Values) {
 	t.Helper()
 	u, err := url.Parse(r.Header.Get("Location"))

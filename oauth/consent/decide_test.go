@@ -79,8 +79,8 @@ func TestDeclining(t *testing.T) {
 	}
 }
 
-// Whatever is not the answer of this session, in this organization, to this
-// request, from this site, allows nothing.
+// TestForgedDecisions checks that a decision counts only for its session, organization,
+// request and site.
 func TestForgedDecisions(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

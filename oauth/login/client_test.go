@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// knownProxies are those of every house.
+// knownProxies returns the trusted proxies of all tests.
 func knownProxies(t *testing.T) proxies.Trusted {
 	t.Helper()
 	known, err := proxies.Parse([]string{"10.0.0.0/8"})
@@ -21,8 +21,8 @@ func knownProxies(t *testing.T) proxies.Trusted {
 	return known
 }
 
-// attempt tries to sign in as somebody else each time, so that only the client
-// is counted.
+// attempt tries to sign in with another address each time, so that only the client is
+// counted.
 func (h *house) attempt(i int, peer, forwarded string) int {
 	form := url.Values{"email": {fmt.Sprintf("p%d@example.org", i)}, "password": {"x"}}
 	r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(form.Encode()))
@@ -34,8 +34,8 @@ func (h *house) attempt(i int, peer, forwarded string) int {
 	return w.Code
 }
 
-// Clients behind a known proxy are counted one by one, and none gets out of its
-// count by what it sends itself.
+// TestClientsBehindAProxy checks that clients behind a trusted proxy are counted
+// separately. A client cannot escape its count by headers of its own.
 func TestClientsBehindAProxy(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

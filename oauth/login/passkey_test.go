@@ -28,8 +28,8 @@ func (h *house) device() *device {
 	}
 }
 
-// newKey makes a key whose coordinates have all their 32 bytes. The authenticator
-// leaves leading zeros out, and what it then writes is no key.
+// newKey returns a key whose coordinates have all 32 bytes. The virtual authenticator
+// omits leading zeros and would then write an invalid key.
 func newKey() virtualwebauthn.Credential {
 	const whole = 77 // bytes of such a key in COSE form
 	for {
@@ -55,7 +55,7 @@ func (p *person) ask(path string, pairs ...string) question {
 	return q
 }
 
-// made is the answer of the device to the question for a new passkey.
+// made returns the device's answer to the options for a new passkey.
 func (p *person) made(d *device, q question) string {
 	p.t.Helper()
 	options, err := virtualwebauthn.ParseAttestationOptions(string(q.Options))
@@ -63,7 +63,7 @@ func (p *person) made(d *device, q question) string {
 	return virtualwebauthn.CreateAttestationResponse(d.site, d.auth, d.key, *options)
 }
 
-// signed is the answer of the device to a question, with the next count.
+// signed returns the device's answer to the options of a proof, with the next count.
 func (p *person) signed(d *device, q question) string {
 	p.t.Helper()
 	options, err := virtualwebauthn.ParseAssertionOptions(string(q.Options))
@@ -72,7 +72,7 @@ func (p *person) signed(d *device, q question) string {
 	return virtualwebauthn.CreateAssertionResponse(d.site, d.auth, d.key, *options)
 }
 
-// add adds the device's passkey by the page.
+// add adds the device's passkey through the page.
 func (p *person) add(d *device, name string) answer {
 	p.t.Helper()
 	token := p.token(p.get(login.SecurityPath).body)
@@ -80,7 +80,7 @@ func (p *person) add(d *device, name string) answer {
 	return p.post("/account/security/passkeys", "token", token, "name", name, "ceremony", q.Ceremony, "answer", p.made(d, q))
 }
 
-// signInWith signs in with the device alone, at another browser.
+// signInWith signs in with only the device, in another browser.
 func (p *person) signInWith(d *device) (*person, answer) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
@@ -145,7 +145,8 @@ func TestPasskeyAfterThePassword(t *testing.T) {
 	other.expect("the answer again", other.post(login.ConfirmPath, "token", token, "ceremony", q.Ceremony, "answer", good), http.StatusUnprocessableEntity, "")
 }
 
-// What an authenticator or somebody in between must not get away with.
+// TestPasskeyRefusals checks attacks by an authenticator and by an attacker between it
+// and the server.
 func TestPasskeyRefusals(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(h *house, d *device){

@@ -13,7 +13,7 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// person is somebody with a browser, and perhaps an authenticator app.
+// person is a person with a browser, and optionally with an authenticator app.
 type person struct {
 	*house
 	cookies []*http.Cookie
@@ -21,8 +21,8 @@ type person struct {
 	codes   []string
 }
 
-// get and post keep the cookies that the answer sets. A form carries the token of
-// the page that was seen last.
+// get and post keep the cookies that the response sets. post adds the form token of the
+// last page.
 func (p *person) get(path string) answer { return p.keep(p.send(path, nil, p.cookies)) }
 
 func (p *person) post(path string, pairs ...string) answer {
@@ -44,7 +44,7 @@ var (
 	recovery   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code></li>`)
 )
 
-// token is that of the form on a page.
+// token returns the token of the form on a page.
 func (p *person) token(page string) string {
 	p.t.Helper()
 	found := tokenField.FindStringSubmatch(page)
@@ -61,7 +61,8 @@ func (p *person) code(steps int) string {
 	return code
 }
 
-// expect fails the test unless an answer leads to a page, or has the status.
+// expect fails the test unless the response redirects to the location or has the
+// status.
 func (p *person) expect(what string, a answer, status int, location string) {
 	p.t.Helper()
 	if a.StatusCode != status || a.Header.Get("Location") != location {
@@ -74,7 +75,7 @@ func (h *house) someone() *person {
 	return &person{house: h, cookies: h.signIn("").cookies()}
 }
 
-// withApp sets an authenticator app up by the pages.
+// withApp returns a person who has set up an authenticator app through the pages.
 func (h *house) withApp() *person {
 	h.t.Helper()
 	p := h.someone()
@@ -99,7 +100,7 @@ func (h *house) withApp() *person {
 	return p
 }
 
-// again is the same person at another browser, after the password.
+// again returns the same person in another browser, after the password was entered.
 func (p *person) again(next string) (*person, string) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
@@ -229,7 +230,8 @@ func TestLogHoldsNoCodes(t *testing.T) {
 	}
 }
 
-// The page says why the last factor stays, in place of a button that is refused.
+// TestTheLastFactorHasNoButtonWhereItIsRequired checks that the page explains why the
+// last factor cannot be removed, and has no button for it.
 func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

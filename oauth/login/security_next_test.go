@@ -12,8 +12,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// Who is led to the security page comes back to where they were going, over a
-// wrong code and over the password that is asked again on the way.
+// TestSettingUpLeadsOn checks that a person sent to the security page gets back to the
+// original page. A wrong code and a repeated password on the way do not change that.
 func TestSettingUpLeadsOn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
@@ -49,7 +49,8 @@ func TestSettingUpLeadsOn(t *testing.T) {
 	p.expect("a change", p.post("/account/security/app/remove", "token", p.token(p.get(here).body), "next", going), http.StatusSeeOther, here)
 }
 
-// The security page leads to paths of this host alone.
+// TestSettingUpLeadsNowhereElse checks that the security page links only to paths of
+// this host.
 func TestSettingUpLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

@@ -81,7 +81,8 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// One household has 2^64 addresses of IPv6; they count as one client.
+// TestClientsByNetwork checks that one household with 2^64 IPv6 addresses counts as one
+// client.
 func TestClientsByNetwork(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

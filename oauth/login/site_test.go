@@ -34,8 +34,8 @@ const (
 
 var passwordHash = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
 
-// house is the pages on a real store, with a log that is kept. The person
-// belongs to the organizations Acme and Zeta.
+// house has the pages on a real store, with a recorded log. The person belongs to the
+// organizations Acme and Zeta.
 type house struct {
 	t      *testing.T
 	routes map[string]http.Handler
@@ -112,7 +112,7 @@ func (h *house) must(err error) {
 	}
 }
 
-// answer is what a browser got.
+// answer is the response that a browser got.
 type answer struct {
 	StatusCode int
 	Header     http.Header
@@ -121,7 +121,7 @@ type answer struct {
 
 func (a answer) cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// kept are the cookies of a browser that had some and got others.
+// kept returns a browser's cookies after a response.
 func kept(had, got []*http.Cookie) []*http.Cookie {
 	all := append([]*http.Cookie(nil), got...)
 	for _, c := range had {
@@ -132,7 +132,7 @@ func kept(had, got []*http.Cookie) []*http.Cookie {
 	return all
 }
 
-// send sends a request as a browser that has the cookies. A form makes it a POST.
+// send sends a request with cookies. With a form it is a POST.
 func (h *house) send(path string, form url.Values, cookies []*http.Cookie, headers ...string) answer {
 	h.t.Helper()
 	method, body := http.MethodGet, io.Reader(nil)
@@ -155,8 +155,8 @@ func (h *house) send(path string, form url.Values, cookies []*http.Cookie, heade
 	return answer{w.Code, w.Header(), w.Body.String()}
 }
 
-// signIn signs in, ten seconds after whatever was before, so that the throttle
-// has forgotten that.
+// signIn signs in ten seconds after the previous attempt, so that the throttle has
+// reset.
 func (h *house) signIn(next string) answer {
 	h.t.Helper()
 	h.now = h.now.Add(10 * time.Second)
@@ -167,7 +167,7 @@ func (h *house) signIn(next string) answer {
 	return r
 }
 
-// signedIn is the page of the person whose cookies these are, or "".
+// signedIn returns the account page for the cookies, or "" when no person is signed in.
 func (h *house) signedIn(cookies []*http.Cookie) string {
 	h.t.Helper()
 	page := h.send("/login", nil, cookies).body

@@ -24,8 +24,8 @@ func TestOffered(t *testing.T) {
 
 const origin = "https://app.example.com:8443"
 
-// newKey makes a key whose coordinates have all their 32 bytes. The authenticator
-// leaves leading zeros out, and what it then writes is no key.
+// newKey returns a key whose coordinates have all 32 bytes. The virtual authenticator
+// omits leading zeros and would then write an invalid key.
 func newKey() virtualwebauthn.Credential {
 	const whole = 77 // bytes of such a key in COSE form
 	for {
@@ -36,7 +36,7 @@ func newKey() virtualwebauthn.Credential {
 	}
 }
 
-// registered is an authenticator with a passkey, and what is kept of it.
+// registered returns an authenticator with a passkey, and the stored passkey.
 func registered(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebauthn.Authenticator, virtualwebauthn.Credential, people.Passkey) {
 	t.Helper()
 	options, memory, err := p.Register(u, nil)

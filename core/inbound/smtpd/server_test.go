@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 )
 
-// start serves on a free port of the loopback until the test ends.
+// start serves on a free loopback port until the test ends.
 func start(t *testing.T, cfg smtpd.Config) (*smtpd.Server, string) {
 	t.Helper()
 	cfg.Domain = "mx.example.com"
@@ -125,12 +125,12 @@ func TestOverlongLineEndsTheConnection(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	exchange(t, conn, 220, "")
-	// Longer than the limit of 2,000, and short enough to be read in one go: what
-	// a server leaves unread resets the connection before its answer arrives.
+	// The line is longer than the limit of 2,000, and short enough for one read. Unread
+	// data resets the connection before the reply arrives.
 	exchange(t, conn, 500, "EHLO "+strings.Repeat("x", 2500))
 }
 
-// exchange sends a line, unless it is empty, and expects an answer of the code.
+// exchange sends a line, unless it is empty, and expects a reply with the code.
 func exchange(t *testing.T, conn *textproto.Conn, want int, line string) string {
 	t.Helper()
 	if line != "" {
@@ -162,7 +162,7 @@ func TestSilentClientIsDropped(t *testing.T) {
 	}
 }
 
-// pipes is a listener whose connections are pipes, so that time can be a bubble's.
+// pipes is a listener whose connections are pipes, so that they work in virtual time.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -181,8 +181,8 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestSilenceEndsAfterAMinute: between commands, before the first, and within a
-// line that comes byte by byte.
+// TestSilenceEndsAfterAMinute checks the timeout between commands, before the first
+// command, and within a line that is sent byte by byte.
 func TestSilenceEndsAfterAMinute(t *testing.T) {
 	t.Parallel()
 	for name, talk := range map[string]func(io.Writer){
@@ -222,7 +222,7 @@ func TestSilenceEndsAfterAMinute(t *testing.T) {
 	}
 }
 
-// dialFrom connects from an address of the loopback, of which there are many networks.
+// dialFrom connects from a loopback address; the loopback has many networks.
 func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -234,9 +234,8 @@ func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
 	return textproto.NewConn(conn)
 }
 
-// TestOneNetworkDoesNotTakeAllConnections checks that a network beyond its share is
-// answered 421 and that another network is served. A connection that ends frees its
-// place.
+// TestOneNetworkDoesNotTakeAllConnections checks that a network above its limit is
+// refused with 421 and another network is served. Closing a connection frees its slot.
 func TestOneNetworkDoesNotTakeAllConnections(t *testing.T) {
 	t.Parallel()
 	_, addr := start(t, smtpd.Config{})

@@ -102,7 +102,8 @@ func TestRolesAreTakenOn(t *testing.T) {
 	}
 	_, err = a.Overview(t.Context(), "org")
 	wantFailure(t, "a role that we may not take on", err, sending.Refused)
-	// A key of ours is for roles only: it must not reach our own account.
+	// The installation's key is for roles only; it must not be used for its own
+	// account.
 	if _, err := ses.Open(shared)(sending.Connection{Region: "eu-west-1"}); err == nil {
 		t.Error("a connection without credentials gets ours")
 	}
@@ -144,8 +145,8 @@ func TestListingsEnd(t *testing.T) {
 	wantFailure(t, "a listing without an end", err, sending.Refused)
 }
 
-// What the customer keeps with a contact is not ours to drop, and a contact that
-// is as it should be is left alone.
+// TestPutContactKeepsAttributes checks that the customer's attributes are kept, and
+// that an unchanged contact is not written.
 func TestPutContactKeepsAttributes(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -184,8 +185,8 @@ func TestTwentyTopicsAtMost(t *testing.T) {
 	wantFailure(t, "21 topics", err, sending.Invalid)
 }
 
-// The record of one address may name the message that caused it, and a listing never
-// does: both give the provider's own reason.
+// TestAddressIsSuppressedForTheReasonGiven checks that a single record and a listing
+// give the same reason. Only the record may name the message that caused it.
 func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 	t.Parallel()
 	const one, list = "GET /v2/email/suppression/addresses/ada%40example.com", "GET /v2/email/suppression/addresses"

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// A contact list that was replaced is noticed by whoever does not find an address
-// on the old one, while its name is still remembered.
+// TestReplacedContactListIsNoticed checks that a not-found on a cached list reveals
+// that the list was replaced.
 func TestReplacedContactListIsNoticed(t *testing.T) {
 	t.Parallel()
 	replaced := strings.Replace(contact, "/people/", "/subscribers/", 1)
@@ -82,8 +82,8 @@ func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
 	}
 }
 
-// Whoever comes in between, a contact ends with the consent that was put, on the
-// list that there is, and with attributes that somebody else just gave it.
+// TestPutContactBesideOthers checks writes with a concurrent writer. The contact ends
+// with the new consent, on the current list, with the attributes of the other writer.
 func TestPutContactBesideOthers(t *testing.T) {
 	t.Parallel()
 	create := "POST " + strings.TrimSuffix(contact, "/ada%40example.com")
@@ -119,7 +119,8 @@ func TestPutContactBesideOthers(t *testing.T) {
 	}
 }
 
-// A list that cannot be read says nothing about who is on it.
+// TestNothingIsDeletedFromAListThatCannotBeNamed checks that a list that cannot be read
+// does not count as empty.
 func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -133,9 +134,9 @@ func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	wantFailure(t, "the list's name is refused", a.DeleteContact(t.Context(), "org", "ada@example.com"), sending.Refused)
 }
 
-// TestContactListIsMadeWhereThereIsNone checks that a call finds the list that another
-// call made first, since an account has one contact list. An account that does not let
-// us make one fails with a kind for which waiting does not help.
+// TestContactListIsMadeWhereThereIsNone checks that a call accepts the list that a
+// concurrent call created, since an account has one contact list. When the account does
+// not allow Mailhelm to create one, the call fails with a kind that is not retried.
 func TestContactListIsMadeWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	const create, none = "POST /v2/email/contact-lists", `{"ContactLists":[]}`

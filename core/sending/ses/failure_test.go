@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// wantFailure fails the test unless err is of the kind and shows callers nothing
-// of the provider's.
+// wantFailure fails the test unless err has the kind and shows callers no text of the
+// provider.
 func wantFailure(t *testing.T, what string, err error, kind sending.FailureKind) {
 	t.Helper()
 	if f, ok := errors.AsType[*sending.Failure](err); !ok || f.Kind != kind {
@@ -28,7 +28,7 @@ func wantFailure(t *testing.T, what string, err error, kind sending.FailureKind)
 	}
 }
 
-// retryAfter is how long a failure asks to wait.
+// retryAfter returns the wait that a failure requests.
 func retryAfter(err error) time.Duration {
 	if f, ok := errors.AsType[*sending.Failure](err); ok {
 		return f.RetryAfter
@@ -111,7 +111,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// A read is tried twice, a message once.
+// TestRetriesAreAtOneLayer checks that a read is tried twice and a message once.
 func TestRetriesAreAtOneLayer(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -165,7 +165,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// lost is a transport on which every connection breaks.
+// lost is a transport whose connections all break.
 type lost struct{}
 
 func (lost) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
@@ -186,7 +186,8 @@ func TestBrokenConnections(t *testing.T) {
 	wantFailure(t, "a message that went nowhere", err, sending.Refused)
 }
 
-// A signed request is for one host, whatever that host says.
+// TestNobodyIsFollowedElsewhere checks that redirects are not followed: a signed
+// request is for one host.
 func TestNobodyIsFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -13,14 +13,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// impatient is an account on which whatever has no turn at once fails.
+// impatient returns the config of an account on which every call that would have to
+// wait fails.
 func impatient(p *provider) ses.Config {
 	c := config(p)
 	c.CallTimeout = 200 * time.Millisecond
 	return c
 }
 
-// Nobody slips through while the rate is read for the first time.
+// TestManyWhoSendAtOnceKeepTheRate checks that concurrent senders wait while the rate is
+// read for the first time, and then keep it.
 func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +48,7 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // all of them know that nobody knows the rate
+		synctest.Wait() // all senders wait for the rate
 		close(release)
 		all.Wait()
 		if n := int(taken.Load()); n != 1 || p.count(sendEmail) != n || throttled.Load() != 19 || p.count(getAccount) != 1 {
@@ -56,7 +58,8 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 	})
 }
 
-// The rate is read again after ten minutes, while messages go out by the old one.
+// TestTheRateIsReadAgain checks that the rate is read again after ten minutes. Until
+// then messages are sent at the old rate.
 func TestTheRateIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -69,7 +72,7 @@ func TestTheRateIsReadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		wantFailure(t, "two in a second", send(), sending.Throttled)
-		<-time.After(9 * time.Minute) // of the test's own time
+		<-time.After(9 * time.Minute) // virtual time
 		if err := send(); err != nil || p.count(getAccount) != 1 {
 			t.Fatalf("%v, the rate read %d times in 9 minutes", err, p.count(getAccount))
 		}
@@ -85,8 +88,8 @@ func TestTheRateIsReadAgain(t *testing.T) {
 	})
 }
 
-// Whoever is reached with the same credentials is one account: it has one rate,
-// also after its connection was opened anew.
+// TestTheRateIsTheAccounts checks that connections with the same credentials share one
+// rate, also after a connection is reopened.
 func TestTheRateIsTheAccounts(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -123,8 +126,8 @@ func TestTheRateIsTheAccounts(t *testing.T) {
 	}
 }
 
-// A rate that cannot be read holds nobody back and does not count as known; half a
-// message a second is a rate.
+// TestRatesThatAreHardToRead checks that a failed or canceled read neither delays
+// sending nor counts as a known rate. Half a message per second is a valid rate.
 func TestRatesThatAreHardToRead(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -162,7 +165,8 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	wantFailure(t, "a caller who has left took the rate along", err, sending.Throttled)
 }
 
-// A provider that does not say the rate takes messages all the same.
+// TestARateThatNeverComesHoldsNothingUp checks that messages are sent when the provider
+// does not report a rate.
 func TestARateThatNeverComesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

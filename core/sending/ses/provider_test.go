@@ -13,14 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// call is a request that the provider got.
+// call is a request that the provider received.
 type call struct {
 	method, path, authorization string
 	body                        string
 }
 
-// provider stands in for the provider's wire, in this process. It answers a
-// method and path with what the test set up for it, and fails the test for others.
+// provider is a fake of the provider's API in this process. It serves the methods and
+// paths that the test sets up, and fails the test for others.
 type provider struct {
 	t *testing.T
 
@@ -34,7 +34,7 @@ func newProvider(t *testing.T) *provider {
 	return &provider{t: t, answers: map[string]http.HandlerFunc{}}
 }
 
-// RoundTrip carries a request to the answers without a socket.
+// RoundTrip passes a request to its response without a socket.
 func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -68,14 +68,14 @@ func (p *provider) on(methodAndPath string, answer http.HandlerFunc) {
 	p.answers[methodAndPath] = answer
 }
 
-// asked are the requests so far.
+// asked returns the requests so far.
 func (p *provider) asked() []call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]call(nil), p.calls...)
 }
 
-// count is how often a method and path was asked for.
+// count returns the number of requests for a method and path.
 func (p *provider) count(methodAndPath string) int {
 	n := 0
 	for _, c := range p.asked() {
@@ -86,7 +86,7 @@ func (p *provider) count(methodAndPath string) int {
 	return n
 }
 
-// hidden is in everything the provider says about a failure.
+// hidden is part of every error text of the provider.
 const hidden = "PROVIDER-TEXT"
 
 func refuse(status int, code string) http.HandlerFunc {
@@ -105,7 +105,7 @@ func say(text string) http.HandlerFunc {
 	}
 }
 
-// inTurn gives each request the next answer, and the last one from then on.
+// inTurn serves the answers in order, and then repeats the last one.
 func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -119,7 +119,7 @@ func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// The paths of the wire.
+// The paths of the API.
 const (
 	getAccount   = "GET /v2/email/account"
 	sendEmail    = "POST /v2/email/outbound-emails"

@@ -18,8 +18,9 @@ func crowd(n int) []sending.Contact {
 	return all
 }
 
-// A provider that stops in the middle is left alone, and who was not written is
-// told so; one that stops at once fails the call.
+// TestContactsThatAreNotWritten checks a provider that fails in the middle: no further
+// calls are made, and each unwritten contact has the failure. A provider that fails at
+// once fails the call.
 func TestContactsThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	const contacts, limit = 100, 10

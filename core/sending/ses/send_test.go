@@ -128,8 +128,8 @@ func TestSendBulk(t *testing.T) {
 	}
 }
 
-// The account's own rate is kept: what cannot go out before the deadline is
-// refused at once, without asking the provider.
+// TestSendingIsPaced checks that sending keeps the account's rate. A message that would
+// wait beyond the deadline fails at once, without a call.
 func TestSendingIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -17,7 +17,7 @@ const (
 
 var errTaken = errors.New("there is such a topic")
 
-// addWeather refuses to add the topic twice.
+// addWeather adds a topic. It fails when the topic exists.
 func addWeather(topics []sending.Topic) ([]sending.Topic, error) {
 	if slices.ContainsFunc(topics, func(t sending.Topic) bool { return t.Name == "weather" }) {
 		return nil, errTaken
@@ -25,7 +25,7 @@ func addWeather(topics []sending.Topic) ([]sending.Topic, error) {
 	return append(topics, sending.Topic{Name: "weather", DisplayName: "Weather", Default: sending.OptOut}), nil
 }
 
-// listOf is a contact list with the topics.
+// listOf returns a response with a contact list that has the topics.
 func listOf(topics ...string) http.HandlerFunc {
 	all := make([]string, len(topics))
 	for i, name := range topics {
@@ -34,7 +34,7 @@ func listOf(topics ...string) http.HandlerFunc {
 	return say(`{"ContactListName":"people","Description":"Everybody","Topics":[` + strings.Join(all, ",") + `]}`)
 }
 
-// writes are the bodies of all writes of the topics.
+// writes returns the bodies of all writes of the topics.
 func (p *provider) writes() []string {
 	var bodies []string
 	for _, c := range p.asked() {
@@ -45,8 +45,8 @@ func (p *provider) writes() []string {
 	return bodies
 }
 
-// Whatever others do to the topics meanwhile, a change that was acknowledged is
-// among them, and so is what the others did.
+// TestTopicsAreChangedBesideOthers checks concurrent writers. The topics contain every
+// acknowledged change and the changes of other writers.
 func TestTopicsAreChangedBesideOthers(t *testing.T) {
 	t.Parallel()
 	taken, collided := say(`{}`), refuse(409, "ConcurrentModificationException")
@@ -54,7 +54,7 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 		read, write []http.HandlerFunc
 		want        sending.FailureKind
 		writes      int
-		last        string // a topic of others that the last write keeps
+		last        string // a topic of another writer that the last write keeps
 	}{
 		"alone":             {read: []http.HandlerFunc{listOf("news"), listOf("news", "weather")}, write: []http.HandlerFunc{taken}, writes: 1, last: "news"},
 		"undone in between": {read: []http.HandlerFunc{listOf("news"), listOf("news", "sport"), listOf("news", "sport", "weather")}, write: []http.HandlerFunc{taken}, writes: 2, last: "sport"},

@@ -51,8 +51,8 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// TestLastIsNotReused deletes the newest contact between two pages and adds
-// another, which must not hide in the deleted one's place.
+// TestLastIsNotReused deletes the newest contact between two pages and adds another.
+// The new contact must appear on the second page.
 func TestLastIsNotReused(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{PageSize: 2})

@@ -18,7 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// everything is a seeded behaviour under which every type of event happens.
+// everything is a behaviour with which, for the tests' seed, every type of event
+// occurs.
 var everything = simulator.Behaviour{Delay: 0.2, Bounce: 0.1, Complaint: 0.2, Open: 0.8, Click: 0.8, Unsubscribe: 0.8}
 
 func sendEverything(t testing.TB, s *stage) {
@@ -80,8 +81,8 @@ func TestGoldenEventRecords(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameEvents holds byte for byte, in another file; another seed
-// changes ids and chances.
+// TestSameSeedSameEvents checks that the same seed gives equal bytes in another file,
+// and that another seed gives other ids and draws.
 func TestSameSeedSameEvents(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, with simulator.Setup) []simulator.Event {
@@ -98,8 +99,8 @@ func TestSameSeedSameEvents(t *testing.T) {
 	}
 }
 
-// TestRestartsChangeNoEvents: chances follow from the seed and the number of the
-// message, not from how long the process has run.
+// TestRestartsChangeNoEvents checks that random draws depend on the seed and the number
+// of the message, not on restarts.
 func TestRestartsChangeNoEvents(t *testing.T) {
 	t.Parallel()
 	run := func(restart bool) []simulator.Event {
@@ -216,8 +217,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// FuzzRender holds that no template and no data panics, and that what is refused
-// is Invalid.
+// FuzzRender checks that no template and no data panics, and that every error is
+// Invalid.
 func FuzzRender(f *testing.F) {
 	f.Add("Hello {{name}}", `{"name":"Ann"}`)
 	f.Add("{{{a}}}{{#if}}{{/if}}{{/if}}", `{"a":{}}`)
@@ -228,8 +229,8 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// FuzzSend holds that a message is either refused with a failure of the port or
-// ends in event records that are JSON and name the message.
+// FuzzSend checks that a message either fails with a *sending.Failure or gives event
+// records that are valid JSON and name the message.
 func FuzzSend(f *testing.F) {
 	s := newStage(f, simulator.Options{Behaviour: everything}, setup())
 	f.Add("Shop <shop@example.com>", "ben@example.net", "Hello", "tag", "value", `{"name":"Ann"}`)

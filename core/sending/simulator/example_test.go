@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// An organization's account is set up once, is then used through the port, and
-// can be made to fail.
+// Example sets up an organization's account, uses it through the port, and makes it
+// fail.
 func Example() {
 	folder, err := os.MkdirTemp("", "mailhelm")
 	if err != nil {

@@ -21,7 +21,7 @@ func wantFailure(t *testing.T, err error, kind sending.FailureKind) {
 	}
 }
 
-// newSeeded is an account with two people, person(0) and person(1).
+// newSeeded returns an account with two contacts, person(0) and person(1).
 func newSeeded(t *testing.T, opts simulator.Options) *simulator.Simulator {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "account.db"), opts)
@@ -131,8 +131,8 @@ func TestChanceIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestDelays runs in virtual time; the account is opened inside so that all its
-// goroutines are.
+// TestDelays runs in virtual time. The account is opened inside the bubble, so that all
+// its goroutines belong to it.
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -85,7 +85,7 @@ func write(t *testing.T, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// filled makes an account's file and closes it.
+// filled creates an account's file, closes it and returns its content.
 func filled(t *testing.T, path string) []byte {
 	t.Helper()
 	s, err := simulator.Open(path, simulator.Options{})
@@ -99,7 +99,7 @@ func filled(t *testing.T, path string) []byte {
 
 func cut(t *testing.T, path string) { t.Helper(); write(t, path, string(filled(t, path)[:5000])) }
 
-// overwrite spares the file's header and spoils the page of the schema behind it.
+// overwrite keeps the file's header and destroys the schema page after it.
 func overwrite(t *testing.T, path string) {
 	t.Helper()
 	b := filled(t, path)
@@ -126,7 +126,7 @@ func newer(t *testing.T, path string) {
 	foreign("PRAGMA user_version = 99")(t, path)
 }
 
-// TestOpenAtOnce has several openers race for a file that is not there yet.
+// TestOpenAtOnce checks several concurrent openers of a missing file.
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -149,7 +149,7 @@ func TestOpenAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestTwoOpenersSeeEachOther holds that nothing of the file is remembered.
+// TestTwoOpenersSeeEachOther checks that the content of the file is not cached.
 func TestTwoOpenersSeeEachOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -170,8 +170,8 @@ func TestTwoOpenersSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestLockedFile has another program hold the file: reads go on, a write gives up
-// when its context ends, with no effect.
+// TestLockedFile locks the file from outside. Reads continue; a write fails when its
+// context ends, without an effect.
 func TestLockedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -197,8 +197,8 @@ func TestLockedFile(t *testing.T) {
 	must(t, s.PutContact(t.Context(), "org", c))
 }
 
-// TestWriteWaitsItsTurn has the file locked for longer than SQLite waits by
-// itself. The time is passed by others that queue for the lock and give up.
+// TestWriteWaitsItsTurn locks the file for longer than SQLite's own wait. Other writers
+// that queue for the lock and give up pass the time.
 func TestWriteWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

@@ -24,8 +24,8 @@ func TestPageToken(t *testing.T) {
 	}
 }
 
-// FuzzPageToken holds that a token is either refused as Invalid or exactly the
-// one that was made for its id.
+// FuzzPageToken checks that a token is either Invalid or exactly the one created for
+// its id.
 func FuzzPageToken(f *testing.F) {
 	f.Add("org", encodePageToken("org", 1))
 	f.Add("org", encodePageToken("org", math.MaxInt64))
@@ -57,7 +57,7 @@ func TestPreferences(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
-		for range 20 { // maps are walked in another order each time
+		for range 20 { // the order of maps varies
 			if back := encodePreferences(got); back != text {
 				t.Errorf("%q comes back as %q", text, back)
 			}
@@ -65,7 +65,7 @@ func TestPreferences(t *testing.T) {
 	}
 }
 
-// FuzzPreferences reads what a damaged file might hold.
+// FuzzPreferences decodes preferences as a damaged file might have them.
 func FuzzPreferences(f *testing.F) {
 	f.Add("+news -offers")
 	f.Add("  + -")

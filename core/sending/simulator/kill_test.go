@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// The test binary runs itself with this variable set to the file's path, to have
-// a process that can be killed.
+// writerVariable makes the test binary run as the writer, a process that can be killed.
+// Its value is the file's path.
 const writerVariable = "SIMULATOR_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeUntilKilled says on standard output which contact it has just put.
+// writeUntilKilled writes contacts and prints each acknowledged address on standard
+// output.
 func writeUntilKilled(path string) {
 	s, err := simulator.Open(path, simulator.Options{})
 	for i := 0; err == nil; i++ {
@@ -58,8 +59,8 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 	}
 }
 
-// killedWriter starts a writer, kills it after n writes and returns what it
-// acknowledged until then, that is n addresses or more.
+// killedWriter starts a writer, kills it after n writes and returns the acknowledged
+// addresses, at least n.
 func killedWriter(t *testing.T, path string, n int) []string {
 	t.Helper()
 	self, err := os.Executable()

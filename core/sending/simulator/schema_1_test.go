@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestFileOfVersionOneIsBroughtUpToDate starts on a file as the first release
-// wrote it, with an account and a contact in it.
+// TestFileOfVersionOneIsBroughtUpToDate opens a file of the first release with an
+// account and a contact.
 func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("schema.sql")
@@ -29,7 +29,7 @@ func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
 	must(t, err)
 	must(t, db.Close())
 
-	for range 2 { // the second start finds it done
+	for range 2 { // the second start finds the schema migrated
 		s := open(t, path, simulator.Options{})
 		got, err := s.Overview(t.Context(), "org")
 		must(t, err)
@@ -50,8 +50,8 @@ func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// TestFileOfVersionTwoIsBroughtUpToDate starts on a file from before identities had
-// a default configuration set.
+// TestFileOfVersionTwoIsBroughtUpToDate opens a file from before identities had a
+// default configuration set.
 func TestFileOfVersionTwoIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

@@ -65,7 +65,7 @@ func message(to ...string) sending.Message {
 	}
 }
 
-// record is what the tests read of an event record.
+// record has the members of an event record that the tests read.
 type record struct {
 	EventType string
 	Mail      struct {
@@ -78,7 +78,7 @@ type record struct {
 	Complaint struct{ Timestamp, ComplaintSubType, ComplaintFeedbackType string }
 }
 
-// happened is everything that the outbox ever hands out.
+// happened returns all events of the outbox.
 func (s *stage) happened(t testing.TB) []record {
 	t.Helper()
 	due, err := s.Outbox().Due(t.Context(), "org", s.now.AddDate(1, 0, 0), 100_000)
@@ -90,7 +90,7 @@ func (s *stage) happened(t testing.TB) []record {
 	return records
 }
 
-// names are the event types, bounces with their subtype.
+// names returns the event types, bounces with their subtype.
 func names(records []record) string {
 	var list []string
 	for _, r := range records {
@@ -99,7 +99,7 @@ func names(records []record) string {
 			name += ":" + r.Bounce.BounceType + ":" + r.Bounce.BounceSubType
 		}
 		if r.Complaint.ComplaintSubType != "" {
-			name += ":" + r.Complaint.ComplaintSubType + r.Complaint.ComplaintFeedbackType // a report would belong to one that somebody made
+			name += ":" + r.Complaint.ComplaintSubType + r.Complaint.ComplaintFeedbackType // a report belongs to complaints by recipients
 		}
 		list = append(list, name)
 	}
@@ -253,7 +253,7 @@ func TestRateOfASecond(t *testing.T) {
 	s.now = s.now.Add(400 * time.Millisecond)
 	must(t, send("a@example.net"))
 	wantWait(t, send("a@example.net"), 600*time.Millisecond)
-	s.now = s.now.Add(600 * time.Millisecond) // the first two are a second ago
+	s.now = s.now.Add(600 * time.Millisecond) // the first two were a second ago
 	must(t, send("a@example.net", "b@example.net"))
 	wantWait(t, send("a@example.net"), 400*time.Millisecond)
 	s.now = s.now.Add(time.Second)
@@ -384,7 +384,7 @@ func TestBouncesAndComplaintsSuppress(t *testing.T) {
 			_, err := s.Send(t.Context(), "org", m)
 			must(t, err)
 			_, err = s.Suppressed(t.Context(), "org", "new@example.net")
-			wantFailure(t, err, sending.NotFound) // it did not happen yet
+			wantFailure(t, err, sending.NotFound) // it has not happened yet
 			page, _, err := s.SuppressedPage(t.Context(), "org", s.now, time.Time{}, "")
 			if must(t, err); len(page) != 0 {
 				t.Errorf("the list has %v before it happened", page)

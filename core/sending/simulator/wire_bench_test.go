@@ -19,10 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
-// BenchmarkWire is what decisions 4 and 37 weigh: one consent read, called directly
-// and over the wire without a socket, as an SDK with an HTTP client of ours would
-// do it. It has the request, the signature, the routing and both sides' JSON; it
-// leaves out the SDK's own middleware.
+// BenchmarkWire measures the basis of decisions 4 and 37: one read of a contact, called
+// directly and over the wire without a socket. It includes the request, the signature,
+// the routing and the JSON of both sides. It excludes the SDK's own middleware.
 func BenchmarkWire(b *testing.B) {
 	s := open(b, filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
 	seed(b, s, "org", 10_000)
@@ -43,7 +42,7 @@ func BenchmarkWire(b *testing.B) {
 	b.Run("wire", read(func(ctx context.Context) (sending.Contact, error) { return signed.contact(ctx, email) }))
 }
 
-// wireContact has the members of the provider's answer.
+// wireContact has the members of the provider's response.
 type wireContact struct {
 	ContactListName      string
 	EmailAddress         string
@@ -89,7 +88,7 @@ func (c *wireClient) contact(ctx context.Context, email string) (sending.Contact
 	return contact, nil
 }
 
-// sign does the work of AWS Signature Version 4 with a signing key at hand.
+// sign does the work of AWS Signature Version 4 with a given signing key.
 func sign(r *http.Request) {
 	empty := sha256.Sum256(nil)
 	now := time.Now().UTC().Format("20060102T150405Z")

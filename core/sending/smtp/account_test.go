@@ -39,7 +39,7 @@ func TestAccountIsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// without is every call that needs no list, by name.
+// without returns, by name, every call that does not use the contact list.
 func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 	return map[string]func(context.Context, string) error{
 		"Overview":          func(ctx context.Context, org string) error { _, err := a.Overview(ctx, org); return err },

@@ -71,7 +71,8 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-// A message is handed over at most once, whatever happens.
+// TestNothingIsRepeated checks that a message is handed over at most once, whatever
+// fails.
 func TestNothingIsRepeated(t *testing.T) {
 	t.Parallel()
 	dots := make(chan struct{}, 10)
@@ -122,8 +123,8 @@ func TestConnectionsThatAreNotTrusted(t *testing.T) {
 	}
 }
 
-// A name of this machine that leads elsewhere is not this machine. The dialer hides
-// where the connection leads.
+// TestPasswordsAreNotSentInTheClear checks that a name of this machine that resolves to
+// another host gets no password. The dialer hides where the connection leads.
 func TestPasswordsAreNotSentInTheClear(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 1)
@@ -205,7 +206,8 @@ func TestCallsThatAreCalledOff(t *testing.T) {
 	wantKind(t, "called off before", err, sending.TimedOut)
 }
 
-// When all connections hang, further messages wait for their turn and not longer.
+// TestNoTurn checks that messages wait for a connection only until their deadline when
+// all connections hang.
 func TestNoTurn(t *testing.T) {
 	t.Parallel()
 	address := script(t, answers("HANG", nil))

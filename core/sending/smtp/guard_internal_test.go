@@ -30,8 +30,8 @@ func TestOnlyPublicServersAreReached(t *testing.T) {
 	}
 }
 
-// Who made the connection decides, and a pooled session does not pass from one to
-// the other.
+// TestTheGuardIsForCustomersConnections checks that only connections of customers are
+// guarded. Guarded and unguarded connections do not share pooled sessions.
 func TestTheGuardIsForCustomersConnections(t *testing.T) {
 	t.Parallel()
 	all := New(Config{})

@@ -30,7 +30,7 @@ const (
 	password = "open sesame"
 )
 
-// certificate is one for host, signed by itself, and what trusts it.
+// certificate returns a self-signed certificate for host and a pool that trusts it.
 var certificate = sync.OnceValues(func() (tls.Certificate, *x509.CertPool) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -59,7 +59,7 @@ func serverTLS() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}
 }
 
-// taken is a message as a server took it.
+// taken is a message that the server accepted.
 type taken struct {
 	from string
 	to   []string
@@ -68,7 +68,7 @@ type taken struct {
 	tls  bool
 }
 
-// mailServer is a real server that takes what it is given.
+// mailServer is a real SMTP server that accepts messages.
 type mailServer struct {
 	address string
 
@@ -77,8 +77,8 @@ type mailServer struct {
 	connections int
 }
 
-// serve starts one that wants user and password, and STARTTLS or implicit TLS when
-// it is asked to.
+// serve starts a server that requires user and password. It uses implicit TLS if
+// implicit is true, else STARTTLS.
 func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer {
 	t.Helper()
 	m := &mailServer{}
@@ -103,7 +103,7 @@ func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Serve(l) }()
-	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // a server that does not serve yet closes no listener
+	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // a server that is not serving yet does not close its listener
 	return m
 }
 
@@ -172,7 +172,7 @@ func (s *mailSession) Data(r io.Reader) error {
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// script starts a server that talks as told, once for each connection.
+// script starts a server that runs talk for each connection.
 func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -198,9 +198,9 @@ func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	return l.Addr().String()
 }
 
-// answers greets and then answers each command by its first word; what is not said
-// is answered with 250. "DROP" ends the connection, and "HANG" answers nothing.
-// After the dot of DATA comes the answer to ".".
+// answers sends the greeting and then replies to each command by its first word. The
+// default reply is 250. "DROP" closes the connection, and "HANG" sends no reply. The
+// reply to the end of DATA is that of ".".
 func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader) {
 	return func(c net.Conn, in *bufio.Reader) {
 		say := func(text string) bool {
@@ -235,7 +235,7 @@ func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader
 	}
 }
 
-// adapter is one whose endpoint leads to the address, whatever the endpoint says.
+// adapter returns an adapter that dials address, whatever the endpoint is.
 func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Server)) *smtp.SMTP {
 	t.Helper()
 	_, roots := certificate()
@@ -265,7 +265,7 @@ func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Serve
 	return s
 }
 
-// inTheClear talks to a server on this machine without TLS and without a user.
+// inTheClear configures a server on this machine without TLS and without a user.
 func inTheClear(address string) func(*smtp.Config, *smtp.Server) {
 	return func(_ *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
 )
 
-// answer is what the tests look at.
+// answer has the parts of a response that the tests check.
 type answer struct {
 	status int
 	header http.Header

@@ -25,8 +25,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
 )
 
-// endpoint is somebody who subscribes: it checks each signature as a receiver
-// would, from the members alone, and answers with status.
+// endpoint is a subscriber. It verifies each signature as a receiver would, from the
+// members alone, and responds with status.
 type endpoint struct {
 	t        *testing.T
 	status   int

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
-// FuzzWire holds that whatever is asked, the answer is the provider's: no broken
-// connection and no failure inside.
+// FuzzWire checks that every request gets a response in the provider's format: no
+// broken connection and no internal error.
 func FuzzWire(f *testing.F) {
 	s, err := simulator.Open(filepath.Join(f.TempDir(), "account.db"), simulator.Options{})
 	if err != nil {

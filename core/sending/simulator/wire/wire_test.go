@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
-// caller speaks the wire by hand: what it sends and reads is written out in the
-// tests, so that a member that is spelled wrongly on both sides is found.
+// caller sends requests without an SDK. Requests and responses are written out in the
+// tests, to find names that are misspelled on both sides.
 type caller struct {
 	*simulator.Simulator
 	t    *testing.T
@@ -87,7 +87,7 @@ func (c *caller) ask(method, path, body string) (int, string, http.Header) {
 	return answer.StatusCode, strings.TrimSpace(string(text)), answer.Header
 }
 
-// want compares whole answers.
+// want compares a whole response.
 func (c *caller) want(method, path, body string, status int, text string) {
 	c.t.Helper()
 	gotStatus, got, _ := c.ask(method, path, body)
@@ -318,7 +318,8 @@ func TestFailuresOnTheWire(t *testing.T) {
 	c.refused("GET", "account", "", 403, "MissingAuthenticationTokenException")
 }
 
-// The provider's list has twenty topics, fewer than the engine's.
+// TestTopicsOnTheWire checks the provider's limit of twenty topics, which is below the
+// engine's.
 func TestTopicsOnTheWire(t *testing.T) {
 	t.Parallel()
 	c := start(t)
