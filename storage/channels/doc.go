@@ -1,3 +1,4 @@
-// Package channels stores what a sync found in the sending account: channels, identities and
-// tracking domains, and the claims that give each of them to one organization.
+// Package channels stores what a sync read from the sending account: channels,
+// identities and tracking domains. It also stores claims, by which each of them belongs
+// to one organization.
 package channels

@@ -56,7 +56,7 @@ var (
 		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
 )
 
-// identityKey is what an identity is found by, whatever its case.
+// identityKey returns the key of an identity, which ignores case.
 func identityKey(identity string) string { return strings.ToLower(identity) }
 
 func (r identityRow) identity() (channels.Identity, error) {

@@ -47,7 +47,7 @@ var (
 		DELETE FROM identities
 		WHERE org_id = $1 AND identity_key NOT IN (SELECT j.value ->> 'key' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// A domain whose region changes needs another record, so it is looked at anew.
+	// A domain whose region changes needs another DNS record, so it is checked again.
 	saveTracking = engine.Register("save tracking domains", `
 		INSERT INTO tracking_domains (org_id, id, domain, region, status, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'domain', $2, 'pending', CAST($3 AS bigint)
@@ -65,7 +65,8 @@ var (
 	lastSync = engine.RegisterPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
 )
 
-// seenChannel, seenIdentity and seenDomain are the elements of the parameters.
+// seenChannel, seenIdentity and seenDomain are the elements of the statements'
+// parameters.
 type seenChannel struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`

@@ -46,8 +46,8 @@ var (
 		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		ORDER BY identity_key`)
 
-	// A claim that stands is the organization's own or somebody else's, which is
-	// told apart afterwards.
+	// A conflicting claim may be the organization's own or another one's; the caller
+	// checks which afterwards.
 	claim = engine.Register("claim", `
 		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
@@ -98,7 +98,7 @@ type boundRow struct {
 	Identity string `db:"identity"`
 }
 
-// channels are the rows with the identities bound to each.
+// channels returns the channels of the rows, each with the identities bound to it.
 func (s Store) channels(ctx context.Context, orgID string, rows []channelRow) ([]channels.Channel, error) {
 	names := make([]string, len(rows))
 	for i, r := range rows {
@@ -157,8 +157,8 @@ func (s Store) Adopt(ctx context.Context, orgID, id string, at time.Time) error 
 	})
 }
 
-// claim takes one thing of the provider's account. It does not tell whose it is
-// when it is taken.
+// claim claims one thing of the provider's account for the organization. The error for a
+// claimed thing does not name its owner.
 func (s Store) claim(ctx context.Context, orgID, account, kind, name string, at time.Time) error {
 	inserted, err := s.db.Exec(ctx, claim, orgID, account, kind, name, engine.At(at))
 	if err != nil || inserted == 1 {

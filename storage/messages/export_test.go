@@ -1,4 +1,4 @@
 package messages
 
-// MaxKinds is how many kinds of messages a page looks at.
+// MaxKinds is the greatest number of kinds of messages that a page reads.
 const MaxKinds = maxKinds

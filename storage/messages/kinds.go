@@ -11,21 +11,22 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// A kind of messages is a channel, an identity, a template and a status that occur
-// together. One index has the messages of each kind newest first, so a filter by
-// two of the four goes to as many places of that index as there are kinds that fit,
-// and meets no message that does not fit. No index of one column gives such a bound.
+// A kind of messages is a combination of channel, identity, template and status that
+// occurs. One index has the messages of each kind newest first. A filter by two of the
+// four therefore reads one place of that index for each matching kind, and no message
+// that does not match. No index on one column gives such a bound.
 
-// spanLength is how much time a row of message_kinds stands for; the schema repeats
-// it. A row goes when all of its span is forgotten, so that no purge can take one
-// that a message recorded at the same time relies on.
+// spanLength is the time that a row of message_kinds covers; the schema repeats it. A
+// row is deleted only when its whole span is past retention. A purge therefore cannot
+// delete a row that a concurrently recorded message needs.
 const spanLength = 30 * 24 * time.Hour
 
-// maxKinds is how many kinds a page looks at, some 10 µs each. Filters that fit more
-// than that fit many messages as well, and walking an index soon fills a page.
+// maxKinds is the greatest number of kinds that a page reads, at about 10 µs each. A
+// filter that matches more kinds also matches many messages, so walking an index soon
+// fills a page.
 const maxKinds = 2000
 
-// spanOf grows with time, which is all that comparing spans needs.
+// spanOf returns a number that grows with time, so that spans can be compared.
 func spanOf(at engine.Time) int64 { return int64(at) / spanLength.Microseconds() }
 
 const (
@@ -33,7 +34,8 @@ const (
 	kindsThatFit = `SELECT DISTINCT channel, identity, template, status FROM message_kinds
 		WHERE org_id = $1 AND span >= $2 AND span <= $3
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5) AND ($6 = '' OR template = $6) AND ($7 = '' OR status = $7)`
-	// ofKind holds for messages m of kind k behind the place where a page starts.
+	// ofKind is the condition for messages m of kind k after the position where a page
+	// starts.
 	ofKind = `m.org_id = $1 AND m.channel = k.channel AND m.identity = k.identity AND m.template = k.template
 		AND m.status = k.status AND (m.sent_at, m.id) < ($8, $9)`
 	newestFirst = `ORDER BY m.sent_at DESC, m.id DESC`
@@ -50,8 +52,9 @@ var (
 	countKinds = engine.Register("count message kinds", `
 		SELECT count(*) FROM (`+kindsThatFit+` LIMIT $8) AS found`)
 
-	// A page is not older than the newest message of the kind that comes last among
-	// as many kinds as the page has rows, and no kind gives more than a page.
+	// The top heads are the newest messages of as many kinds as the page has rows. No
+	// row of the page is older than the last of them, and each kind contributes at most
+	// one page of rows.
 	messagesByKinds = engine.Register("messages by kinds", `
 		SELECT `+messageColumns+` FROM (
 			WITH kinds AS MATERIALIZED (`+kindsThatFit+`),
@@ -93,7 +96,7 @@ func compareKinds(a, b kindRow) int {
 		strings.Compare(a.Template, b.Template), strings.Compare(a.Status, b.Status))
 }
 
-// insertKinds remembers the kinds that merged messages now are.
+// insertKinds stores the current kinds of the merged messages.
 func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) error {
 	kinds := make([]kindRow, len(merged))
 	for i, m := range merged {
@@ -108,10 +111,10 @@ func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) 
 	return err
 }
 
-// goesByKinds tells whether the statements by kinds answer the filter: by two of the
-// four or an identity, where no index of one column bounds a page, when not too many
-// kinds fit. A
-// recipient has an index, which is not walked when no kind fits the other filters.
+// goesByKinds reports whether the statements by kinds answer the filter. They do for two
+// of the four filters or an identity, where no index on one column bounds a page, unless
+// too many kinds match. A filter by recipient has an index; the statements by kinds
+// answer it only if no kind matches the other filters.
 func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
 	for _, filter := range []string{f.Channel, f.Identity, f.Template, string(f.Status)} {
@@ -129,12 +132,12 @@ func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter)
 	return found[0] == 0 || f.Recipient == "" && found[0] <= maxKinds, nil
 }
 
-// kindArguments are what kindsThatFit takes.
+// kindArguments returns the arguments of kindsThatFit.
 func kindArguments(orgID string, f messages.Filter) []any {
 	return []any{orgID, spanOf(engine.At(f.From)), spanOf(engine.At(f.To)), f.Channel, f.Identity, f.Template, string(f.Status)}
 }
 
-// byKindsArguments are what messagesByKinds and countByKinds take.
+// byKindsArguments returns the arguments of messagesByKinds and countByKinds.
 func byKindsArguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
 	return append(kindArguments(orgID, f), at, id, engine.At(f.From), f.Limit)

@@ -24,13 +24,14 @@ var (
 	drawnDomain    = rapid.SampledFrom([]string{"shop.example", "mail.example"})
 	drawnTemplate  = rapid.SampledFrom([]string{"", "welcome", "offer"})
 	drawnRecipient = rapid.SampledFrom([]string{"Ada@x.example", "ben@x.example"})
-	// A few instants of four months, so that many messages share one.
+	// These are few instants over four months, so that many messages share one.
 	drawnInstant = rapid.Custom(func(t *rapid.T) time.Time {
 		return sentAt.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "instant")) * 4 * 24 * time.Hour)
 	})
 )
 
-// drawEvents is events of some messages that contradict one another about the mail.
+// drawEvents draws events of some messages. Events of one message may disagree about its
+// mail.
 func drawEvents(t *rapid.T) []messages.Event {
 	all := make([]messages.Event, rapid.IntRange(1, 80).Draw(t, "events"))
 	for i := range all {
@@ -67,7 +68,7 @@ func drawFilter(t *rapid.T) messages.Filter {
 	return f
 }
 
-// storedMessage is a row with the columns that filters look at.
+// storedMessage is a row with the columns that filters compare.
 type storedMessage struct {
 	ID       string             `db:"id"`
 	SentAt   int64              `db:"sent_at"`
@@ -78,7 +79,7 @@ type storedMessage struct {
 	To       []string           `db:"-"`
 }
 
-// everyMessage reads both tables from end to end.
+// everyMessage reads both tables in full.
 func everyMessage(ctx context.Context, db *storage.DB, orgID string) ([]storedMessage, error) {
 	reader := sqlx.NewDb(db.Reader(), "")
 	var all []storedMessage
@@ -94,7 +95,8 @@ func everyMessage(ctx context.Context, db *storage.DB, orgID string) ([]storedMe
 	return all, nil
 }
 
-// fits is what a filter means, whatever it says of where to go on.
+// fits reports whether the message matches the filter, ignoring the position of the
+// page.
 func (m storedMessage) fits(f messages.Filter) bool {
 	either := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	return m.SentAt >= f.From.UnixMicro() && m.SentAt < f.To.UnixMicro() &&
@@ -102,7 +104,7 @@ func (m storedMessage) fits(f messages.Filter) bool {
 		(f.Recipient == "" || slices.Contains(m.To, f.Recipient))
 }
 
-// pageOf is the page and the count that the filter asks for.
+// pageOf returns the expected page and count for the filter.
 func pageOf(all []storedMessage, f messages.Filter) ([]string, int) {
 	slices.SortFunc(all, func(a, b storedMessage) int {
 		return cmp.Or(cmp.Compare(b.SentAt, a.SentAt), cmp.Compare(b.ID, a.ID))
@@ -129,7 +131,8 @@ func idsOf(page []messages.Message) []string {
 	return ids
 }
 
-// Whatever became of messages, a page is what reading all of them would give.
+// A page has the same messages as a scan of all of them would give, in every state of
+// the messages.
 func TestPagesOfMessagesAreThoseOfAFullScan(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -160,7 +163,7 @@ func TestPagesOfMessagesAreThoseOfAFullScan(t *testing.T) {
 	})
 }
 
-// More kinds than a page looks at are left to an index.
+// If more kinds match than a page reads, an index is walked instead.
 func TestPageOfMessagesOfManyKinds(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -183,7 +186,7 @@ func TestPageOfMessagesOfManyKinds(t *testing.T) {
 	})
 }
 
-// What no message is of any more is forgotten with the messages.
+// A kind is purged once no message of it is left.
 func TestPurgeForgetsKinds(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

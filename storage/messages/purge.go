@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Every statement takes its rows from the old end of an index, so a table of any
-// size is purged in steps of one size. All of them go by time alone: where the
-// tables are partitioned by it, dropping a partition does the same.
+// Every statement deletes rows from the old end of an index, so a table of any size is
+// purged in steps of bounded size. All of them select by time alone: if the tables were
+// partitioned by time, dropping a partition would do the same.
 var (
 	oldMessages = engine.Register("old messages", `
 		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
@@ -24,7 +24,8 @@ var (
 			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
 )
 
-// Purge takes a message with its recipients: a row of either alone leads nowhere.
+// Purge deletes messages together with their recipients: rows of one are useless without
+// the other.
 func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged := 0
 	err := s.db.InTx(ctx, func(ctx context.Context) error {

@@ -9,27 +9,30 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Each filter but the identity has an index that ends in time and id, and so has the
-// page without any. A page by at most one filter, by a recipient, or by what too many kinds of
-// messages fit, walks one of them, newest first, from where it starts to its limit;
-// other filters are looked at row by row. A database that sees all filters in
-// one statement, set or not, takes none of these indexes, so there is a statement
-// for each way. A way is chosen by what usually leaves fewest rows.
+// messageWay is a way to read a page of messages: a walk along one index. Each filter
+// but the identity has an index that ends in time and id, as does the page without
+// filters. A walk serves a page by at most one filter, by a recipient, or by filters
+// that too many kinds of messages match. It reads newest first, from the start of the
+// page to its limit, and compares other filters row by row. A single statement for all
+// filters, set or not, would use none of these indexes, so each way has its own. The way
+// that usually leaves the fewest rows is chosen.
 type messageWay struct {
 	name string
-	// rows is where the walk goes, and r the name of the rows in it.
+	// rows is the FROM clause of the walk, and r the name of the rows in it.
 	rows, r string
-	// by is the column of the index, "" for that of time alone.
+	// by is the column of the index, "" for the index on time alone.
 	by  string
 	key func(messages.Filter) string
-	// noIndex is a filter that is looked at on other ways alone.
+	// noIndex is true for a filter without an index, which other ways compare row by
+	// row.
 	noIndex bool
-	// page and count are its statements.
+	// page and count are the statements of this way.
 	page, count *engine.Statement
 }
 
-// messageWays from the narrowest. A status that most messages have narrows less than
-// a channel or an identity does. The last one is always there.
+// messageWays lists the ways from the most selective to the least. A status that most
+// messages have is less selective than a channel or an identity. The last way always
+// applies.
 var messageWays = []messageWay{
 	{name: "recipient", rows: `message_recipients AS r JOIN messages AS m ON m.org_id = r.org_id AND m.id = r.message_id AND m.sent_at = r.sent_at`, r: "r", by: "recipient", key: func(f messages.Filter) string { return f.Recipient }},
 	{name: "rare status", rows: `messages AS m`, r: "m", by: "status", key: rareStatus},
@@ -42,7 +45,7 @@ var messageWays = []messageWay{
 
 const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
 
-// rareStatus is the status of the filter, unless most messages have it.
+// rareStatus returns the status of the filter, "" if most messages have it.
 func rareStatus(f messages.Filter) string {
 	switch f.Status {
 	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:
@@ -66,7 +69,8 @@ func init() {
 	}
 }
 
-// place is where a row stands in the index, behind the organization.
+// place returns the columns that give a row's position in the index, after the
+// organization.
 func (w messageWay) place() string {
 	switch {
 	case w.by == "":
@@ -77,12 +81,12 @@ func (w messageWay) place() string {
 	return `m.` + w.by + `, m.sent_at, m.id`
 }
 
-// matching is the statement between its columns and its order, and the number of
-// the parameter that follows. The window and what the way goes by are two bounds in
-// the index, compared as one value each: SQLite, which knows nothing of how many
-// rows there are, then has no other index to take. What is cast is for PostgreSQL alone,
-// to which a cast to the column's own type is none: it guesses badly how many rows
-// bounds of row values leave. The bound from above is the place to go on behind, or on the first page the end of the window.
+// matching returns the statement between its columns and its order, and the number of
+// the next parameter. The window and the column of the index form two bounds, each
+// compared as one row value. SQLite, which has no statistics, then has no other index to
+// choose. The casts affect only PostgreSQL, where a cast to a column's own type does
+// nothing: they avoid its bad estimates for bounds of row values. The upper bound is the
+// position where the page starts, or the end of the window.
 func (w messageWay) matching() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5
@@ -103,8 +107,8 @@ func (w messageWay) matching() (string, int) {
 	return text, next
 }
 
-// others are the ways whose filters this one looks at row by row: those after it,
-// because each before it would have been taken, and those that are never taken.
+// others returns the ways whose filters this way compares row by row. They are those
+// after it, because an earlier one would have been chosen, and those without an index.
 func (w messageWay) others() []messageWay {
 	var found []messageWay
 	behind := false
@@ -117,7 +121,7 @@ func (w messageWay) others() []messageWay {
 	return found
 }
 
-// indexOf is the way of those that walk one index.
+// indexOf returns the way to use among those that walk one index.
 func indexOf(f messages.Filter) messageWay {
 	for _, way := range messageWays {
 		if way.by == "" || way.key(f) != "" && !way.noIndex {
@@ -127,7 +131,7 @@ func indexOf(f messages.Filter) messageWay {
 	return messageWay{}
 }
 
-// arguments are what both statements of the way take.
+// arguments returns the arguments of both statements of the way.
 func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
 	args := []any{orgID}
@@ -141,8 +145,8 @@ func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	return append(args, f.Limit)
 }
 
-// placeOf is what the rows of a page are less than: where the page before ended,
-// or the end of the window.
+// placeOf returns the exclusive upper bound of the rows of a page: the end of the
+// previous page, or of the window.
 func placeOf(f messages.Filter) (engine.Time, string) {
 	if f.After != nil && f.After.At.Before(f.To) {
 		return engine.At(f.After.At), f.After.ID
@@ -150,7 +154,7 @@ func placeOf(f messages.Filter) (engine.Time, string) {
 	return engine.At(f.To), ""
 }
 
-// wayOf is the way that answers a filter, with the arguments of its statements.
+// wayOf returns the way that answers a filter, with the arguments of its statements.
 func (s Store) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
 	byKinds, err := s.goesByKinds(ctx, orgID, f)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// sentMail is messages in which every filter finds some and leaves some out. Every
+// sentMail returns messages such that every filter selects some and excludes some. Every
 // fourth is sent at the same instant as the one before.
 func sentMail(n int) []messages.Event {
 	statuses := []messages.EventType{messages.Send, messages.Delivery, messages.Delivery, messages.Bounce, messages.Open}
@@ -36,7 +36,7 @@ func sentMail(n int) []messages.Event {
 	return all
 }
 
-// everyFilter is all combinations of the filters, set and not.
+// everyFilter returns all combinations of the filters, set and unset.
 func everyFilter() []messages.Filter {
 	var all []messages.Filter
 	for bits := range 64 {
@@ -64,7 +64,7 @@ func everyFilter() []messages.Filter {
 	return all
 }
 
-// fits is what a filter means.
+// fits reports whether the event's message matches the filter.
 func fits(e messages.Event, f messages.Filter) bool {
 	m := e.Mail
 	return !m.SentAt.Before(f.From) && m.SentAt.Before(f.To) &&
@@ -145,8 +145,8 @@ func TestRecipientsAreMatchedAsTheyAreSpelled(t *testing.T) {
 	})
 }
 
-// A page reads a few rows of an index, whatever the filters: no statement reads a
-// table from end to end, and none sorts.
+// A page reads a few rows of an index, whatever the filters. No statement scans a whole
+// table, and none sorts.
 func TestPagesOfMessagesWalkAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -175,7 +175,7 @@ func TestPagesOfMessagesWalkAnIndex(t *testing.T) {
 	}
 }
 
-// A page by kinds goes to the places of one index, and sorts what it finds there.
+// A page by kinds reads places of one index, and sorts only the rows found there.
 func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -197,8 +197,7 @@ func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 	}
 }
 
-// The purge takes its steps from the old end of an index, and finds recipients by
-// their message.
+// The purge deletes from the old end of an index, and finds recipients by their message.
 func TestPurgeWalksAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

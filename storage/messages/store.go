@@ -33,11 +33,10 @@ var (
 		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING id`)
-	// Every column becomes the greater of two values, or the earlier of two times,
-	// so the order in which events come cannot be seen in a row. The provider
-	// repeats the same mail with every event; where it contradicts itself, the
-	// answer is at least always the same one. The text columns that compare by
-	// their bytes elsewhere do so here too.
+	// Every column becomes the greater of two values, or the earlier of two times, so
+	// that the result does not depend on the order of events. The provider repeats the
+	// same mail with every event; if it contradicts itself, the result is at least
+	// deterministic. Text columns compare by bytes here, as they do elsewhere.
 	mergeMessages = engine.Register("merge messages", `
 		INSERT INTO messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at,
 			channel, subject, template, test)
@@ -59,8 +58,9 @@ var (
 			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
 			test = messages.test OR excluded.test
 		RETURNING id, sent_at, channel, identity, template, status`)
-	// Each message is looked up by the index of recipients by message. PostgreSQL is made to
-	// do so, because it takes a table for small until it has counted, and would read all of it.
+	// Each message is looked up by the index of recipients by message. PostgreSQL is
+	// forced to use it: before it has statistics, it takes the table for small and would
+	// read all of it.
 	misdatedRecipients = engine.Register("misdated message recipients", `
 		SELECT DISTINCT r.message_id FROM `+engine.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_recipients /*pg AS of_message
@@ -76,7 +76,7 @@ var (
 		ON CONFLICT DO NOTHING`)
 )
 
-// sentOfMessage is when the message of a recipient's row was sent.
+// sentOfMessage selects the time at which the message of a recipient's row was sent.
 const sentOfMessage = `(SELECT m.sent_at FROM messages AS m WHERE m.org_id = message_recipients.org_id AND m.id = message_recipients.message_id)`
 
 // eventRow is an element of the parameter of insertEvents.
@@ -96,8 +96,8 @@ type eventRow struct {
 	Metadata  *string     `json:"metadata"`
 }
 
-// mergedRow is an element of the parameter of mergeMessages: a message as far as
-// the new events know it.
+// mergedRow is an element of the parameter of mergeMessages: what the new events say
+// about a message.
 type mergedRow struct {
 	ID        string      `json:"id"`
 	Sender    string      `json:"sender"`
@@ -120,8 +120,7 @@ type recipientRow struct {
 	Message   string      `json:"message"`
 }
 
-// sentRow is when a message was sent and of which kind it is, as all its events so
-// far say.
+// sentRow has the time and the kind of a message, from all its events so far.
 type sentRow struct {
 	Message  string      `db:"id" json:"message"`
 	Sent     engine.Time `db:"sent_at" json:"sent"`
@@ -157,9 +156,9 @@ func (s Store) RecordEvents(ctx context.Context, orgID string, events []messages
 	return fresh, nil
 }
 
-// eventRows leaves out what comes twice. The rest is sorted, as are the other
-// parameters, so that two transactions with the same events wait for one another
-// and never in a circle.
+// eventRows drops duplicate events and sorts the rest, like the other parameters. Two
+// transactions with the same events therefore lock rows in the same order and do not
+// deadlock.
 func eventRows(events []messages.Event) (map[string]messages.Event, string, error) {
 	byID := make(map[string]messages.Event, len(events))
 	rows := make([]eventRow, 0, len(events))
@@ -222,7 +221,7 @@ func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages
 }
 
 // insertRecipients stores the recipients of the messages in sent, each with the time its
-// message was sent. The page of a recipient is ordered by that time.
+// message was sent, by which the page of a recipient is ordered.
 func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []recipientRow, sent []sentRow) error {
 	if err := s.redateRecipients(ctx, orgID, sent); err != nil {
 		return err
@@ -243,8 +242,8 @@ func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []
 	return err
 }
 
-// redateRecipients corrects the stored recipients of messages that turned out to have been
-// sent at another time than an earlier event said.
+// redateRecipients updates the stored recipients of messages whose time of sending an
+// event has changed.
 func (s Store) redateRecipients(ctx context.Context, orgID string, sent []sentRow) error {
 	slices.SortFunc(sent, func(a, b sentRow) int { return strings.Compare(a.Message, b.Message) })
 	parameter, err := engine.JSONParameter(sent)
@@ -274,8 +273,8 @@ func sortedValues[V any](byKey map[string]V) []V {
 	return sorted
 }
 
-// mergedRowOf is what one event says about its message. A type that is no status
-// still tells that the message was sent.
+// mergedRowOf returns what one event says about its message. An event whose type is not
+// a status still proves that the message was sent.
 func mergedRowOf(e messages.Event) mergedRow {
 	row := mergedRow{
 		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: engine.At(e.SentAt()),
@@ -291,7 +290,7 @@ func mergedRowOf(e messages.Event) mergedRow {
 	return row
 }
 
-// join does in memory what mergeMessages does in the database.
+// join merges two rows in memory as mergeMessages does in the database.
 func (m mergedRow) join(other mergedRow) mergedRow {
 	if other.Sender > m.Sender {
 		m.Sender, m.Identity = other.Sender, other.Identity
@@ -306,7 +305,7 @@ func (m mergedRow) join(other mergedRow) mergedRow {
 	return m
 }
 
-// identityOf is the domain of an address in lower case.
+// identityOf returns the domain of an address in lower case.
 func identityOf(address string) string {
 	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 }
@@ -347,7 +346,8 @@ type messageEventRow struct {
 	Metadata   *string     `db:"metadata"`
 }
 
-// event is the event without the parts of its mail that stand with the message.
+// event returns the event without those parts of its mail that are stored with the
+// message.
 func (r messageEventRow) event() messages.Event {
 	e := messages.Event{
 		ID: r.ID, MessageID: r.MessageID, Type: messages.EventType(r.Type), OccurredAt: r.OccurredAt.Time(), Recipient: r.Recipient,

@@ -19,8 +19,8 @@ import (
 
 var sentAt = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// history is all that can happen to a few messages, as a provider tells it: the
-// mail the same in each event, except that some say less of it.
+// history returns all that can happen to a few messages, as a provider reports it. The
+// mail is the same in each event, except that some events omit parts of it.
 func history() []messages.Event {
 	types := []messages.EventType{
 		messages.Send, messages.Delivery, messages.Bounce, messages.Complaint, messages.Reject, messages.Open,
@@ -50,8 +50,7 @@ func history() []messages.Event {
 	return all
 }
 
-// rowsOf is everything that the tables hold of an organization, but when it was
-// recorded.
+// rowsOf returns all stored rows of an organization, without the times of recording.
 func rowsOf(ctx context.Context, db *storage.DB, orgID string) ([]string, error) {
 	var all []string
 	for _, query := range []string{
@@ -68,7 +67,7 @@ func rowsOf(ctx context.Context, db *storage.DB, orgID string) ([]string, error)
 	return all, nil
 }
 
-// texts is every row as one text.
+// texts returns every row of a query as one text.
 func texts(ctx context.Context, db *storage.DB, query string, args ...any) ([]string, error) {
 	rows, err := db.Reader().QueryContext(ctx, query, args...)
 	if err != nil {
@@ -91,8 +90,7 @@ func texts(ctx context.Context, db *storage.DB, query string, args ...any) ([]st
 	return all, rows.Err()
 }
 
-// record stores events in the given batches for an organization of its own and
-// returns its rows.
+// record stores batches of events for a new organization and returns its rows.
 func record(ctx context.Context, db *storage.DB, batches ...[]messages.Event) ([]string, int, error) {
 	orgID, fresh := core.NewID(), 0
 	for _, batch := range batches {
@@ -106,8 +104,8 @@ func record(ctx context.Context, db *storage.DB, batches ...[]messages.Event) ([
 	return rows, fresh, err
 }
 
-// Any order, any duplicates and any batches give the same rows, and each event is
-// new once.
+// Any order, any duplicates and any batches give the same rows, and each event is new
+// exactly once.
 func TestRecordEventsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -131,8 +129,8 @@ func TestRecordEventsInAnyOrder(t *testing.T) {
 	})
 }
 
-// A provider that contradicts itself about when a message was sent leads to the
-// same rows in any order, and to a message that each of its recipients is found by.
+// Events that contradict each other about the time of sending give the same rows in any
+// order. The message is found by each of its recipients.
 func TestContradictoryTimesOfSending(t *testing.T) {
 	t.Parallel()
 	contradicting := make([]messages.Event, 4)
@@ -172,10 +170,10 @@ func TestContradictoryTimesOfSending(t *testing.T) {
 	})
 }
 
-// Of every two events the weightier one is the status, whichever comes first.
+// Of any two events, the more significant one becomes the status, in either order.
 func TestStatusOfEveryTwoEvents(t *testing.T) {
 	t.Parallel()
-	// From the lightest; the last is no status.
+	// From the least significant; the last is not a status.
 	order := []messages.EventType{
 		messages.Send, messages.RenderingFailure, messages.DeliveryDelay, messages.Delivery, messages.Open, messages.Click, messages.Reject,
 		messages.Bounce, messages.Complaint, messages.Subscription,

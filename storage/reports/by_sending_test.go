@@ -16,11 +16,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// sentFrom is when the first message is sent.
+// sentFrom is the time at which the first message is sent.
 var sentFrom = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// earlierSchema takes a database back to before the migration, with figures in it that
-// cannot be right.
+// earlierSchema restores the schema before the migration, with wrong figures in it.
 const earlierSchema = `
 	UPDATE messages SET status = 'Send', rank = 0 WHERE status = 'RenderingFailure';
 	UPDATE messages SET rank = rank - 1 WHERE rank > 0;
@@ -37,7 +36,7 @@ const earlierSchema = `
 	ALTER TABLE report_hours DROP COLUMN unique_clicks;
 	CREATE INDEX message_events_engaged ON message_events (org_id, occurred_at) WHERE type IN ('Open', 'Click') AND NOT test;`
 
-// migrated is every row that the migration writes, in order.
+// migrated has every row that the migration writes, in order.
 var migrated = []string{
 	`SELECT id || status || CAST(rank AS text) FROM messages ORDER BY 1`,
 	`SELECT channel || identity || template || status FROM message_kinds ORDER BY 1`,
@@ -52,8 +51,8 @@ func figuresOf(table, from string) string {
 		complained || ' ' || suppressed || ' ' || opens || ' ' || unique_opens || ' ' || clicks || ' ' || unique_clicks FROM ` + table + ` ORDER BY 1`
 }
 
-// The migration comes to what would be stored had the events only come now: it computes
-// in SQL what the package of reports computes in Go.
+// The migration has the same result as recording the events again: its SQL computes what
+// the package of reports computes in Go.
 func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -90,7 +89,8 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 		if diff := cmp.Diff(want, migratedRows(t, db)); diff != "" {
 			t.Errorf("before and after (-want +got):\n%s", diff)
 		}
-		// What was counted before is known: another open of the same message is not unique.
+		// Events from before the migration are known: another open of the same message
+		// is not unique.
 		again := coursesAcrossDays()[5:6]
 		if again[0].Type != messages.Open {
 			t.Fatalf("%+v", again)
@@ -103,8 +103,8 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 	})
 }
 
-// coursesAcrossDays are messages with every type of event, each hours after the one
-// before, so that most of them are another day's than the message.
+// coursesAcrossDays returns messages with every type of event. Each event is hours after
+// the previous one, so that most events are on a later day than their message.
 func coursesAcrossDays() []messages.Event {
 	var all []messages.Event
 	for m := range 6 {
@@ -114,7 +114,7 @@ func coursesAcrossDays() []messages.Event {
 			messages.Reject, messages.RenderingFailure, messages.Subscription,
 		} {
 			if m == 5 && kind != messages.Send && kind != messages.RenderingFailure {
-				continue // of which nothing else is known
+				continue // no other event is known of this message
 			}
 			e := messages.Event{
 				ID: fmt.Sprintf("%d-%d", m, i), MessageID: fmt.Sprint("m", m), Type: kind, OccurredAt: sent.Add(time.Duration(i) * 9 * time.Hour),

@@ -9,8 +9,8 @@ import (
 
 func init() { engine.RegisterFunction("report_digest", reportDigestParts, reportDigest) }
 
-// reportDigest is reports.MarkDigest for the migration that computes marks. On PostgreSQL
-// that migration brings its own.
+// reportDigest is reports.MarkDigest as an SQL function, for the migration that computes
+// marks on SQLite. On PostgreSQL that migration defines its own.
 func reportDigest(args []driver.Value) driver.Value {
 	parts := make([]string, len(args))
 	for i, arg := range args {

@@ -25,8 +25,8 @@ var (
 		DELETE FROM report_bounce_domains WHERE org_id = $1 AND day < $2`)
 )
 
-// Purge takes marks and hours in steps; of days there are few. A mark begins with
-// its day.
+// Purge deletes at most limit old marks and at most limit old hours, and all old days,
+// because there are few. A mark begins with its day, so marks sort by time.
 func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged, err := s.db.Exec(ctx, purgeMarks, orgID, reports.MarkDay(before), limit)
 	if err != nil {

@@ -19,7 +19,8 @@ var _ reports.Store = Store{}
 // New returns the store on a database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// triedToDeliver leaves out the bounces and complaints that are messages.Event.KeptBack.
+// triedToDeliver is the condition that excludes bounces and complaints for which
+// messages.Event.KeptBack is true.
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (
@@ -50,9 +51,9 @@ var (
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
 	reportByHours = engine.Register("report by hours", sumOf("report_hours", "hour", "channel, template"))
-	// Messages are read first, by when they were sent, then the events of each. A limit
-	// beyond any message makes PostgreSQL do so: with statistics of an empty table it would
-	// read all events.
+	// Messages are read first, by their time of sending, then the events of each. The
+	// very high limit forces PostgreSQL to do so: with the statistics of an empty table
+	// it would read all events.
 	reportFromEvents = engine.Register("report from events", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
 			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
@@ -68,9 +69,9 @@ var (
 	anyMessage = engine.RegisterPoint("any message", `
 		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
 
-	// What is kept of the last day holds its later hours too: a clock ahead of ours may
-	// have sent messages in them. Those are subtracted again: $4 is that day's end. A
-	// domain is what follows the last @.
+	// The stored counts of the last day include its later hours, for messages of a clock
+	// ahead of ours. These hours are subtracted again: $4 is the end of that day. The
+	// domain is the part after the last @.
 	failingDomains = engine.Register("failing domains", `
 		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
 			SELECT domain, bounced AS number FROM report_bounce_domains
@@ -92,10 +93,10 @@ var (
 		ORDER BY e.occurred_at DESC, e.id DESC LIMIT $4`)
 )
 
-// countedTypes are the types of events that count.
+// countedTypes has the types of events that are counted.
 const countedTypes = `'Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click'`
 
-// countedValues are the columns of a row of figures behind the organization, from a
+// countedValues has the columns of a row of figures after the organization, read from a
 // parameter of [countedRow].
 const countedValues = `CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
 			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
@@ -107,7 +108,7 @@ var figureColumns = []string{
 	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
 }
 
-// addedTo adds a row that conflicts to the one that is there.
+// addedTo returns the ON CONFLICT clause that adds a row to the existing one.
 func addedTo(table string) string {
 	sums := make([]string, len(figureColumns))
 	for i, c := range figureColumns {
@@ -116,7 +117,8 @@ func addedTo(table string) string {
 	return strings.Join(sums, ", ")
 }
 
-// sumOf is a report from a table of figures by its column of time, grouped by columns.
+// sumOf returns a query that sums a table of figures over its column of time, grouped by
+// columns.
 func sumOf(table, time, columns string) string {
 	sums := make([]string, len(figureColumns))
 	for i, c := range figureColumns {
@@ -281,7 +283,7 @@ func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) (
 
 func (s Store) FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.DomainBounces, error) {
 	const day = 24 * time.Hour
-	midnight := w.To.Add(day - time.Microsecond).Truncate(day) // w.To itself when it is one
+	midnight := w.To.Add(day - time.Microsecond).Truncate(day) // equals w.To if that is a midnight
 	rows, err := engine.List[bouncesRow](ctx, s.db, failingDomains, orgID, engine.At(w.From), engine.At(w.To), engine.At(midnight), limit)
 	if err != nil {
 		return nil, err

@@ -68,20 +68,21 @@ var (
 			max_send_rate = excluded.max_send_rate, may_reach_private = excluded.may_reach_private,
 			template_version = excluded.template_version, ingest_path = excluded.ingest_path,
 			ingest_key_hash = excluded.ingest_key_hash, updated_at = excluded.updated_at`)
-	// The organization's row is held rather than the connection's, which may not be
-	// there yet. SQLite has one writer anyway.
+	// The lock is on the organization's row, because the connection may not exist yet.
+	// SQLite has a single writer anyway.
 	holdConnection   = engine.Register("hold connection", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	deleteConnection = engine.Register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
 )
 
-// connectionSecret is the purpose that a secret is sealed for.
+// connectionSecret is the purpose that secrets are sealed for.
 const connectionSecret = "sending account secret"
 
 func (s ConnectionStore) Connection(ctx context.Context, orgID string) (sending.Connection, error) {
 	return s.find(ctx, connectionOf, orgID)
 }
 
-// HoldConnection makes others wait who do the same, until the transaction ends.
+// HoldConnection returns the connection and locks it until the transaction ends. Other
+// callers of HoldConnection wait.
 func (s ConnectionStore) HoldConnection(ctx context.Context, orgID string) (sending.Connection, error) {
 	if _, err := s.db.Exec(ctx, holdConnection, orgID); err != nil {
 		return sending.Connection{}, err
@@ -89,8 +90,8 @@ func (s ConnectionStore) HoldConnection(ctx context.Context, orgID string) (send
 	return s.Connection(ctx, orgID)
 }
 
-// ConnectionByIngestPath takes any bytes: the path is what a stranger sent, and
-// PostgreSQL fails on text that is none.
+// ConnectionByIngestPath returns the connection with an ingest path. It accepts any
+// bytes, because the path comes from outside and PostgreSQL fails on invalid text.
 func (s ConnectionStore) ConnectionByIngestPath(ctx context.Context, path string) (sending.Connection, error) {
 	if !utf8.ValidString(path) || strings.ContainsRune(path, 0) {
 		return sending.Connection{}, core.NotFound("connection")
@@ -128,7 +129,8 @@ func (s ConnectionStore) find(ctx context.Context, by *engine.Statement, name st
 	return c, nil
 }
 
-// SaveConnection keeps the creation time of a connection that it replaces.
+// SaveConnection stores a connection. When it replaces one, it keeps that one's creation
+// time.
 func (s ConnectionStore) SaveConnection(ctx context.Context, c sending.Connection) error {
 	var sealed []byte
 	if c.Secret != "" {

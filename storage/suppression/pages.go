@@ -10,20 +10,20 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// entryPages are the statements that read entries by some filters. An index has the
-// entries by their latest change, and one those of each status.
+// entryPages has the statements that read entries by some of the filters. One index has
+// the entries by their latest change, another one those of each status.
 type entryPages struct {
 	newest, count *engine.Statement
 }
 
-// entryPagesBy has the statements by whether a status, and whether a part of the
-// address, is set. A part is looked for in every row of the index.
+// entryPagesBy has the statements, by whether a status is set and whether a part of the
+// address is. A part is compared with every row of the index.
 var entryPagesBy = map[bool]map[bool]entryPages{
 	false: {false: registerEntryPages(false, false), true: registerEntryPages(false, true)},
 	true:  {false: registerEntryPages(true, false), true: registerEntryPages(true, true)},
 }
 
-// The bounds are of one row value, and what is cast is for PostgreSQL alone; see
+// Each bound is one row value, and the casts affect only PostgreSQL; see
 // messageWay.matching.
 func registerEntryPages(status, part bool) entryPages {
 	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`
@@ -47,8 +47,8 @@ func registerEntryPages(status, part bool) entryPages {
 	}
 }
 
-// entryArguments are what the statements take before a limit: the entries between
-// two places, neither of which belongs.
+// entryArguments returns the arguments of the statements before the limit: two exclusive
+// bounds of the positions of entries.
 func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	fromAt, fromID, toAt, toID := engine.Time(math.MinInt64), "", engine.Time(math.MaxInt64), ""
 	if !f.ChangedSince.IsZero() {

@@ -16,10 +16,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// seenAt is when the addresses were seen first.
+// seenAt is the time at which the addresses were first seen.
 var seenAt = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// changedEntries are some of either status, of which pairs changed at one instant.
+// changedEntries returns n entries of both statuses; pairs of them changed at the same
+// instant.
 func changedEntries(n int) []suppression.Entry {
 	all := make([]suppression.Entry, n)
 	for i := range all {
@@ -36,7 +37,8 @@ func changedEntries(n int) []suppression.Entry {
 	return all
 }
 
-// entriesThatFit are the keys that the filter means, wherever a page starts.
+// entriesThatFit returns the keys that match the filter, ignoring the position of the
+// page.
 func entriesThatFit(all []suppression.Entry, f suppression.EntryFilter) []string {
 	sorted := slices.SortedFunc(slices.Values(all), func(a, b suppression.Entry) int {
 		return cmp.Or(a.LastChangedAt.Compare(b.LastChangedAt), cmp.Compare(a.ID(), b.ID()))

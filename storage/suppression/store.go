@@ -52,13 +52,14 @@ type adverseRow struct {
 const (
 	undeliverableColumns = `email_key, id, email, status, reason, first_seen_at, last_seen_at, last_changed_at, event_count,
 		excluded_at, exclusion_reason, forgiven_at`
-	// adverseTypes is worded as the condition of the index that finds such events.
+	// adverseTypes repeats the condition of the index on such events, so that the
+	// engines use it.
 	adverseTypes = `type IN ('Bounce', 'Complaint', 'Reject')`
 )
 
 var (
 	undeliverableRules = engine.RegisterPoint("undeliverable rules", `SELECT profile, rules FROM undeliverable_rules WHERE org_id = $1`)
-	// A row that is written is held until the transaction ends, on both engines.
+	// The written row stays locked until the transaction ends, on both engines.
 	holdUndeliverableRules = engine.Register("hold undeliverable rules", `
 		INSERT INTO undeliverable_rules (org_id, profile, rules, updated_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = undeliverable_rules.profile
@@ -72,9 +73,9 @@ var (
 	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
-	// The inner query finds where the newest of each address begin, by reading so
-	// many entries of the index and no more. Its LIMIT, which is the number of
-	// addresses, keeps PostgreSQL from asking it for every event.
+	// The inner query finds the start of the newest events of each address, and reads no
+	// more entries of the index than needed. Its LIMIT, which equals the number of
+	// addresses, prevents PostgreSQL from running it once for every event.
 	adverseEvents = engine.Register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
 			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
