@@ -10,8 +10,8 @@ import (
 // AccessStatus is the state of a request for production access.
 type AccessStatus string
 
-// The states of a request. AccessPending and AccessUnderReview are open. AccessDenied
-// is set only by an operator: the provider never reports a denial.
+// The states of a request. AccessPending and AccessUnderReview are open. AccessDenied is
+// set only by an operator, never from the provider's review.
 const (
 	AccessPending     AccessStatus = "pending"
 	AccessUnderReview AccessStatus = "under_review"

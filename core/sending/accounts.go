@@ -32,7 +32,8 @@ type Accounts struct {
 type AccountsConfig struct {
 	Connections Connections
 	// Otherwise is the embedded account. It serves organizations whose connection is
-	// Simulated and organizations without a connection. It may not know the latter.
+	// Simulated and organizations without a connection. It may have no account for an
+	// organization without a connection.
 	Otherwise Account
 	// Open has one function for each provider other than Simulated.
 	Open  map[Provider]Open

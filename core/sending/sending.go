@@ -88,8 +88,8 @@ type Identity struct {
 	Identity     string
 	Verification VerificationStatus
 	// DKIMTokens prove the ownership of a domain. The owner publishes one CNAME record
-	// <token>._domainkey.<domain> for each token. They are empty for an address, for a
-	// provider without them, and in seeded test data.
+	// <token>._domainkey.<domain> for each token. They are empty for an address and
+	// for a provider without them. The content of a simulated account may omit them.
 	DKIMTokens []string
 	// ConfigurationSet is the identity's default configuration set, used when a message
 	// names none; "" without a default.

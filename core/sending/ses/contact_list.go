@@ -16,8 +16,9 @@ import (
 const listGoodFor = time.Minute
 
 const (
-	// doubtedAtOnce is for writes: a not-found from a cached name is always checked
-	// against the current name.
+	// doubtedAtOnce is for deletions and listings, for which a not-found counts as
+	// success or as the end. A not-found from a cached name is always checked against
+	// the current name.
 	doubtedAtOnce = 0
 	// doubtedSoon is for reads. Many of them find nothing, so they must not each cost a
 	// second call.

@@ -109,8 +109,8 @@ func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
 	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
 }
 
-// Deliver posts at most limit of an organization's due events and returns how many are
-// done. An event refused with a status of 400 to 499, other than 408 and 429, is
+// Deliver posts at most limit of an organization's due events and returns how many the
+// endpoint accepted. An event refused with a status of 400 to 499, other than 408 and 429, is
 // dropped, as the service does. After any other failure Deliver stops; that event and
 // the following ones stay due.
 func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, limit int) (int, error) {
