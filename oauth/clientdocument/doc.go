@@ -3,12 +3,16 @@
 // (draft-ietf-oauth-client-id-metadata-document). The package implements
 // access.DocumentReader.
 //
-// A client id passes these steps in order: the format of its URL (client_id.go), the
-// cache (reader.go), the limit of concurrent fetches (places.go), the fetch (fetch.go)
-// with a check of the address while connecting (guard.go), and the rules for the
-// document (document.go). Every error has a sentence for the person whom the client
-// sent here (refusal.go). Causes go to the log.
+// A client id passes these steps in order:
+//   - the format of its URL (client_id.go);
+//   - the cache (reader.go);
+//   - the limit of concurrent fetches (places.go);
+//   - the fetch (fetch.go), with a check of the address while connecting (guard.go);
+//   - the rules for the document (document.go).
 //
-// The package stores no clients, requests no consent and has no organizations:
-// core/access and oauth do.
+// Every error has a sentence for the person whom the client sent here (refusal.go).
+// Causes go to the log.
+//
+// The package stores no clients, requests no consent and has no organizations: core/access
+// and oauth do.
 package clientdocument

@@ -15,10 +15,11 @@ const requestProductionAccess = `
 UPDATE accounts SET review = $2, mail_type = $3, website = $4, use_case = $5 WHERE org_id = $1`
 
 // RequestProductionAccess opens a review, which is pending until SetReview. It fails
-// with Invalid for a website that is not an http or https URL, a use case that is empty
-// or longer than 5,000 bytes, and an unknown mail type. It also fails with Invalid
-// while a request is pending or after one was granted, where the provider reports a
-// conflict.
+// with Invalid in these cases:
+//   - The website is not an http or https URL.
+//   - The use case is empty or longer than 5,000 bytes.
+//   - The mail type is unknown.
+//   - A request is pending or was granted; the provider reports a conflict then.
 func (s *Simulator) RequestProductionAccess(ctx context.Context, orgID string, r sending.ProductionRequest) error {
 	return s.call(ctx, MethodRequestProductionAccess, func(ctx context.Context) error {
 		if err := checkProductionRequest(r); err != nil {
