@@ -55,8 +55,8 @@ type DB struct {
 	background *pool
 	clock      core.Clock
 	logger     *slog.Logger
-	// outage is the reason why the last write failed with an outage, nil if there was
-	// none.
+	// outage is the reason why a write failed with an outage, nil after [DB.Check] has
+	// written since, or if there was none.
 	outage atomic.Pointer[string]
 }
 

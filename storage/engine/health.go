@@ -24,10 +24,11 @@ var (
 )
 
 // Check returns why the database refuses calls, or nil if it accepts them. It reads.
-// After a write failed with an outage, such as a full disk, it also writes until a write
-// succeeds. [Cause] describes the error for the operator.
+// After a write failed with an outage, such as a full disk, it also writes, at each call
+// until one such write succeeds. [Cause] describes the error for the operator.
 func (db *DB) Check(ctx context.Context) error {
-	if err := db.Ping(ctx); err != nil || db.outage.Load() == nil {
+	why := db.outage.Load()
+	if err := db.Ping(ctx); err != nil || why == nil {
 		return err
 	}
 	ids := make([]string, probeRows)
@@ -38,13 +39,17 @@ func (db *DB) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.InTx(ctx, func(ctx context.Context) error {
+	err = db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := db.Exec(ctx, insertProbe, rows); err != nil {
 			return err
 		}
 		_, err := db.Exec(ctx, deleteProbe, rows)
 		return err
 	})
+	if err == nil { // a smaller write proves nothing: it may have fit into a used page
+		db.outage.CompareAndSwap(why, nil)
+	}
+	return err
 }
 
 // Cause returns why the database refuses calls, for the operator. The text contains no

@@ -43,7 +43,6 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 // connection; the caller must call leave on the returned pass.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
-		t.wrote = t.wrote || s.writes
 		if t.pool.unprepared {
 			return prepared{on: t.tx, text: s.on(db.dialect)}, nil
 		}
@@ -165,9 +164,6 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 		}
 		if err != nil {
 			return s.wrap(db.cause(ctx, err))
-		}
-		if db.transaction(ctx) == nil {
-			db.outage.Store(nil)
 		}
 		return nil
 	})

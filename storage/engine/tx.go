@@ -24,8 +24,6 @@ type transaction struct {
 	db   *DB
 	pool *pool
 	tx   *sql.Tx
-	// wrote is set by the first statement that writes.
-	wrote bool
 	// kept holds the values of rooms; see TxMemory.
 	kept map[any]any
 }
@@ -75,9 +73,6 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	}
 	if err := tx.Commit(); err != nil {
 		return fmt.Errorf("storage: commit: %w", db.cause(ctx, err))
-	}
-	if t.wrote {
-		db.outage.Store(nil)
 	}
 	return nil
 }
