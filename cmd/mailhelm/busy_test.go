@@ -50,7 +50,7 @@ func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 	if took := time.Since(began); took < wait {
 		t.Errorf("the command gave up after %v, want %v", took, wait)
 	}
-	if status != cli.ExitFailure || !strings.Contains(said, "busy for "+wait.String()) || !strings.Contains(said, "Run the command again") {
+	if status != cli.ExitFailure || !strings.Contains(said, "busy for "+wait.String()) || !strings.Contains(said, "run the command again") {
 		t.Errorf("while another process writes: %d %q", status, said)
 	}
 	do("ROLLBACK")

@@ -77,7 +77,7 @@ func (c *accountConnect) secret(stdin io.Reader) (string, error) {
 func firstLine(r io.Reader) (string, error) {
 	lines := bufio.NewScanner(r)
 	if !lines.Scan() {
-		return "", errors.Join(errors.New("the secret is empty"), lines.Err())
+		return "", errors.Join(errors.New("the secret is empty; write it as the first line of standard input or of the file"), lines.Err())
 	}
 	if line := strings.TrimSpace(lines.Text()); line != "" {
 		return line, nil

@@ -64,7 +64,7 @@ For an MCP client's configuration:
 
 %s
 
-Ctrl-C stops the 
+Ctrl-C stops the demo.
 `
 
 // tokenVariable is the shell variable that holds the access token in the printed
