@@ -33,8 +33,8 @@ run: ## Start everything with demo data; PORT=N takes N and the five ports behin
 	$(GO) run ./cmd/mailhelm demo $(if $(PORT),--port $(PORT))
 
 .PHONY: test
-test: ## Run every test; says what was skipped, and fails for it when CI=true
-	$(GO) run ./conformance/verdict $(TEST_FLAGS) ./...
+test: $(if $(RACE),check) ## Run every test; says what was skipped, and fails for it when CI=true; RACE=1 as "check"
+	$(if $(RACE),,$(GO) run ./conformance/verdict $(TEST_FLAGS) ./...)
 
 PKG ?= ./core/...
 .PHONY: test-fast
