@@ -1,8 +1,7 @@
-// Package faults holds the product to what it promises while a sending account
-// fails: who must ask the account is refused with upstream_unavailable, the same on
-// both surfaces and without a word of the provider's, and whatever can be answered
-// without it is answered.
+// Package faults tests the product while a sending account fails. Calls that need the
+// account fail with upstream_unavailable, alike on both surfaces and without any text of
+// the provider. All other calls succeed.
 //
-// Failures are made twice: by the switches of the simulated account, and by a
+// Failures are caused in two ways: by the switches of the simulated account, and by a
 // server on the loopback that answers the product's calls as no provider should.
 package faults

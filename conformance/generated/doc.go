@@ -1,9 +1,9 @@
-// Package generated writes what the repository's documents take from the code:
-// the tables of the README, the catalogues of scopes and errors, the schema. Each
-// is committed, so that it can be read where it stands; its test fails when the
-// code says something else, and "make generate" writes it anew.
+// Package generated writes those parts of the repository's documents that come from the
+// code: the tables of the README, the catalogues of scopes and errors, the schema. They
+// are committed, so that they can be read in place. A test fails if one differs from the
+// code, and "make generate" writes them again.
 //
-// It is a test with a flag and not a program, so that whoever runs the tests
-// learns of a document that lags behind. It owns no text about an operation, a
-// scope or an error: those stand in core, beside what they describe.
+// The generator is a test with a flag, not a program, so that running the tests reveals
+// an outdated document. It contains no text about an operation, a scope or an error:
+// those are in core, next to what they describe.
 package generated

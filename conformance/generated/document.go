@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// notice opens every file that is written whole.
+// notice is the first line of every generated file.
 const notice = "<!-- Written by \"make generate\". Change the code it is taken from. -->\n\n"
 
-// replaceBetween puts content between the two markers of a name, which stay:
+// replaceBetween replaces the text between the two markers of a name and keeps the
+// markers:
 //
 //	<!-- begin NAME -->
 //	<!-- end NAME -->
@@ -29,7 +30,8 @@ func replaceBetween(document, name, content string) (string, error) {
 	return before + begin + content + end + after, nil
 }
 
-// table is a Markdown table. A bar inside a cell would end it.
+// table returns a Markdown table. It escapes bars in cells, because a bar would end the
+// cell.
 func table(head []string, rows [][]string) string {
 	var b strings.Builder
 	writeRow(&b, head)
@@ -57,7 +59,7 @@ func codes[T ~string](names []T) string {
 	return strings.Join(quoted, " ")
 }
 
-// firstSentence is what a purpose begins with.
+// firstSentence returns the first sentence of a purpose.
 func firstSentence(text string) string {
 	first, _, more := strings.Cut(text, ". ")
 	if more {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// schemaDump is the schema that all migrations together make, as SQLite has it.
-// The tables of the job queue are left out: they are River's.
+// schemaDump returns the schema after all migrations, from SQLite. It leaves out the
+// tables of the job queue, which belong to River.
 func schemaDump(ctx context.Context, dir string) (string, error) {
 	if err := migrate(ctx, dir); err != nil {
 		return "", err

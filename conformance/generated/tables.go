@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// declared is every operation's declaration, in the order of the catalogue.
+// declared returns the declaration of every operation, in the order of the catalogue.
 func declared() []core.OperationInfo {
 	var all []core.OperationInfo
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -19,7 +19,7 @@ func declared() []core.OperationInfo {
 	return all
 }
 
-// toolTable is the tools that there are, in the order of tools/list.
+// toolTable returns the table of the existing tools, in the order of tools/list.
 func toolTable() string {
 	operations := declared()
 	var rows [][]string
@@ -34,7 +34,7 @@ func toolTable() string {
 	return table([]string{"tool", "what it does", "effect", "scopes"}, rows)
 }
 
-// routeTable is the routes of the public API.
+// routeTable returns the table of the routes of the public API.
 func routeTable() string {
 	operations := declared()
 	var rows [][]string
@@ -53,7 +53,7 @@ func routeTable() string {
 	return table([]string{"route", "what it does", "effect", "scopes"}, rows)
 }
 
-// scopeTable is the scope catalogue with the operations that need each scope.
+// scopeTable returns the table of scopes with the operations that need each scope.
 func scopeTable() string {
 	operations := declared()
 	var rows [][]string
@@ -73,7 +73,7 @@ func scopeTable() string {
 	return table([]string{"scope", "what it allows", "personal data", "operations"}, rows)
 }
 
-// errorTable is the error catalogue in short; the served pages say more.
+// errorTable returns the short table of errors; the served pages have the details.
 func errorTable() string {
 	var rows [][]string
 	for _, info := range core.Codes() {

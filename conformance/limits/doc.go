@@ -1,10 +1,10 @@
-// Package limits holds the stores of rate-limit buckets to one contract, and the
-// product to what it promises about limits that processes share: the same
-// headers, the same refusals, and calls that go on when Redis does not.
+// Package limits tests the stores of rate-limit buckets against one contract. It also
+// tests limits that processes share: the same headers and refusals, and calls that
+// succeed while Redis is unavailable.
 //
-// The process's own buckets go by a clock that the test moves. Redis keeps its
-// own time, which no test can move: there a test waits, or measures how long it
-// took and allows for the tokens that came meanwhile.
+// Buckets in memory use a clock that the test moves. Redis uses its own time, which a
+// test cannot move. Such a test waits, or measures the elapsed time and allows for the
+// tokens added in it.
 //
-// Redis is a real one, of the installed redis-server; see storagetest.Redis.
+// The tests run against a real Redis, the installed redis-server; see storagetest.Redis.
 package limits

@@ -1,10 +1,10 @@
-// Package load measures Mailhelm under load, always beside something else in the
-// same run: absolute figures of a shared machine say little, ratios say much.
+// Package load measures Mailhelm under load, always next to a comparison in the same
+// run: ratios say more than the absolute figures of a shared machine.
 //
-// The peers are what a reader could put in Mailhelm's place without its rails: a
-// bare go-sdk server, a bare Gin handler. They run in the same process, on the
-// loopback, and are driven by the same client in turns.
+// The comparisons are servers without Mailhelm's rails: a bare go-sdk server and a bare
+// Gin handler. They run in the same process, on the loopback, and the same client calls
+// them in turns.
 //
-// Run it with "make bench"; RESULTS.md holds the figures of a run with the
-// machine it ran on. Nothing here is a test of time: a slow machine fails nothing.
+// Run it with "make bench". RESULTS.md has the figures of a run and the machine it ran
+// on. No test here depends on time, so a slow machine fails none.
 package load

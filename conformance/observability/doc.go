@@ -1,5 +1,4 @@
-// Package observability looks at a running server the way an operator does: it
-// reads /metrics, and it is the collector that gets the spans, over a real
-// connection and from their wire form. It owns no expectation of what a call
-// answers; conformance/mcp and conformance/rest do.
+// Package observability observes a running server as an operator does. It reads /metrics
+// and receives the spans as a collector, over a real connection and in their wire
+// format. The answers of calls are tested in conformance/mcp and conformance/rest.
 package observability

@@ -12,7 +12,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// kindOf is "" for nil and "untyped" for an error that the port does not allow.
+// kindOf returns the kind of a failure: "" for nil, and "untyped" for an error that the
+// port does not allow.
 func kindOf(err error) port.FailureKind {
 	if err == nil {
 		return ""
@@ -90,8 +91,7 @@ func noListNoContacts(t *testing.T, s Subject) {
 	}
 }
 
-// listIsMadeOnce asks for the list many times at once, and once more where there is
-// one already.
+// listIsMadeOnce requests the list many times at once, and again when it exists.
 func listIsMadeOnce(t *testing.T, s Subject) {
 	setup := people()
 	setup.List = nil
@@ -118,8 +118,8 @@ func listIsMadeOnce(t *testing.T, s Subject) {
 	}
 }
 
-// organizationsAreApart gives two organizations the same address and looks at
-// every read and write of one from the other's side.
+// organizationsAreApart gives two organizations the same address and checks that no read
+// or write of one affects the other.
 func organizationsAreApart(t *testing.T, s Subject) {
 	const shared = "shared@example.com"
 	s.Seed(t, "ours", people(port.Contact{Email: shared}, port.Contact{Email: "ours@example.com"}))

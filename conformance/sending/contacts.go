@@ -30,7 +30,7 @@ func get(t *testing.T, a port.Account, email string) port.Contact {
 	return c
 }
 
-// wantContact compares all but the time, and takes nil preferences for none.
+// wantContact compares everything but the time. Nil preferences equal empty ones.
 func wantContact(t *testing.T, got, want port.Contact) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(port.Contact{}, "UpdatedAt"), cmpopts.EquateEmpty()); diff != "" {

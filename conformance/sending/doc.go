@@ -1,8 +1,7 @@
-// Package sending is what every adapter of the port
-// [github.com/mailhelm/mailhelm/core/sending.Account] promises, as tests. An
-// adapter's own test calls [Run] with a way to make one.
+// Package sending has the tests that every adapter of the port
+// [github.com/mailhelm/mailhelm/core/sending.Account] must pass. An adapter's own test
+// calls [Run] with a function that opens one.
 //
-// The suite knows the port alone: it asks nothing that only one provider could
-// answer. How an adapter keeps its state, and what else it offers, is for its own
-// tests.
+// The suite uses the port alone, and nothing that is particular to one provider. How an
+// adapter stores its state, and what else it offers, is covered by its own tests.
 package sending

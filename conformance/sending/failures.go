@@ -13,8 +13,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Calls is every call of the port, by its name: a method of the port that is not
-// here fails the test.
+// Calls returns a call of every method of the port, by name. It fails the test if the
+// port has a method that is missing here.
 func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.Context) error {
 	t.Helper()
 	all := knownCalls(a, orgID)
@@ -86,7 +86,7 @@ func failuresAreTyped(t *testing.T, s Subject) {
 	wantShown(t, "PutContact", err, 422, 0)
 }
 
-// wantShown looks at a failure as a caller would see it.
+// wantShown checks a failure in the form in which a caller sees it.
 func wantShown(t *testing.T, call string, err error, status int, retryAfter time.Duration) {
 	t.Helper()
 	shown := port.Unavailable(err)

@@ -9,8 +9,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// concurrentWriters has writers with an address each, all of them with one in
-// common, and readers beside them.
+// concurrentWriters runs writers, each with an address of its own and all with a shared
+// one, and readers at the same time.
 func concurrentWriters(t *testing.T, s Subject) {
 	const writers, rounds = 8, 20
 	const shared = "shared@example.com"

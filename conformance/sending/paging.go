@@ -11,10 +11,11 @@ import (
 
 const (
 	maxPage  = 1000
-	maxPages = 100 // of a walk, so that a token that does not advance fails the test
+	maxPages = 100 // the limit of a walk, so that a token that does not advance fails the test
 )
 
-// walk reads all pages; between, if there is one, runs after each page but the last.
+// walk reads all pages. If between is not nil, it is called after each page but the
+// last.
 func walk(t *testing.T, a port.Account, orgID string, between func(page int)) []port.Contact {
 	t.Helper()
 	var all []port.Contact
@@ -77,9 +78,9 @@ func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 	}
 }
 
-// pagesSurviveChanges adds and deletes, before and behind the reader, between
-// every two pages. Whoever was there from start to end is read exactly once, and
-// nobody twice.
+// pagesSurviveChanges adds and deletes contacts before and after the reader's position,
+// between every two pages. A contact that exists throughout must be read exactly once,
+// and no contact twice.
 func pagesSurviveChanges(t *testing.T, s Subject) {
 	const n = 3*maxPage + 500
 	all := crowd(n)
@@ -121,8 +122,8 @@ func badTokens(t *testing.T, s Subject) {
 		_, _, err := s.Account.Contacts(t.Context(), "org", bad)
 		WantKind(t, fmt.Sprintf("token %q", bad), err, port.Invalid)
 	}
-	// What another organization's token does is the account's affair, as long as
-	// it shows nobody else's contacts; here everybody has the same addresses.
+	// The account decides what happens with another organization's token, as long as it
+	// returns no contacts of that organization. Here both have the same addresses.
 	if _, _, err := s.Account.Contacts(t.Context(), "org", token); err != nil {
 		WantKind(t, "a token of another organization", err, port.Invalid)
 	}

@@ -6,18 +6,18 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Subject is the adapter under test with nothing in it.
+// Subject is the adapter under test, without data.
 type Subject struct {
 	Account port.Account
-	// Seed sets up the account of an organization, from the outside.
+	// Seed sets up the account of an organization, bypassing the adapter.
 	Seed func(t *testing.T, orgID string, s Setup)
-	// Restart lets go of the account and opens it again, as a new process would.
+	// Restart closes the account and opens it again, as a new process would.
 	Restart func(t *testing.T) port.Account
-	// Fail makes every call fail in this way until heal is called.
+	// Fail makes every call fail with f until heal is called.
 	Fail func(t *testing.T, f port.Failure) (heal func())
 }
 
-// Setup is what an account is to have. A nil List is an account without one.
+// Setup is the initial content of an account. A nil List means an account without one.
 type Setup struct {
 	Overview          port.Overview
 	Identities        []port.Identity
@@ -28,8 +28,8 @@ type Setup struct {
 	Templates         []port.Template
 }
 
-// Run holds an adapter to the contract. open is called for each test of the
-// suite, which then runs in parallel with the others.
+// Run tests an adapter against the contract. It calls open for each test of the suite,
+// and runs the tests in parallel.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	promises{
@@ -76,7 +76,7 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 	}.hold(t, open)
 }
 
-// promises are what an adapter is held to, each by itself.
+// promises is a list of tests of an adapter, each independent of the others.
 type promises []struct {
 	name string
 	run  func(t *testing.T, s Subject)
@@ -92,7 +92,7 @@ func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// People of most tests: one list with two topics.
+// people returns the setup of most tests: one list with two topics.
 func people(contacts ...port.Contact) Setup {
 	return Setup{
 		Overview: port.Overview{AccountID: "111122223333", Region: "eu-west-1", SendingEnabled: true, Max24HourSend: 200, MaxSendRate: 1},
@@ -104,7 +104,7 @@ func people(contacts ...port.Contact) Setup {
 	}
 }
 
-// WantKind fails the test unless err is of the kind; "" is no failure.
+// WantKind fails the test unless err is of the kind; "" means no failure.
 func WantKind(t *testing.T, what string, err error, kind port.FailureKind) {
 	t.Helper()
 	if got := kindOf(err); got != kind {

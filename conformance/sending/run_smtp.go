@@ -6,10 +6,9 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// RunSMTP holds an SMTP account to the part of the contract that it promises: that
-// of consent, which is kept beside the server, and what can be sent without
-// templates, channels and a list of suppressed addresses. What it cannot do, it
-// says.
+// RunSMTP tests an SMTP account against its part of the contract: consent, which is
+// stored next to the server, and sending without templates, channels and a suppression
+// list. For everything else, the account must report that it is not supported.
 func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	promises{
@@ -42,7 +41,7 @@ func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	}.hold(t, open)
 }
 
-// bare is a message without a channel.
+// bare returns a message without a channel.
 func bare(to ...string) port.Message {
 	m := message("")
 	m.ConfigurationSet, m.To = "", to

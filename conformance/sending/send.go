@@ -9,7 +9,7 @@ import (
 
 const sender = "Ada <news@example.com>"
 
-// senders can send without limits that a test would meet by chance.
+// senders returns a setup whose limits are too high to affect a test.
 func senders() Setup {
 	setup := people()
 	setup.Overview.Max24HourSend, setup.Overview.MaxSendRate = 50_000, 1_000
@@ -54,7 +54,7 @@ func messagesAreHandedOver(t *testing.T, s Subject) {
 	wantSent(t, s, 6)
 }
 
-// wantSent counts recipients, as the quota does.
+// wantSent checks the number of recipients that the quota has counted.
 func wantSent(t *testing.T, s Subject, want int64) {
 	t.Helper()
 	if o, err := s.Account.Overview(t.Context(), "org"); err != nil || o.SentLast24Hours != want {
@@ -172,7 +172,8 @@ func invalidBulks(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
-// wantAllRejected: a provider may refuse a whole bulk, or each recipient of it.
+// wantAllRejected checks that no recipient is accepted: a provider may refuse a whole
+// bulk, or each recipient of it.
 func wantAllRejected(t *testing.T, s Subject, what string, b port.Bulk) {
 	t.Helper()
 	outcomes, err := s.Account.SendBulk(t.Context(), "org", b)

@@ -10,8 +10,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// listed is when the first address of a test came onto the suppression list, in
-// whole seconds: providers are not more exact.
+// listed is the time at which the first address of a test joined the suppression list.
+// It is in whole seconds, which is the precision of providers.
 var listed = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 
 func suppressed(email string, reason port.SuppressionReason, minutes int) port.Suppressed {
@@ -45,7 +45,7 @@ func suppressionIsRead(t *testing.T, s Subject) {
 	WantKind(t, "an address that is not on the list", err, port.NotFound)
 }
 
-// allSuppressed reads every page of a window.
+// allSuppressed returns the entries from every page of a window.
 func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []string {
 	t.Helper()
 	var emails []string

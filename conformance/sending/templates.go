@@ -14,8 +14,8 @@ func welcome() port.Template {
 	return port.Template{Name: "welcome", Subject: "Welcome, {{name}}", Text: "Good day {{name}}", HTML: "<p>Grüße an <b>{{name}}</b></p>"}
 }
 
-// Templates creates, replaces, reads and deletes a template of an account that
-// has none.
+// Templates creates, replaces, reads and deletes a template, in an account without
+// templates.
 func Templates(t *testing.T, a port.Account) {
 	t.Helper()
 	_, err := a.Template(t.Context(), "org", "welcome")
@@ -99,7 +99,7 @@ func templatePages(t *testing.T, s Subject) {
 	WantKind(t, "a token that is none", err, port.Invalid)
 }
 
-// templateNames reads all pages.
+// templateNames returns the names from all pages.
 func templateNames(t *testing.T, a port.Account) []string {
 	t.Helper()
 	var names []string

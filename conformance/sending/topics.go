@@ -18,7 +18,7 @@ func topicOf(name string) port.Topic {
 	return port.Topic{Name: name, DisplayName: "About " + name, Description: "What is said of " + name, Default: port.OptIn}
 }
 
-// adding refuses to add a topic that there is.
+// adding returns a change that adds a topic and fails if it exists.
 func adding(name string) port.TopicsChange {
 	return func(topics []port.Topic) ([]port.Topic, error) {
 		if slices.ContainsFunc(topics, func(t port.Topic) bool { return t.Name == name }) {
@@ -125,8 +125,8 @@ func invalidTopics(t *testing.T, s Subject) {
 	}
 }
 
-// topicsHaveALimit: accounts hold different numbers of topics, but none fewer than
-// twenty, and all say when it is too many.
+// topicsHaveALimit checks the limit on topics. Accounts differ, but each allows at least
+// twenty and reports when there are too many.
 func topicsHaveALimit(t *testing.T, s Subject) {
 	const least, most = 20, 50
 	s.Seed(t, "org", people())

@@ -1,10 +1,9 @@
-// Command verdict runs go test and judges the run as a whole: it passes on
-// what go test says of each package, shows the output of what failed, names every
-// skipped test, and fails when nothing ran. With CI=true a skipped test is a
-// failure, because a check that did not run has shown nothing.
+// Command verdict runs go test and judges the run as a whole. It prints the result of
+// each package and the output of failed tests, lists every skipped test, and fails if no
+// test ran. With CI=true a skipped test is a failure, because it has checked nothing.
 //
-// It owns no test and no opinion about one; its arguments go to go test as they
-// are. "go test ./..." gives the same results without the last two rules.
+// It contains no tests and passes its arguments to go test unchanged. "go test ./..."
+// gives the same results without the last two rules.
 package main
 
 import (
@@ -41,7 +40,7 @@ func run(ctx context.Context, args []string, strict bool, out io.Writer) error {
 	t := newTally(out)
 	readErr := t.read(events)
 	if readErr != nil {
-		// go test must not wait for a reader that has gone.
+		// The pipe is read to its end, because go test would otherwise block on it.
 		_, _ = io.Copy(io.Discard, events)
 	}
 	return errors.Join(readErr, cmd.Wait(), t.verdict(strict))

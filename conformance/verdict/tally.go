@@ -17,10 +17,10 @@ type event struct {
 	Output  string
 }
 
-// tally counts what became of each test. Subtests count like tests.
+// tally counts the results of tests. Subtests count like tests.
 type tally struct {
 	out     io.Writer
-	pending map[string]*strings.Builder // output of tests that still run, by package and test
+	pending map[string]*strings.Builder // output of running tests, by package and test
 	passed  int
 	failed  []string
 	skipped []skip
@@ -32,8 +32,8 @@ func newTally(out io.Writer) *tally {
 	return &tally{out: out, pending: map[string]*strings.Builder{}}
 }
 
-// read takes events until the stream ends. Lines that are no events are the go
-// command's own words and are passed on.
+// read reads events until the stream ends. It prints lines that are not events, which
+// come from the go command itself.
 func (t *tally) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -61,7 +61,7 @@ func (t *tally) take(line string) {
 	case e.Action == "output" || e.Action == "build-output":
 		t.output(name, e)
 	case e.Test == "":
-		// A package's own end: go test's exit code counts it.
+		// The end of the package itself; go test's exit code includes it.
 		t.endPackage(e)
 	case e.Action == "pass":
 		t.passed++
@@ -74,8 +74,7 @@ func (t *tally) take(line string) {
 	}
 }
 
-// endPackage shows what is left of tests that never ended, because the process
-// died under them.
+// endPackage prints the output of tests that never ended because the process died.
 func (t *tally) endPackage(e event) {
 	for name := range t.pending {
 		if e.Action == "fail" && strings.HasPrefix(name, e.Package+" ") {
@@ -84,7 +83,7 @@ func (t *tally) endPackage(e event) {
 	}
 }
 
-// output shows a package's lines at once and keeps a test's until its end.
+// output prints the output of a package at once, and keeps that of a test until its end.
 func (t *tally) output(name string, e event) {
 	if e.Test == "" {
 		if e.Output != "PASS\n" {
@@ -107,7 +106,7 @@ func (t *tally) drain(name string) string {
 	return b.String()
 }
 
-// reasonOf finds what the test gave as its reason: the line with its file.
+// reasonOf returns the line of a test's output with its reason, which names the file.
 func reasonOf(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
@@ -118,7 +117,7 @@ func reasonOf(output string) string {
 	return "no reason given"
 }
 
-// verdict prints the sum and says what is wrong with the run, if anything.
+// verdict prints the totals and returns an error if the run is not acceptable.
 func (t *tally) verdict(strict bool) error {
 	if len(t.skipped) > 0 {
 		fmt.Fprintf(t.out, "\n==> %d TESTS DID NOT RUN <==\n", len(t.skipped))

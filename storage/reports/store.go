@@ -108,7 +108,7 @@ var figureColumns = []string{
 	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
 }
 
-// addedTo returns the ON CONFLICT clause that adds a row to the existing one.
+// addedTo returns the assignments that add a conflicting row to the existing one.
 func addedTo(table string) string {
 	sums := make([]string, len(figureColumns))
 	for i, c := range figureColumns {

@@ -1,11 +1,12 @@
-// Package clients runs OAuth and MCP clients that others wrote, as programs of
-// their own in Node.js, against a server that a test has started. Next to it are
-// those programs, and package.json with the exact versions of what they use.
+// Package clients runs OAuth and MCP clients of other projects against a server that a
+// test has started. They are programs for Node.js in this folder; package.json has the
+// exact versions of their dependencies.
 //
 // [Run] runs one of the programs, [Suite] the official conformance suite for
-// authorization servers. The package owns how they are installed and talked to;
-// what they must report is the business of the tests.
+// authorization servers. The package installs them and communicates with them; the tests
+// check what they report.
 //
-// The packages come from npm, Node.js among them, because the suite needs a newer
-// one than Debian's. A machine without npm skips the tests, unless CI is true.
+// The packages come from npm. Node.js is among them, because the suite needs a newer
+// version than Debian's. On a machine without npm the tests are skipped, unless CI is
+// true.
 package clients

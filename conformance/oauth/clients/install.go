@@ -16,9 +16,9 @@ var (
 	wanted embed.FS
 )
 
-// workshop is a folder of the test's own with the programs, and with the packages
-// where Node.js looks for them. A machine without npm skips the test, and fails it
-// when CI is true.
+// workshop returns a temporary folder with the programs, and with the packages where
+// Node.js looks for them. On a machine without npm it skips the test, or fails it if CI
+// is true.
 func workshop(t testing.TB) string {
 	t.Helper()
 	packages, dir := npm.Packages(t, wanted), t.TempDir()

@@ -17,15 +17,15 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-// runTimeout is for one program, start to end.
+// runTimeout bounds the run of one program.
 const runTimeout = 60 * time.Second
 
-// Person is who sits at the browser and in front of the product's pages.
+// Person has the actions of the person at the browser, on the product's pages.
 type Person struct {
-	// Visit opens an address, decides, and returns where the browser is sent.
+	// Visit opens an address, decides, and returns the address that the browser is
+	// redirected to.
 	Visit func(address string) string
-	// EndGrants withdraws everything that the person allowed; nil when the program
-	// never asks for it.
+	// EndGrants revokes every grant of the person; nil if the program never requests it.
 	EndGrants func()
 }
 
@@ -36,9 +36,9 @@ type message struct {
 	Seen      json.RawMessage `json:"seen"`
 }
 
-// Run runs a program with a task, answers its questions through the person, and
-// reads what it saw into seen. A program that ends in any other way than with a
-// report fails the test.
+// Run runs a program with a task, performs the actions that it requests through the
+// person, and decodes its report into seen. The test fails if the program ends without a
+// report.
 func Run(t testing.TB, program string, task any, person Person, seen any) {
 	t.Helper()
 	cmd, complaints := command(t, program)
@@ -56,7 +56,7 @@ func Run(t testing.TB, program string, task any, person Person, seen any) {
 	}
 }
 
-// converse is the whole conversation; it returns the report.
+// converse exchanges messages with the program until its end and returns the report.
 func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMessage, error) {
 	to, from := json.NewEncoder(in), bufio.NewScanner(out)
 	if err := to.Encode(task); err != nil {
@@ -84,14 +84,14 @@ func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMes
 	return nil, errors.Join(errors.New("it ended without a report"), from.Err())
 }
 
-// drain reads to the end, for which [exec.Cmd.Wait] must not wait.
+// drain reads to the end of the output, which must happen before [exec.Cmd.Wait].
 func drain(out io.Reader) error {
 	_, err := io.Copy(io.Discard, out)
 	return err
 }
 
-// command is Node.js with a program of the workshop, kept on the loopback and
-// ended with the test. What it complains about is collected.
+// command returns a Node.js command for a program of the workshop. It has no network but
+// the loopback and ends with the test. The buffer collects its standard error.
 func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	dir := workshop(t)
@@ -105,7 +105,8 @@ func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Bu
 	cmd := exec.CommandContext(ctx, node, args...)
 	complaints := &bytes.Buffer{}
 	cmd.Dir, cmd.Stderr, cmd.WaitDelay = dir, complaints, time.Second
-	// Nothing of the caller's environment changes what a client does.
+	// The program does not inherit the caller's environment, so that it behaves the same
+	// everywhere.
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "NO_COLOR=1"}
 	return cmd, complaints
 }

@@ -12,25 +12,24 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-// ServerSuiteTask is what the suite for MCP servers needs to know.
+// ServerSuiteTask has the arguments of the suite for MCP servers.
 type ServerSuiteTask struct {
-	URL string // of the endpoint, on the name localhost
-	// Requirements is the revision whose required scenarios run.
+	URL string // the URL of the endpoint, with the host localhost
+	// Requirements is the revision of the specification whose required scenarios run.
 	Requirements string
-	// Baseline is a YAML file with the scenarios that are expected to fail.
+	// Baseline is the path of a YAML file with the scenarios that are expected to fail.
 	Baseline string
 }
 
-// Verdict is the checks of one scenario.
+// Verdict has the checks of one scenario.
 type Verdict []Check
 
-// Passed reports whether a check succeeded and none found a thing to object to: a
-// warning is an objection.
+// Passed reports whether at least one check succeeded and none failed or warned.
 func (v Verdict) Passed() bool {
 	return len(v.with("SUCCESS")) > 0 && len(v.Objections()) == 0
 }
 
-// Objections are the ids of the checks that failed or warned.
+// Objections returns the ids of the checks that failed or warned.
 func (v Verdict) Objections() []string { return v.with("FAILURE", "WARNING") }
 
 func (v Verdict) with(statuses ...string) []string {
@@ -44,8 +43,8 @@ func (v Verdict) with(statuses ...string) []string {
 }
 
 // ServerSuite runs the official suite for MCP servers and returns the verdicts by
-// scenario. The error is what the suite objects to: a scenario that fails or warns
-// unexpectedly, or passes although the baseline has it.
+// scenario. The error reports a scenario that fails or warns unexpectedly, or passes
+// although it is in the baseline.
 func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error) {
 	t.Helper()
 	baseline, err := filepath.Abs(task.Baseline)
@@ -72,7 +71,8 @@ func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error)
 	return verdicts, err
 }
 
-// ScoredScenarios are those that the suite requires of a server at a revision.
+// ScoredScenarios returns the scenarios that the suite requires of a server at a
+// revision.
 func ScoredScenarios(t testing.TB, revision string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(workshop(t), suiteRequirements, revision+".yaml"))
@@ -91,8 +91,9 @@ func ScoredScenarios(t testing.TB, revision string) []string {
 	return scenarios
 }
 
-// suiteRequirements has a file for each revision.
+// suiteRequirements is a folder with a file for each revision.
 const suiteRequirements = npm.Modules + "/@modelcontextprotocol/conformance/requirements"
 
-// resultFolder is how the suite names the folder of a scenario: with the time.
+// resultFolder matches the name that the suite gives to the folder of a scenario, which
+// ends with the time.
 var resultFolder = regexp.MustCompile(`^server-(.+?)-\d{4}-\d\d-\d\dT.*$`)

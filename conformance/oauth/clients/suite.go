@@ -13,29 +13,30 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-// suiteProgram is the command of the package @modelcontextprotocol/conformance.
+// suiteProgram is the path of the command of the package
+// @modelcontextprotocol/conformance.
 const suiteProgram = npm.Modules + "/@modelcontextprotocol/conformance/dist/index.js"
 
-// SuiteTask is what the suite for authorization servers needs to know.
+// SuiteTask has the arguments of the suite for authorization servers.
 type SuiteTask struct {
 	Issuer   string
 	ClientID string // a public client, see Suite
 	Resource string
-	// Port is where the suite awaits the browser, at http://127.0.0.1:Port/callback.
+	// Port is where the suite waits for the browser, at http://127.0.0.1:Port/callback.
 	Port int
 }
 
-// Check is one statement of the suite about the server.
+// Check is one result of the suite about the server.
 type Check struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED or INFO
 	Message string `json:"errorMessage"`
 }
 
-// Suite runs all scenarios of the official suite for authorization servers. visit
-// is the person's: it opens an address, decides, and follows the redirect to the
-// suite. The client must be public: of a server that supports public clients too,
-// the suite expects to do without a secret it was given.
+// Suite runs all scenarios of the official suite for authorization servers. visit acts
+// as the person: it opens an address, decides, and follows the redirect to the suite.
+// The client must be public: if a server supports public clients, the suite sends no
+// secret.
 func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 	t.Helper()
 	results := t.TempDir()
@@ -61,7 +62,7 @@ func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 	return readChecks(t, results)
 }
 
-// readChecks collects the files that the suite leaves, one for each scenario.
+// readChecks collects the result files of the suite, one for each scenario.
 func readChecks(t testing.TB, dir string) []Check {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -75,7 +76,7 @@ func readChecks(t testing.TB, dir string) []Check {
 	return all
 }
 
-// checksOf reads the file of one scenario.
+// checksOf reads the results of one scenario.
 func checksOf(t testing.TB, folder string) []Check {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, "checks.json"))

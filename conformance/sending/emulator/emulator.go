@@ -1,5 +1,5 @@
-// Package emulator runs aws-ses-v2-local, an independent emulator of Amazon SES
-// v2: what others believe that the provider's wire is. It covers the account,
+// Package emulator runs aws-ses-v2-local, an independent emulator of Amazon SES v2. It
+// tests the adapter against another project's reading of the API. It covers the account,
 // templates and sending, and emits no events.
 package emulator
 
@@ -24,14 +24,14 @@ import (
 //go:embed package.json package-lock.json .npmrc
 var wanted embed.FS
 
-// runTimeout is for one emulator, start to end.
+// runTimeout bounds the run of one emulator.
 const runTimeout = 60 * time.Second
 
-// Emulator is a running emulator on the loopback. It ends with the test.
+// Emulator is an emulator that runs on the loopback until the test ends.
 type Emulator struct{ URL string }
 
-// Start starts one that answers account, JSON, to GetAccount. A machine without
-// npm skips the test, and fails it when CI is true.
+// Start starts an emulator that answers GetAccount with account, which is JSON. On a
+// machine without npm it skips the test, or fails it if CI is true.
 func Start(t testing.TB, account string) Emulator {
 	t.Helper()
 	packages, dir := npm.Packages(t, wanted), t.TempDir()
@@ -39,7 +39,7 @@ func Start(t testing.TB, account string) Emulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), runTimeout) // ended before the test's own context would be of use
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout) // because the test's own context ends too early
 	program := filepath.Join(packages, npm.Modules, "aws-ses-v2-local", "dist", "cli.js")
 	cmd := exec.CommandContext(ctx, node, "--import", npm.Loopback(t), program, "--host", "127.0.0.1", "--port", "0")
 	complaints := &bytes.Buffer{}
@@ -63,12 +63,12 @@ func Start(t testing.TB, account string) Emulator {
 		_ = cmd.Wait()
 		t.Fatalf("the emulator did not start:\n%s", complaints.String())
 	}
-	go func() { _, _ = io.Copy(io.Discard, out) }() // whatever else it says must not block it
+	go func() { _, _ = io.Copy(io.Discard, out) }() // reading the output, so that a full pipe does not block the emulator
 	return Emulator{URL: address}
 }
 
-// addressIn is where the emulator says that it runs. It calls itself localhost
-// and listens on the older loopback alone.
+// addressIn returns the address that the emulator prints. The emulator calls itself
+// localhost and listens on the IPv4 loopback only.
 func addressIn(out io.Reader) string {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if _, address, found := strings.Cut(lines.Text(), "running at "); found {
@@ -78,7 +78,7 @@ func addressIn(out io.Reader) string {
 	return ""
 }
 
-// Email is a message as the emulator took it.
+// Email is a message as the emulator received it.
 type Email struct {
 	MessageID   string                         `json:"messageId"`
 	From        string                         `json:"from"`
@@ -89,7 +89,7 @@ type Email struct {
 	Headers     []struct{ Name, Value string } `json:"headers"`
 }
 
-// Emails are the messages that it took so far.
+// Emails returns the messages received so far.
 func (e Emulator) Emails(t testing.TB) []Email {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL+"/store", nil)
