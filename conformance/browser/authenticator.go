@@ -5,14 +5,14 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Authenticator is a device of the tab that keeps passkeys, and whose owner
-// touches it and proves who they are whenever it asks.
+// Authenticator is a virtual device of the tab that stores passkeys. Its owner confirms
+// every request until Recognize changes that.
 type Authenticator struct {
 	tab *Tab
 	id  webauthn.AuthenticatorID
 }
 
-// Authenticator gives the tab a device for passkeys.
+// Authenticator gives the tab a device for passkeys and returns it.
 func (tab *Tab) Authenticator() *Authenticator {
 	tab.t.Helper()
 	_, err := chromedp.Call(tab.ctx, webauthn.Enable, webauthn.EnableParams{})
@@ -27,7 +27,7 @@ func (tab *Tab) Authenticator() *Authenticator {
 	return &Authenticator{tab: tab, id: added.AuthenticatorID}
 }
 
-// Recognize sets whether the device recognizes its owner from now on.
+// Recognize sets whether the device recognizes its owner.
 func (a *Authenticator) Recognize(owner bool) {
 	a.tab.t.Helper()
 	_, err := chromedp.Call(a.tab.ctx, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: a.id, IsUserVerified: owner})

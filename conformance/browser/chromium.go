@@ -14,13 +14,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// errNoChromium is the one reason for which a test may be skipped.
+// errNoChromium is the only reason for which a test may be skipped.
 var errNoChromium = errors.New("chromium is not on this machine: no page can be opened")
 
-// startTimeout is generous, because a browser starts while other tests compile.
+// startTimeout is long, because the browser starts while other tests compile.
 const startTimeout = 60 * time.Second
 
-// chromium is the one browser of the run.
+// chromium is the browser of the run.
 type chromium struct {
 	ctx  context.Context
 	stop []func()
@@ -31,7 +31,8 @@ var (
 	running   *chromium
 )
 
-// Main runs a package's tests and ends the browser that they used.
+// Main runs a package's tests and then stops the browser that they used. It returns the
+// exit code.
 func Main(m *testing.M) int {
 	defer func() {
 		if running != nil {
@@ -41,7 +42,7 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts the browser in a profile of its own, which is empty.
+// start starts the browser with a new, empty profile.
 func start() (*chromium, error) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -73,7 +74,7 @@ func start() (*chromium, error) {
 	return c, nil
 }
 
-// end closes in the reverse order of opening, and waits.
+// end closes everything in the reverse order of opening, and waits.
 func (c *chromium) end() {
 	_ = chromedp.Cancel(c.ctx) // it ends either way
 	for i := len(c.stop) - 1; i >= 0; i-- {
@@ -81,8 +82,8 @@ func (c *chromium) end() {
 	}
 }
 
-// shared is the browser of the run. Without one the test is skipped, or fails
-// when CI is true.
+// shared returns the browser of the run. Without Chromium it skips the test, or fails it
+// if CI is true.
 func shared(t *testing.T) *chromium {
 	t.Helper()
 	if !storagetest.Services() {

@@ -8,38 +8,38 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// maxStops bounds how often the tabulator key is pressed on one page.
+// maxStops bounds how often the Tab key is pressed on one page.
 const maxStops = 300
 
-// describe is a script that names the control that has the focus, "" for none.
+// describe is a script that returns the name of the focused control, "" for none.
 const describe = `(e => !e || e === document.body || e === document.documentElement ? "" :
 	[e.tagName.toLowerCase(), e.id, e.name, e.value, e.getAttribute("href"), (e.innerText || "").trim()].filter(x => x).join(" "))`
 
-// controls is a script that names everything on the page that can be operated.
+// controls is a script that returns every control of the page.
 const controls = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]")]
 	.filter(e => !e.disabled && e.tabIndex >= 0 && e.type !== "radio" && e.checkVisibility()).map(` + describe + `)`
 
-// Press presses keys where the focus is: text, or what package kb names.
+// Press presses keys at the focus: text, or keys of package kb.
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
 	tab.run("press", chromedp.KeyEvent(keys))
 }
 
-// PressToSubmit is Press for keys that lead to another page, and waits for it.
+// PressToSubmit presses keys that lead to another page, and waits for that page.
 func (tab *Tab) PressToSubmit(keys string) {
 	tab.t.Helper()
 	tab.load("press", chromedp.KeyEvent(keys))
 }
 
-// Focused describes the control that has the focus: its kind, id, name, value,
-// target and text. It is "" when none has.
+// Focused returns a description of the focused control: its kind, id, name, value,
+// target and text. It returns "" if no control has the focus.
 func (tab *Tab) Focused() string {
 	tab.t.Helper()
 	return evaluate[string](tab, describe+"(document.activeElement)")
 }
 
-// TabTo presses the tabulator key until a control has the focus whose description
-// holds the text.
+// TabTo presses the Tab key until the description of the focused control contains the
+// text.
 func (tab *Tab) TabTo(text string) {
 	tab.t.Helper()
 	for range maxStops {
@@ -51,9 +51,8 @@ func (tab *Tab) TabTo(text string) {
 	tab.t.Fatalf("browser: the tabulator key does not reach %q", text)
 }
 
-// ExpectReachable checks that the tabulator key, pressed again and again, reaches
-// every control of the page. Of radio buttons, of which it reaches one, none
-// counts.
+// ExpectReachable checks that the Tab key reaches every control of the page. It ignores
+// radio buttons, because the key reaches one of a group.
 func (tab *Tab) ExpectReachable() {
 	tab.t.Helper()
 	missing := evaluate[[]string](tab, controls)

@@ -8,8 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// FolderVariable is the environment variable that names the folder for pictures.
-// Without it none are taken; that pages fit the screens is checked all the same.
+// FolderVariable is the environment variable that names the folder for pictures. Without
+// it no pictures are stored; the width of pages is still checked.
 const FolderVariable = "MAILHELM_SCREENSHOTS"
 
 // screen is the size of a window, in CSS pixels.
@@ -24,8 +24,8 @@ var (
 	desktop = screen{"desktop", 1200, 900, false}
 )
 
-// Picture takes pictures of the whole page: on a phone and on a desk, light and
-// dark, for people to look at. It fails the test when the page is wider than the screen.
+// Picture takes pictures of the whole page, for people to look at: on a phone and on a
+// desktop, light and dark. It fails the test if the page is wider than the screen.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)

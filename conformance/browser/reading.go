@@ -6,7 +6,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Read is the text of the first thing that a selector finds.
+// Read returns the text of the first element that matches a selector.
 func (tab *Tab) Read(selector string) string {
 	tab.t.Helper()
 	all := tab.ReadAll(selector)
@@ -16,14 +16,15 @@ func (tab *Tab) Read(selector string) string {
 	return all[0]
 }
 
-// ReadAll is the text of everything that a selector finds, in the page's order.
+// ReadAll returns the text of every element that matches a selector, in the order of the
+// page.
 func (tab *Tab) ReadAll(selector string) []string {
 	tab.t.Helper()
 	return evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent.trim())`, selector))
 }
 
-// Unfold opens the folded part of the page that holds what a selector finds,
-// unless it is open.
+// Unfold opens the folded section of the page that contains the element matching a
+// selector, unless it is open.
 func (tab *Tab) Unfold(selector string) {
 	tab.t.Helper()
 	if evaluate[bool](tab, fmt.Sprintf(`(e => !!e && !!e.closest("details:not([open])"))(document.querySelector(%q))`, selector)) {
@@ -31,14 +32,14 @@ func (tab *Tab) Unfold(selector string) {
 	}
 }
 
-// Await waits until something is to be seen that a script brings about.
+// Await waits until an element is visible that a script creates.
 func (tab *Tab) Await(selector string) {
 	tab.t.Helper()
 	tab.run("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
 }
 
-// Bottom is how far below the top of the page the first thing ends that a selector
-// finds, in CSS pixels.
+// Bottom returns the distance from the top of the page to the bottom of the first
+// matching element, in CSS pixels.
 func (tab *Tab) Bottom(selector string) float64 {
 	tab.t.Helper()
 	return evaluate[float64](tab, fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom + scrollY`, selector))

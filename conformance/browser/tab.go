@@ -18,29 +18,29 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// stepTimeout bounds one step, so that a page that never comes fails the test.
+// stepTimeout bounds one step, so that a page that never loads fails the test.
 const stepTimeout = 30 * time.Second
 
-// Options of a tab. The zero value is a wide window with scripts on.
+// Options configures a tab. The zero value is a wide window with scripts on.
 type Options struct {
-	// NoScript switches the scripts of pages off.
+	// NoScript disables the scripts of pages.
 	NoScript bool
 }
 
-// Tab is a tab with cookies of its own. Its methods fail the test when something
-// does not go as they say.
+// Tab is a browser tab with its own cookies. Its methods fail the test if a step does
+// not succeed.
 type Tab struct {
 	t   *testing.T
 	ctx context.Context
 
 	mu     sync.Mutex
 	faults []string
-	// status is that of the page shown last.
+	// status is the HTTP status of the last page.
 	status int64
 }
 
-// Open opens a tab that closes with the test. What the pages in it complain of
-// fails the test then.
+// Open opens a tab that closes with the test. The test then fails if pages in the tab
+// caused errors that Faults did not return.
 func Open(t *testing.T, opts Options) *Tab {
 	t.Helper()
 	b := shared(t)
@@ -58,16 +58,15 @@ func Open(t *testing.T, opts Options) *Tab {
 	tab.must("listen", err)
 	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opts.NoScript})
 	tab.must("scripts", err)
-	// One window has the focus at a time, and each tab shall behave as if it had it.
+	// Only one window has the focus at a time; each tab must behave as if it had it.
 	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	tab.must("focus", err)
 	tab.resize(desktop, "light")
 	return tab
 }
 
-// listen keeps what the browser complains of. A page that answers with a status
-// of refusal is no fault of the page; something that it asks for and does not get
-// is.
+// listen collects the errors that the browser reports. A page with an error status is
+// not one; a failed request of a page is.
 func (tab *Tab) listen(event any) {
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
@@ -93,7 +92,7 @@ func (tab *Tab) fault(text string) {
 	tab.faults = append(tab.faults, text)
 }
 
-// Faults takes what the browser has complained of since it was asked last.
+// Faults returns and clears the errors that the browser has reported.
 func (tab *Tab) Faults() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -109,7 +108,7 @@ func (tab *Tab) must(step string, err error) {
 	}
 }
 
-// run carries out steps within the time for one.
+// run performs steps within stepTimeout.
 func (tab *Tab) run(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
@@ -117,7 +116,7 @@ func (tab *Tab) run(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.must(name, chromedp.Do(ctx, steps...))
 }
 
-// load carries out steps that lead to another page, and waits for it.
+// load performs steps that lead to another page, and waits for that page.
 func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
@@ -128,7 +127,7 @@ func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
 	if response != nil {
 		tab.status = response.Status
 	}
-	// The browser gives the focus when it draws the page first, which may be later.
+	// The browser sets the focus when it first draws the page, which may be later.
 	if evaluate[bool](tab, `!!document.querySelector("[autofocus]")`) {
 		tab.Await(":focus")
 	}
@@ -140,7 +139,7 @@ func (tab *Tab) Go(address string) {
 	tab.load("open "+address, chromedp.Navigate(address))
 }
 
-// Fill puts text into a field, in the place of what it holds, as if pasted.
+// Fill replaces the content of a field by text, as if pasted.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
 	if !evaluate[bool](tab, fmt.Sprintf(`(e => { if (e) { e.focus(); e.select(); } return !!e })(document.querySelector(%q))`, selector)) {
@@ -150,7 +149,7 @@ func (tab *Tab) Fill(selector, text string) {
 	tab.must("fill "+selector, err)
 }
 
-// Mark clicks on something that leads nowhere: a checkbox, an option.
+// Mark clicks on an element that does not lead to another page, such as a checkbox.
 func (tab *Tab) Mark(selector string) {
 	tab.t.Helper()
 	tab.run("mark "+selector, chromedp.Click(chromedp.CSS(selector)))
@@ -162,13 +161,13 @@ func (tab *Tab) Choose(selector, value string) {
 	tab.run("choose in "+selector, chromedp.SetValue(chromedp.CSS(selector), value))
 }
 
-// Submit clicks on something that leads to another page, and waits for it.
+// Submit clicks on an element that leads to another page, and waits for that page.
 func (tab *Tab) Submit(selector string) {
 	tab.t.Helper()
 	tab.load("submit "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Expect checks the status of the page and that each text is to be read on it.
+// Expect checks the status of the page and that each text is visible on it.
 func (tab *Tab) Expect(status int64, texts ...string) {
 	tab.t.Helper()
 	shown := tab.Text()
@@ -182,13 +181,13 @@ func (tab *Tab) Expect(status int64, texts ...string) {
 	}
 }
 
-// Text is what is to be read on the page.
+// Text returns the visible text of the page.
 func (tab *Tab) Text() string {
 	tab.t.Helper()
 	return evaluate[string](tab, "document.body.innerText")
 }
 
-// Address is that of the page.
+// Address returns the address of the page.
 func (tab *Tab) Address() *url.URL {
 	tab.t.Helper()
 	u, err := url.Parse(evaluate[string](tab, "location.href"))
@@ -196,8 +195,8 @@ func (tab *Tab) Address() *url.URL {
 	return u
 }
 
-// evaluate asks the page with the debugger's own script, which runs also where
-// the page's do not.
+// evaluate runs a script through the debugger, which works even if scripts of pages are
+// disabled.
 func evaluate[T any](tab *Tab, expression string) T {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)

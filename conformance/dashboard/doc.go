@@ -1,4 +1,4 @@
-// Package dashboard holds what Mailhelm promises to people who run their
-// organization with a browser, tested from outside: over HTTP, with the whole
-// product behind it, form by form. It owns no code of the product.
+// Package dashboard tests the pages for people who manage their organization in a
+// browser, from outside: over HTTP, with the whole product, form by form. It owns no
+// code of the product.
 package dashboard

@@ -1,5 +1,5 @@
-// Package events follows what happened to mail from where it comes in to everywhere
-// that it is shown: records of every type that Amazon SES publishes, signed by a
-// notification topic and posted with an event bus's key, and those that a simulated
-// account publishes by itself after a send.
+// Package events tests events of mail from their arrival to every place that shows them.
+// It sends records of every type that Amazon SES publishes: signed by a notification
+// topic, and posted with an event bus's key. It also uses those that a simulated account
+// publishes after a send.
 package events

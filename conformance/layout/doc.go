@@ -1,9 +1,9 @@
-// Package layout holds the repository to its own shape: which folders there are,
-// who may import whom, how long files and functions get, what documentation must
-// name. Each rule is a Go test that reads the sources; none of them needs the
-// code to compile, a tool or the network.
+// Package layout tests the structure of the repository: its folders, the allowed
+// imports, the length of files and functions, and what documentation must mention. Each
+// rule is a Go test that reads the sources. None of them compiles the code, or needs a
+// tool or the network.
 //
-// It owns no rule about what the product does; its neighbours under conformance
+// It owns no rule about the behaviour of the product; the other packages of conformance
 // do. The reasons for the rules are in core/doc/architecture.md.
 package layout
 

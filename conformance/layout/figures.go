@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Sizes is a sorted row of counts.
+// Sizes is a sorted list of sizes.
 type Sizes []int
 
-// At is the size that the given share of all are not larger than: At(0.5) is the
-// median. An empty row has size 0 everywhere.
+// At returns the size that the given share of all sizes does not exceed: At(0.5) is the
+// median. It returns 0 for an empty list.
 func (s Sizes) At(share float64) int {
 	if len(s) == 0 {
 		return 0
@@ -24,8 +24,8 @@ type Function struct {
 	Lines          int
 }
 
-// Functions are the functions and methods of the file. Function literals are part of
-// the one that holds them.
+// Functions returns the functions and methods of the file. A function literal belongs to
+// the function that contains it.
 func (s Source) Functions() []Function {
 	var found []Function
 	for _, declaration := range s.File.Decls {
@@ -39,7 +39,7 @@ func (s Source) Functions() []Function {
 	return found
 }
 
-// CommentShare is the share of comment lines among all lines that are not blank.
+// CommentShare returns the share of comment lines among all lines that are not blank.
 func CommentShare(sources []Source) float64 {
 	comments, written := 0, 0
 	for _, s := range sources {

@@ -17,12 +17,12 @@ var mayImport = map[string][]string{
 	"conformance": {"core", "guardrails", "tools", "rest", "oauth", "storage", "cmd"},
 }
 
-// testsMayImport is what tests of a folder may import besides: the real
-// database, the rails, and a sending account to talk to.
+// testsMayImport has the folders that tests of any folder may also import: the real
+// database, the rails, and a sending account.
 var testsMayImport = []string{"core", "guardrails", "storage"}
 
-// domainEdges are the domains whose vocabulary another domain speaks, with the
-// reason. core/catalogue lists all domains and is not held to it.
+// domainEdges has the pairs of domains of which the first uses the types of the second,
+// with the reason. core/catalogue lists all domains and is exempt.
 var domainEdges = map[[2]string]string{
 	{"access", "jobs"}:          "the end of a rotated key's grace is a job",
 	{"account", "sending"}:      "account is the sending account seen from outside",
@@ -71,19 +71,19 @@ var domainEdges = map[[2]string]string{
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 
-// adapterEdges are the domains that an adapter knows besides the one whose port it
-// is for, with the reason.
+// adapterEdges has the domains that an adapter may import in addition to that of its
+// port, with the reason.
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
 	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
 }
 
-// commandFamilies are the folders of cmd/mailhelm that hold commands. Package main lists
-// them. One imports another only for the wiring, which is serve.
+// commandFamilies has the folders of cmd/mailhelm that contain commands. Package main
+// lists them. They may import serve for the wiring, but not one another.
 var commandFamilies = []string{"admin", "demo", "doctor", "importing", "migrate", "serve"}
 
-// coreModules are the modules that core's own code may import. Each one works on
-// values in memory: none speaks a protocol, opens a database or is an SDK.
+// coreModules has the modules that core's own code may import. Each works on values in
+// memory: none implements a protocol, opens a database or is an SDK.
 var coreModules = map[string]string{
 	"github.com/go-json-experiment/json":    "strict JSON and its canonical form",
 	"github.com/google/uuid":                "identifiers",
@@ -96,13 +96,12 @@ var coreModules = map[string]string{
 	"golang.org/x/text/unicode/norm":        "one form of texts that look alike",
 }
 
-// coreStandard are the packages of the standard library that core's own code may
-// not import.
+// coreStandard has the packages of the standard library that core's own code must not
+// import.
 var coreStandard = []string{"net", "net/http", "net/smtp", "net/rpc", "net/textproto", "database/sql", "os/exec", "plugin", "html/template"}
 
-// refusal says why a file in folder may not import the package, or "" when it
-// may. Both are the truth of one import line: folder is relative to the
-// repository, imported is a whole import path.
+// refusal returns why a file in folder must not import the package, "" if it may. folder
+// is relative to the repository; imported is a whole import path.
 func refusal(folder, imported string, test bool) string {
 	target, ours := strings.CutPrefix(imported, Module+"/")
 	if !ours {
@@ -129,7 +128,8 @@ func refusal(folder, imported string, test bool) string {
 	return ""
 }
 
-// commandRefusal judges one folder of cmd/mailhelm importing another.
+// commandRefusal returns why one folder of cmd/mailhelm must not import another, "" if
+// it may.
 func commandRefusal(folder, target string, test bool) string {
 	const commands = "cmd/mailhelm"
 	from, to := commandFolder(folder), commandFolder(target)
@@ -139,12 +139,13 @@ func commandRefusal(folder, target string, test bool) string {
 	return "what commands share is in cli, installation, provision or serve"
 }
 
-// commandFolder is "importing" for cmd/mailhelm/importing and its subfolders.
+// commandFolder returns "importing" for cmd/mailhelm/importing and its subfolders.
 func commandFolder(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "cmd/mailhelm"), "/"))
 }
 
-// outsideRefusal judges imports that are not ours. Only core is choosy.
+// outsideRefusal returns why a folder must not import a package of another project, ""
+// if it may. Only core has such rules.
 func outsideRefusal(folder, imported string, test bool) string {
 	if top(folder) != "core" || isAdapter(folder) || test {
 		return ""
@@ -163,7 +164,7 @@ func outsideRefusal(folder, imported string, test bool) string {
 	return "not one of the modules that core may import"
 }
 
-// coreRefusal judges one folder of core importing another.
+// coreRefusal returns why one folder of core must not import another, "" if it may.
 func coreRefusal(folder, target string) string {
 	from, to := domain(folder), domain(target)
 	switch {
@@ -183,7 +184,8 @@ func coreRefusal(folder, target string) string {
 	return ""
 }
 
-// isAdapter: what lies below a domain, or below the rails, is an adapter of its port.
+// isAdapter reports whether the folder is an adapter: it is below a domain, or below the
+// rails.
 func isAdapter(folder string) bool {
 	depth := strings.Count(folder, "/")
 	return top(folder) == "core" && depth >= 2 || top(folder) == "guardrails" && depth >= 1
@@ -194,7 +196,7 @@ func top(folder string) string {
 	return first
 }
 
-// domain is "audience" for core/audience and what lies below it.
+// domain returns "audience" for core/audience and its subfolders.
 func domain(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "core"), "/"))
 }

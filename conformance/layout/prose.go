@@ -22,7 +22,7 @@ var stockWords = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`(those|ones)\s+that\s+there\s+(is|are)`, `(is|are|was|were|be)\s+told`,
 }, "|") + `)\b(@)?`)
 
-// Wording is a place where a text for people holds one of the stock words.
+// Wording is a place where a text for people contains a stock word.
 type Wording struct {
 	Path   string
 	Line   int
@@ -52,7 +52,8 @@ func (t *Tree) StockWords() ([]Wording, error) {
 	return all, nil
 }
 
-// stockWords looks at comments, and at string literals of more than one word.
+// stockWords returns the stock words in comments, and in string literals of more than
+// one word.
 func (s Source) stockWords() []Wording {
 	var found []Wording
 	for _, group := range s.File.Comments {
@@ -72,12 +73,13 @@ func (s Source) stockWords() []Wording {
 	return found
 }
 
-// uncommented removes the marks of comments, so that a phrase may go on in the next line.
+// uncommented removes comment markers, so that a phrase that continues on the next line
+// is found.
 var uncommented = strings.NewReplacer("\n//", "\n", "\n\t//", "\n", "\n\t\t//", "\n", "\n\t\t\t//", "\n")
 
 func (s Source) offset(p token.Pos) int { return s.Set.Position(p).Offset }
 
-// stockWordsIn finds the stock words of a text that begins at a line of a file.
+// stockWordsIn returns the stock words in a text that begins at a line of a file.
 func stockWordsIn(file string, line int, text string) []Wording {
 	var found []Wording
 	for _, at := range stockWords.FindAllStringSubmatchIndex(text, -1) {

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Source is one Go file of ours, parsed.
+// Source is one Go file of the repository, parsed.
 type Source struct {
 	// Path is relative to the repository, with slashes: "core/op.go".
 	Path string
@@ -23,47 +23,47 @@ type Source struct {
 	Set  *token.FileSet
 }
 
-// Folder is the file's package as a path in the repository; "." is the root.
+// Folder returns the folder of the file in the repository; "." is the root.
 func (s Source) Folder() string { return path.Dir(s.Path) }
 
 // IsTest reports whether the file is for tests only: a _test.go file, or any file of a
-// folder named after the package that it helps to test, as audiencetest.
+// helper package for tests, such as audiencetest.
 func (s Source) IsTest() bool {
 	folder := s.Folder()
 	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(folder, path.Base(path.Dir(folder))+"test")
 }
 
-// Lines is the number of lines.
+// Lines returns the number of lines.
 func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }
 
-// Imports are the paths that the file imports.
+// Imports returns the import paths of the file.
 func (s Source) Imports() []string {
 	paths := make([]string, 0, len(s.File.Imports))
 	for _, spec := range s.File.Imports {
 		unquoted, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
-			continue // the parser has accepted it, so it is a string
+			continue // the parser has accepted the literal, so this cannot happen
 		}
 		paths = append(paths, unquoted)
 	}
 	return paths
 }
 
-// Position is where a node stands, for a message.
+// Position returns the position of a node, for a message.
 func (s Source) Position(p token.Pos) string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Set.Position(p).Line)
 }
 
-// Tree is the repository as it lies on disk, without what git ignores.
+// Tree is the repository on disk, without what git ignores.
 type Tree struct {
 	Root    string
 	Sources []Source
-	// Files are all files, by path relative to Root.
+	// Files has all files, by path relative to Root.
 	Files []string
 }
 
-// ReadTree parses every Go file below root and lists the others. testdata and
-// hidden folders other than .ci are left out.
+// ReadTree parses every Go file below root and lists the others. It leaves out testdata,
+// and hidden folders other than .ci.
 func ReadTree(root string) (*Tree, error) {
 	ignored, err := ignoredNames(root)
 	if err != nil {
@@ -111,8 +111,8 @@ func (t *Tree) add(set *token.FileSet, relative string) error {
 	return nil
 }
 
-// ignoredNames reads the lines of .gitignore that name one file or folder at the
-// top; patterns are left to git.
+// ignoredNames returns the lines of .gitignore that name one file or folder at the top.
+// It skips patterns.
 func ignoredNames(root string) (map[string]bool, error) {
 	text, err := os.ReadFile(filepath.Join(root, ".gitignore"))
 	if err != nil {

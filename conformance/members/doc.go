@@ -1,10 +1,10 @@
-// Package members holds what the product answers against tables of its members:
-// each by its path, with the kinds of its values, whether it may be null or absent,
-// and the words it may have. A table says the same twice: of real answers about an
-// organization that has everything, and of the schemas that callers are given. So a
-// member that is added, dropped, renamed or described otherwise than it is answered
-// is a difference here. The same routes are asked for their headers and for the ways
-// in which each may refuse.
+// Package members compares the product's answers with tables of their members. Each
+// member is listed by its path, with the kinds of its values, whether it may be null or
+// absent, and its allowed words. A table is checked twice: against real answers about an
+// organization with all kinds of data, and against the published schemas. A member that
+// is added, removed, renamed or described differently from its answer therefore fails a
+// test. The same routes are also tested for their headers and for the ways in which each
+// may refuse.
 //
-// It owns no rule about the values; its neighbours do.
+// It owns no rule about the values; the other packages of conformance do.
 package members

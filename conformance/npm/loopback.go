@@ -10,8 +10,9 @@ import (
 //go:embed loopback.mjs
 var loopback []byte
 
-// Loopback is a module for Node.js to --import before a program: it refuses every
-// connection that would leave the machine. It goes with the test.
+// Loopback returns the path of a module for Node.js to --import before a program. It
+// refuses every connection that would leave the machine. The file is deleted with the
+// test.
 func Loopback(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "loopback.mjs")

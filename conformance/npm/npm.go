@@ -1,5 +1,5 @@
-// Package npm puts packages of other projects where tests can run them: exactly
-// those of a package-lock.json, once for each, in the user's cache.
+// Package npm installs npm packages for tests: exactly those of a package-lock.json,
+// once each, in the user's cache.
 package npm
 
 import (
@@ -23,15 +23,15 @@ import (
 
 const installTimeout = 5 * time.Minute
 
-// Modules is the folder in which npm puts packages, inside that of [Packages].
+// Modules is the folder of packages inside that of [Packages].
 const Modules = "node_modules"
 
-// errNoNPM is the one reason for which a test may be skipped.
+// errNoNPM is the only reason for which a test may be skipped.
 var errNoNPM = errors.New("npm is not on this machine: the programs of other projects cannot be installed")
 
-// Packages is a folder with the packages that wanted asks for: package.json,
-// package-lock.json and .npmrc. A machine without npm skips the test, and fails
-// it when CI is true.
+// Packages returns a folder with the packages that wanted requires. wanted has
+// package.json, package-lock.json and .npmrc. On a machine without npm it skips the
+// test, or fails it if CI is true.
 func Packages(t testing.TB, wanted fs.FS) string {
 	t.Helper()
 	if !storagetest.Services() {
@@ -47,12 +47,12 @@ func Packages(t testing.TB, wanted fs.FS) string {
 	return dir
 }
 
-// installing lets one test of a process install at a time; the others find what
-// it left.
+// installing lets one test of a process install at a time. The others then find the
+// installed folder.
 var installing sync.Mutex
 
-// installed is the folder in the user's cache that has the packages. A folder that
-// is complete stays for the next run.
+// installed returns the folder in the user's cache that has the packages, and installs
+// them if it is missing. A complete folder is reused by later runs.
 func installed(wanted fs.FS) (string, error) {
 	installing.Lock()
 	defer installing.Unlock()
@@ -79,9 +79,9 @@ func installed(wanted fs.FS) (string, error) {
 	return dir, install(npm, parent, dir, wanted)
 }
 
-// install fills a folder of its own and then gives it its name, so that what has
-// the name is complete. Of two processes that install at once the later one's
-// folder is thrown away.
+// install installs into a temporary folder and then renames it, so that a folder with
+// the final name is complete. If two processes install at once, the later one's folder
+// is deleted.
 func install(npm, parent, dir string, wanted fs.FS) error {
 	draft, err := os.MkdirTemp(parent, "draft-")
 	if err != nil {
@@ -93,7 +93,7 @@ func install(npm, parent, dir string, wanted fs.FS) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), installTimeout)
 	defer cancel()
-	// Packages get no say here: none of them needs its own install script.
+	// No package needs its install script, so scripts are disabled.
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 	var output bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = draft, &output, &output
@@ -107,7 +107,8 @@ func install(npm, parent, dir string, wanted fs.FS) error {
 	return err
 }
 
-// digest names the folder after what npm is told to install.
+// digest returns a name for the folder, derived from the files that determine what npm
+// installs.
 func digest(wanted fs.FS) (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(wanted, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -121,8 +122,8 @@ func digest(wanted fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// Node is the Node.js that came with the packages or, on a platform for which
-// none is published, the machine's.
+// Node returns the path of the Node.js among the packages or, on a platform without one,
+// that of the machine.
 func Node(dir string) (string, error) {
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	own := filepath.Join(dir, Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")

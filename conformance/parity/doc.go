@@ -1,6 +1,5 @@
-// Package parity holds the two surfaces to each other: what a tool and a route
-// say about the same thing is the same, and so is the problem when they refuse.
+// Package parity compares the two surfaces: a tool and a route must return the same
+// values for the same thing, and the same problem when they refuse.
 //
-// Every operation that is on both surfaces has its cases here; a test fails when
-// one that is has none.
+// Every operation that is on both surfaces has cases here; a test fails if one has none.
 package parity

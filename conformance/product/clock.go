@@ -7,18 +7,18 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Clock is a clock that a test moves. Until it is told otherwise it is the
-// machine's. Safe for concurrent use.
+// Clock is a clock that a test can move. Until then it shows the machine's time. It is
+// safe for concurrent use.
 type Clock struct {
 	mu     sync.Mutex
 	ahead  time.Duration
 	frozen *time.Time
 }
 
-// NewClock is a clock that runs with the machine's.
+// NewClock returns a clock that shows the machine's time.
 func NewClock() *Clock { return &Clock{} }
 
-// Now is the time.
+// Now returns the time of the clock.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -28,7 +28,8 @@ func (c *Clock) Now() time.Time {
 	return core.SystemClock().Add(c.ahead)
 }
 
-// Advance moves the clock by d; it goes on running, or standing still, as before.
+// Advance moves the clock by d. A running clock continues to run; a frozen one stays
+// frozen.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -39,7 +40,7 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Freeze stops the clock at an instant, to the microsecond.
+// Freeze stops the clock at a time, to the microsecond.
 func (c *Clock) Freeze(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,9 +1,8 @@
-// Package product starts the whole product inside a test: every listener on a
-// free port of the loopback, the demo data, a second organization to try to
-// reach from the first, a sending account that can be made to fail and a clock
-// that can be moved. [Start] is one product, [Each] one on each database.
+// Package product starts the whole product inside a test. It has every listener on a
+// free port of the loopback, the demo data, and a second organization that the first
+// must not reach. Its sending account can be made to fail, and its clock can be moved.
+// [Start] starts one product, [Each] one on each database.
 //
-// It owns no test of the product itself. What it starts is what `mailhelm serve`
-// starts, through package host, so that nothing tested here is put together
-// otherwise than what is run.
+// It owns no test of the product itself. It starts what `mailhelm serve` starts, through
+// package host, so that the tested product is wired like the real one.
 package product

@@ -18,22 +18,23 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Mailbox is the operator's SMTP server: it takes every mail of the product to people,
-// from its user alone.
+// Mailbox is the operator's SMTP server. It accepts all mail from the product to people,
+// with one user's password.
 type Mailbox struct {
 	t       testing.TB
 	address string
 	arrived chan *Mail
 }
 
-// The user of the server, with a password that a URL has to encode, and the sender.
+// The credentials of the server, with a password that must be escaped in a URL, and the
+// sender.
 const (
 	mailUser     = "mailhelm"
 	mailPassword = "open/sesame@home"
 	mailSender   = "Mailhelm <mailhelm@example.com>"
 )
 
-// Mail is a message as the server took it.
+// Mail is a message as the server received it.
 type Mail struct {
 	From       string
 	To         []string
@@ -42,7 +43,7 @@ type Mail struct {
 	Raw        string
 }
 
-// newMailbox starts the server, which ends with the test.
+// newMailbox starts the server, which stops with the test.
 func newMailbox(t testing.TB) *Mailbox {
 	t.Helper()
 	m := &Mailbox{t: t, arrived: make(chan *Mail, 64)}
@@ -66,7 +67,8 @@ func (m *Mailbox) url() string {
 
 const mailTimeout = 20 * time.Second
 
-// Next is the mail that arrived next, which has to be soon.
+// Next returns the next mail. It waits for a short time and fails the test if none
+// arrives.
 func (m *Mailbox) Next() *Mail {
 	m.t.Helper()
 	select {
@@ -78,7 +80,7 @@ func (m *Mailbox) Next() *Mail {
 	}
 }
 
-// Empty fails the test when there is mail that the test did not take with Next.
+// Empty fails the test if there is mail that the test has not read with Next.
 func (m *Mailbox) Empty() {
 	m.t.Helper()
 	select {
@@ -141,7 +143,7 @@ func (s *mailSession) Data(r io.Reader) error {
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// read takes a message apart that has a text and an HTML part and nothing else.
+// read parses a message that must have a text part and an HTML part, and no other.
 func (m *Mail) read(raw []byte) error {
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {

@@ -22,9 +22,9 @@ type table struct {
 
 const databaseFile = "mailhelm.db"
 
-// readTables reads a filled SQLite database, so that PostgreSQL can be filled
-// with a dozen statements instead of some thousand. Tables are in the order of
-// their creation, in which none refers to a later one.
+// readTables reads a filled SQLite database, so that PostgreSQL can be filled with a
+// dozen statements instead of some thousand. Tables are in the order of their creation,
+// so that each refers only to earlier ones.
 func readTables(ctx context.Context, dir string) ([]table, error) {
 	address := url.URL{Scheme: "file", Path: filepath.Join(dir, databaseFile), RawQuery: "mode=ro"}
 	db, err := sql.Open("sqlite", address.String())
@@ -50,8 +50,8 @@ func readTables(ctx context.Context, dir string) ([]table, error) {
 	return tables, nil
 }
 
-// tableNames leaves out what belongs to the engine, to the migrations and to the
-// job queue.
+// tableNames returns the names of the tables, without those of the engine, the
+// migrations and the job queue.
 func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table'
 		AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'river_%' AND name <> 'schema_versions' ORDER BY rowid`)
@@ -101,7 +101,7 @@ func readRows(ctx context.Context, db *sql.DB, name string) ([]map[string]any, e
 	return all, rows.Err()
 }
 
-// fillPostgres puts the tables into a database that has the schema and no rows.
+// fillPostgres inserts the tables into a database that has the schema and no rows.
 func fillPostgres(ctx context.Context, address string, tables []table) error {
 	db, err := sql.Open("postgres", address)
 	if err != nil {

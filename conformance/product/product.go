@@ -24,50 +24,55 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Options of a product. The zero value is SQLite without a rate limit.
+// Options configures a product. The zero value is SQLite without a rate limit.
 type Options struct {
 	Postgres bool
 	// PostgresURL is an empty database to use instead of a new one of the shared server.
 	PostgresURL string
-	// Beside is a product on PostgreSQL whose database and clock this one shares, as a
-	// second server would; nil means a database of its own.
+	// Beside is a product on PostgreSQL whose database and clock this one shares, like a
+	// second server; nil means a database of its own.
 	Beside *Product
-	// Past gives the demo organization a connected account and 90 days of mail, as the
-	// demo has them, which takes a second or two.
+	// Past gives the demo organization a connected account and 90 days of mail, as in
+	// the demo. This takes a second or two.
 	Past bool
-	// Recipients is what becomes of mail that the simulator sends; the zero value has
-	// all of it delivered.
+	// Recipients is the behaviour of the recipients of simulated mail; the zero value
+	// delivers all of it.
 	Recipients simulator.Behaviour
-	// RateLimit is the demo organization's calls a minute; nil means none.
+	// RateLimit is the number of calls a minute of the demo organization; nil means no
+	// limit.
 	RateLimit *int
-	// ActivitiesPerMinute is how many an organization may send; 0 means the default.
+	// ActivitiesPerMinute is the number of activities a minute that an organization may
+	// send; 0 means the default.
 	ActivitiesPerMinute int
-	// CallerWait is how long calls wait for a connection to the database before they are
-	// turned away; 0 is long, because few tests are about a machine that is busy.
+	// CallerWait is how long calls wait for a database connection before they fail; 0
+	// means a long time, because few tests are about a busy machine.
 	CallerWait time.Duration
-	// Mail gives the product a server for mail to people; see [Product.Mailbox].
+	// Mail starts an SMTP server for the product's mail to people; see
+	// [Product.Mailbox].
 	Mail bool
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
 	DynamicRegistration bool
-	// ClientDocumentCAs sign for hosts with metadata documents of clients, which may
-	// then be on the loopback; nil means the system's, and no loopback.
+	// ClientDocumentCAs signed the certificates of hosts with metadata documents of
+	// clients, which may then be on the loopback. nil means the system's CAs, and no
+	// loopback.
 	ClientDocumentCAs *x509.CertPool
-	// Topics answers what the product asks of Amazon SNS, whose certificates TopicCAs
-	// sign; with nil nobody answers.
+	// Topics answers the product's requests to Amazon SNS, with certificates signed by
+	// TopicCAs; if nil, there is no answer.
 	Topics   http.RoundTripper
 	TopicCAs *x509.CertPool
-	// Operations are mounted in the product behind its own, such as stand-ins for tools
-	// that the product promises and does not have yet.
+	// Operations are added to those of the product, such as stand-ins for tools that are
+	// declared and not yet implemented.
 	Operations []core.Operation
-	// OTLPEndpoint is a collector on the loopback that gets spans; "" makes none.
+	// OTLPEndpoint is a collector on the loopback that receives spans; "" disables
+	// spans.
 	OTLPEndpoint string
-	// RedisURL is where the product shares rate limits with others; "" means that it
-	// does not.
+	// RedisURL is the Redis in which the product shares rate limits with others; ""
+	// means that it does not share them.
 	RedisURL string
-	// Log gets the product's log, at debug level, as JSON lines; nil discards it.
-	// It is written to by one goroutine at a time until the product has ended.
+	// Log receives the product's log, at debug level, as JSON lines; nil discards it.
+	// One goroutine at a time writes to it until the product has stopped.
 	Log io.Writer
 }
 
@@ -77,24 +82,24 @@ type Product struct {
 	SMTPAddr                                                      string
 
 	Org
-	// Other is a second organization, with credentials of its own and one
-	// contact, whose things the first must not reach.
+	// Other is a second organization, with its own credentials and one contact. The
+	// first organization must not reach its data.
 	Other Org
 
 	UserEmail, UserPassword string
-	// Mailbox gets the mail of the product to people; nil unless Options has Mail.
+	// Mailbox receives the product's mail to people; nil unless Options.Mail is set.
 	Mailbox *Mailbox
 
-	// DataDir is the folder with everything that the product keeps, but for a
-	// database of PostgreSQL.
+	// DataDir is the folder with all stored data of the product, except a PostgreSQL
+	// database.
 	DataDir string
-	// Simulator is the sending account, for its faults.
+	// Simulator is the sending account; tests use it to cause failures.
 	Simulator *simulator.Simulator
 	DB        *storage.DB
-	// Connections are where the product looks for organizations' accounts, with the
-	// key that opens their secrets. Until a test saves one, everybody's is Simulator.
+	// Connections stores the accounts of organizations, with the key that opens their
+	// secrets. Until a test saves a connection, every organization uses Simulator.
 	Connections sending.Connections
-	// Clock is the time as the whole product sees it.
+	// Clock is the clock of the whole product.
 	Clock *Clock
 	// HTTP is a client whose connections end with the test.
 	HTTP *http.Client
@@ -118,10 +123,10 @@ type Credentials struct{ ClientID, ClientSecret, APIKey string }
 const (
 	stopTimeout    = 10 * time.Second
 	requestTimeout = 30 * time.Second
-	databaseConns  = 12 // each product has a pool, and all share the server's limit
+	databaseConns  = 12 // each product has a pool, and all pools share the server's limit
 )
 
-// Start starts a product that ends with the test.
+// Start starts a product that stops with the test.
 func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
@@ -145,7 +150,8 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
 	}
-	// A busy machine is not what a test of shared limits is about.
+	// The timeout is long, so that a busy machine does not affect tests of shared
+	// limits.
 	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
 	cfg.AmazonClient, cfg.NotificationCAs = amazon(t, opts.Topics), opts.TopicCAs
@@ -183,10 +189,10 @@ func Start(t testing.TB, opts Options) *Product {
 	return p
 }
 
-// quiet: libraries that log by themselves would drown what a test has to say.
+// quiet discards the logs of libraries, which would hide the output of tests.
 var quiet = sync.OnceFunc(func() { slog.SetDefault(slog.New(slog.DiscardHandler)) })
 
-// noRedirect shows a test the answer itself.
+// noRedirect makes the client return a redirect instead of following it.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 func logger(to io.Writer) *slog.Logger {
@@ -196,14 +202,14 @@ func logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// Once runs a test against a product on SQLite, and on both databases in a full run. It is
-// for what the databases cannot answer differently (core/doc/decisions/0072).
+// Once runs a test against a product on SQLite, and on both databases in a full run. It
+// is for behaviour that cannot depend on the database (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	OnceWith(t, Options{}, test)
 }
 
-// OnceWith is Once with options; their Postgres is ignored.
+// OnceWith runs a test with options, as Once does; their Postgres is ignored.
 func OnceWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	if storagetest.Full() {
@@ -223,7 +229,7 @@ func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 	EachWith(t, Options{}, test)
 }
 
-// EachWith is Each with options; their Postgres is ignored.
+// EachWith runs a test with options, as Each does; their Postgres is ignored.
 func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	for _, postgres := range []bool{false, true} {
@@ -231,7 +237,7 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 		if postgres {
 			name = "postgres"
 		}
-		own := opts // the tests run when the loop is over
+		own := opts // the tests run after the loop has ended
 		own.Postgres = postgres
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -240,7 +246,8 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	}
 }
 
-// prepare fills the data folder, and the database of PostgreSQL, with the demo data.
+// prepare writes the demo data to the data folder, and to the PostgreSQL database if one
+// is used.
 func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	t.Helper()
 	filled, err := filledTemplate()
@@ -272,7 +279,7 @@ func migrate(ctx context.Context, cfg config.Config) error {
 	return errors.Join(db.Migrate(ctx), db.Close())
 }
 
-// amazon is how the product asks Amazon in a test.
+// amazon returns the HTTP client that the product uses for Amazon in a test.
 func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	t.Helper()
 	client := ses.NewHTTPClient()
@@ -281,8 +288,8 @@ func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	return client
 }
 
-// noAmazon refuses every call but those to a server of the test's own, so that no
-// test asks Amazon itself.
+// noAmazon refuses every request but those to a server of the test, so that no test
+// calls Amazon.
 type noAmazon struct{ here, topics http.RoundTripper }
 
 func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {

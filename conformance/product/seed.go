@@ -18,16 +18,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// masterKey is every test's: what it seals lives in the test's own folder.
+// masterKey is the master key of every test. It protects only data in the test's own
+// folder.
 const masterKey = "6d61696c68656c6d2074657374206d6173746572206b65792c206f70656e2121"
 
-// seeded is who is in the data.
+// seeded has the organizations in the data.
 type seeded struct {
 	demo, other             Org
 	userEmail, userPassword string
 }
 
-// seed fills the stores of a configuration, without starting anything on them.
+// seed writes the demo data to the stores of a configuration. It starts no product.
 func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
@@ -58,8 +59,8 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}, err
 }
 
-// MakePast does what every start of the demo does: it gives the organization its
-// past, unless it has one.
+// MakePast creates the demo organization's past mail, unless it exists, as every start
+// of the demo does.
 func (p *Product) MakePast(t testing.TB) {
 	t.Helper()
 	h := p.host
@@ -73,8 +74,8 @@ func (p *Product) MakePast(t testing.TB) {
 
 const otherContact = "someone.else@example.org"
 
-// secondOrg has an account, a contact list and one contact, whose address the
-// first organization does not have.
+// secondOrg creates an organization with an account, a contact list and one contact,
+// whose address the first organization does not have.
 func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})
@@ -116,8 +117,8 @@ type template struct {
 	tables []table
 }
 
-// filledTemplate is made once in a process: filling a database takes longer than
-// most tests. All products of a process therefore have the same credentials.
+// filledTemplate is created once in a process, because filling a database takes longer
+// than most tests. All products of a process therefore have the same credentials.
 var filledTemplate = sync.OnceValues(func() (*template, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-product-")
 	if err != nil {

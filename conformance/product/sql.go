@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// SQL is the product's database, for what nothing in the product writes, such as a
-// definition that came from a repository. It ends with the test.
+// SQL returns a connection to the product's database, for data that the product cannot
+// write itself, such as a definition from a repository. It closes with the test.
 func (p *Product) SQL(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, address := "postgres", p.database

@@ -9,14 +9,15 @@ import (
 	"testing"
 )
 
-// Token gets an access token with the demo organization's live client. resource
-// is BaseURL or MCPURL; without scopes the token has all that the client has.
+// Token returns an access token for the demo organization's live client. resource is
+// BaseURL or MCPURL. Without scopes the token has all scopes of the client.
 func (p *Product) Token(t testing.TB, resource string, scopes ...string) string {
 	t.Helper()
 	return p.TokenWith(t, p.Live, resource, scopes...)
 }
 
-// TokenWith is Token with the credentials of another client.
+// TokenWith returns an access token for the client with these credentials, as Token
+// does.
 func (p *Product) TokenWith(t testing.TB, c Credentials, resource string, scopes ...string) string {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {resource}}

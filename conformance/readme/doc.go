@@ -1,10 +1,9 @@
-// Package readme runs the README: it starts the demo as the README says, takes
-// the commands out of the page and gives them to a shell in the order in which a
-// reader would paste them. What the demo prints for pasting is the same text.
+// Package readme runs the README. It starts the demo as the README says and runs the
+// commands of the page in a shell, in the order in which a reader would paste them. It
+// also checks that the demo prints the same commands.
 //
-// The ports are the only thing it changes in a command, because those of the
-// page may be in use. It owns no expectation about an operation beyond what the
-// README promises in prose.
+// It changes only the ports in a command, because those of the page may be in use. It
+// owns no expectation about an operation beyond the text of the README.
 package readme
 
 import (
@@ -15,7 +14,7 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
-// Blocks are the fenced blocks of a Markdown text in the given language, in order.
+// Blocks returns the fenced blocks of a Markdown text in the given language, in order.
 func Blocks(markdown, language string) []string {
 	var found []string
 	for _, m := range fence.FindAllStringSubmatch(markdown, -1) {
@@ -26,10 +25,10 @@ func Blocks(markdown, language string) []string {
 	return found
 }
 
-// defaultPorts are those of the page, in the order of the row that --port takes.
+// defaultPorts are the ports on the page, in the order that --port uses.
 var defaultPorts = []int{8080, 8081, 8082, 8083}
 
-// OnPorts is text with the default ports replaced by a row from first.
+// OnPorts returns text with the default ports replaced by consecutive ones from first.
 func OnPorts(text string, first int) string {
 	var pairs []string
 	for i, port := range defaultPorts {

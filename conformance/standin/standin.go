@@ -20,32 +20,32 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Config is what differs between tests. Only Operations or Fixtures are needed.
+// Config has the settings of a test. Only Operations or Fixtures are required.
 type Config struct {
-	// Operations are mounted under the names that the table of tools has, or that
-	// Fixtures add to it.
+	// Operations are mounted under names from the table of tools, or names that Fixtures
+	// adds to it.
 	Operations     []core.Operation
 	Fixtures       []tools.Fixture
 	AllowedOrigins []string
-	// DB is a SQLite of the test's own if it is nil.
+	// DB is the database; nil means a new SQLite database for the test.
 	DB *storage.DB
-	// Callers tells who calls. If it is nil, one client with every scope does, whose
-	// token is [Token].
+	// Callers authenticates callers. If it is nil, there is one client with every scope,
+	// whose token is [Token].
 	Callers guardrails.Authenticator
-	// Repositories is where pull requests go, nil for nowhere.
+	// Repositories receives pull requests; nil means that there is no host for them.
 	Repositories guardrails.RepositoryHost
-	// Clock stands still if it is nil.
+	// Clock is the clock; nil means one that stands still.
 	Clock core.Clock
-	// Metrics are thrown away if it is nil.
+	// Metrics registers the metrics; nil discards them.
 	Metrics prometheus.Registerer
 }
 
-// Token is what the one client sends.
+// Token is the token of the default client.
 const Token = "token"
 
-// Serve starts the endpoint and returns the address of its host. It ends with the
-// test. Several over one database are processes of one installation: they share the
-// secret that confirmations are signed with.
+// Serve starts the endpoint and returns the address of its host. It stops with the test.
+// Endpoints over one database act as processes of one installation: they share the key
+// that signs confirmations.
 func Serve(t *testing.T, cfg Config) string {
 	t.Helper()
 	if cfg.Clock == nil {
@@ -80,7 +80,7 @@ func Serve(t *testing.T, cfg Config) string {
 	return address
 }
 
-// oneClient stores a client and knows its token.
+// oneClient stores a client and returns an authenticator that accepts its token.
 func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authenticator {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "team", RetentionDays: 90}
@@ -99,7 +99,7 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 
 type oneToken access.Token
 
-// VerifyToken knows the one token.
+// VerifyToken accepts only Token.
 func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
 	if token != Token {
 		return access.Token{}, errors.New("unknown token")

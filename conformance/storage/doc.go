@@ -1,7 +1,6 @@
-// Package storage holds what every database that Mailhelm runs on promises to the
-// domains, tested from outside: the contracts of access.Store, audience.Store,
-// replay.Store, core.Transactor and jobs.Queue, on SQLite and on PostgreSQL with
-// the same tests.
+// Package storage tests what every supported database must do for the domains, from
+// outside. It runs the same tests of access.Store, audience.Store, replay.Store,
+// core.Transactor and jobs.Queue on SQLite and on PostgreSQL.
 //
-// What is about one engine, or about how storage is built, is tested in storage.
+// Tests about one engine, or about the implementation of storage, are in storage.
 package storage

@@ -1,9 +1,9 @@
-// Package whole proves what is true of every operation there is and will be, on
-// the running product: who may call it, that nothing of another organization can
-// be reached through it, and that text which outsiders wrote stays text.
+// Package whole tests rules that hold for every operation, present and future, on the
+// running product. They are: who may call it, that it does not reach another
+// organization's data, and that text from outsiders is never interpreted.
 //
-// The cases are made from the catalogue, the routes and the input schemas, so a
-// new operation is covered by being declared. What the tests cannot derive (what a
-// member of an input names) stands in a table that a new member must enter. The
-// package owns no test of what a single operation does.
+// The cases are derived from the catalogue, the routes and the input schemas, so a new
+// operation is covered once it is declared. What cannot be derived (the meaning of an
+// input member) is in a table to which a new member must be added. The package owns no
+// test of what a single operation does.
 package whole
