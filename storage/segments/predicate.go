@@ -72,14 +72,14 @@ func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condi
 	return c, nil
 }
 
-// selecting returns a query of columns of s for the matching contacts, with placeholders
-// that numbered replaces.
+// selecting returns a query of columns of s for the matching contacts. It holds marks of
+// parameters that numbered replaces.
 func (c *condition) selecting(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
-// parameter adds an argument and returns its placeholder. numbered gives it a number when
-// the text is complete.
+// parameter adds an argument and returns its mark. numbered replaces the mark by a number
+// when the text is complete.
 func (c *condition) parameter(v any) string {
 	c.args = append(c.args, v)
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
@@ -96,8 +96,8 @@ func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + `
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 
-// numbered replaces the placeholders by ascending numbers, because not every driver binds
-// by number. It omits arguments without a placeholder.
+// numbered replaces the marks of parameters by ascending numbers, because not every driver
+// binds by number. It omits arguments without a mark.
 func numbered(text string, args []any) (string, []any) {
 	numbers, used := map[string]string{}, []any{}
 	text = places.ReplaceAllStringFunc(text, func(place string) string {
