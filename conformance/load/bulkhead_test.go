@@ -21,7 +21,7 @@ import (
 
 // attackedEvents are opened messages of the organization that attacks. An
 // expensivePreview over them is within what a preview may cost, and takes seconds.
-const attackedEvents = 100_000
+const attackedEvents = 50_000
 
 // callerWait is how long calls of a server wait for a connection when nothing else is
 // configured.

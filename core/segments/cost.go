@@ -12,7 +12,7 @@ import (
 const (
 	// previewSteps is the greatest number of steps of a preview; see [predicate.Weight].
 	// Both databases take longer over that many than the time limit of a preview.
-	previewSteps = 200_000_000
+	previewSteps = 40_000_000
 	// weighty is the number of steps per event, or per contact, from which rows are
 	// counted first. A cheaper predicate would need so many rows that counting them
 	// costs as much as evaluating it; the time limit of the preview bounds it.

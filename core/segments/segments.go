@@ -23,7 +23,7 @@ type Config struct {
 	Log   *slog.Logger
 	// PreviewTime bounds one preview; zero means [PreviewTime].
 	PreviewTime time.Duration
-	// PreviewSteps bounds the cost of one preview; zero means 200 million steps.
+	// PreviewSteps bounds the cost of one preview; zero means 40 million steps.
 	PreviewSteps int
 }
 
