@@ -19,7 +19,8 @@ type holding struct {
 	scopes core.Scopes
 }
 
-// scopesOfArguments are the scopes that arguments need besides those of their operation.
+// scopesOfArguments maps an operation and an argument to the scope that this argument
+// requires in addition to the scopes of the operation.
 var scopesOfArguments = map[string]map[string]core.Scope{
 	"messages_list":   {"recipient": core.MessagesUnmask},
 	"messages_search": {"recipient": core.MessagesUnmask},

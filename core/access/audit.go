@@ -34,7 +34,7 @@ type Actor struct {
 	ID   string
 }
 
-// The kinds of actor besides credentials.
+// Kinds of actor that are not credentials.
 const (
 	// Operator is the administrator at a shell, who has the database itself.
 	Operator = "operator"

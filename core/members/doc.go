@@ -1,7 +1,7 @@
 // Package members owns who belongs to an organization: roles, the catalogue of
 // permissions, invitations, and the settings that members with a permission change.
 //
-// It checks that the actor may carry out each task. It signs nobody in (core/people)
+// It checks that the actor may carry out each task. Sign-in is in core/people
 // and decides nothing about credentials (core/access), except that a membership's end
 // revokes what the person allowed OAuth clients in that organization.
 //

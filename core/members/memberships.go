@@ -160,7 +160,7 @@ func notAllowed(message, next string) error {
 }
 
 // requireOtherOwner fails with core.CodeConflict unless the organization has an owner
-// besides this member. The organization must be held.
+// other than the given member. The caller must have locked the organization.
 func (m Memberships) requireOtherOwner(ctx context.Context, without Member) error {
 	members, err := m.Members.Members(ctx, without.OrgID)
 	if err != nil {

@@ -38,8 +38,8 @@ var anna = predicate.Subject{
 	},
 }
 
-// nobody is a contact with only an address.
-var nobody = predicate.Subject{Email: "b@example.com"}
+// bareContact has an address and no other value.
+var bareContact = predicate.Subject{Email: "b@example.com"}
 
 func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occurrence {
 	return predicate.Occurrence{
@@ -52,7 +52,7 @@ func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occ
 // everything and one that has nothing.
 var outcomes = []struct {
 	source       string
-	anna, nobody predicate.Truth
+	anna, bareContact predicate.Truth
 }{
 	// Strings are compared byte by byte, and an enum is one.
 	{`attr.plan = "pro"`, yes, unknown},
@@ -166,10 +166,10 @@ func TestMatch(t *testing.T) {
 	t.Parallel()
 	for _, row := range outcomes {
 		checked := compile(t, row.source)
-		for name, want := range map[string]predicate.Truth{"anna": row.anna, "nobody": row.nobody} {
+		for name, want := range map[string]predicate.Truth{"anna": row.anna, "bareContact": row.bareContact} {
 			subject := anna
-			if name == "nobody" {
-				subject = nobody
+			if name == "bareContact" {
+				subject = bareContact
 			}
 			if got := checked.Match(subject, now); got != want {
 				t.Errorf("%s: %s is %s, want %s", row.source, name, got, want)

@@ -98,7 +98,7 @@ func TestTopicWritesGoThrough(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := audiencetest.New(t, db)
 		w.Refuse(t, "contact_list_get", `{}`, core.CodeContactListNotSynced)
-		w.Want(t, "topics_list", `{}`) // remembered for a minute, unless somebody writes
+		w.Want(t, "topics_list", `{}`) // the topics are cached for a minute or until the next write
 		made := w.Want(t, "topics_create", `{"name":"Tips_1","default_subscription_status":"OPT_OUT"}`)
 		if made["display_name"] != "Tips_1" || made["origin"] != "managed" || made["status"] != "active" {
 			t.Errorf("made %v", made)

@@ -15,9 +15,9 @@ const maxTopics = 50
 
 // edit is a change of the account's topics, written down as data.
 type edit interface {
-	// apply returns the changed topics, or the refusal. It changes no argument. The
-	// account may apply an edit again when its list changed meanwhile; again is true
-	// then, and topics may already hold the result of the first time.
+	// apply returns the changed topics, or the refusal. It changes no argument. It runs
+	// again if another writer changed the account's list before the result was stored.
+	// again is true in that run, and topics may already hold the result of the first run.
 	apply(topics []sending.Topic, again bool) ([]sending.Topic, error)
 }
 
