@@ -6,13 +6,9 @@ import (
 	"testing"
 )
 
-// maxChain bounds the chain of our packages that import one another. A domain in rooms
-// takes two more than one in a single package: the program, its settings and its
-// configuration, the stores, the contact, the vocabulary that the contact speaks
-// (attributes, topics), the vocabulary of that one (the account, predicates), and core.
-//
-// The command line takes one more: package main lists the families of commands, which
-// import the wiring in serve.
+// maxChain bounds the chain of our packages that import one another. The rooms need nine:
+// the program, a family of commands, what families share, the stores, the stores of one
+// domain, the slots that stores share, the registry of attributes, predicates, and core.
 const maxChain = 9
 
 func TestImportDirections(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -74,19 +74,19 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 		connections := s.DB.Connections(master)
 		return do(ctx, accountSession{s, org, connections, sending.Connecting{
 			Connections: connections, Transactor: s.DB, Clock: s.Config.Clock, Record: s.record,
-			KeepList: s.keepList, Follow: serve.SyncAccount(queue),
+			KeepList: s.keepList, Follow: accounts.SyncAccount(queue),
 		}})
 	})
 }
 
 // keepList creates a contact list for an account that cannot hold one; see
-// [serve.KeepList].
+// [accounts.KeepList].
 func (s *session) keepList(ctx context.Context, orgID string) error {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
 		return err
 	}
-	return errors.Join(serve.KeepList(ctx, embedded, orgID), embedded.Close())
+	return errors.Join(accounts.KeepList(ctx, embedded, orgID), embedded.Close())
 }
 
 // record appends an event to the organization's audit log.

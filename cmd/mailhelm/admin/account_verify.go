@@ -5,8 +5,8 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
@@ -55,7 +55,7 @@ func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]se
 	if err != nil {
 		return nil, sending.Overview{}, err
 	}
-	adapters, err := serve.NewAdapters(s.Config, embedded)
+	adapters, err := accounts.NewAdapters(s.Config, embedded)
 	if err != nil {
 		return nil, sending.Overview{}, errors.Join(err, embedded.Close())
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
@@ -29,7 +30,7 @@ type stores struct {
 	// accounts are the sending accounts of all organizations, by their connections. They
 	// include account.
 	accounts    *sending.Accounts
-	adapters    Adapters
+	adapters    accounts.Adapters
 	connections sending.Connections
 	queue       *engine.Jobs          // enqueues jobs, runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
@@ -88,7 +89,7 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 		Store: s.db.Processes(), Replays: s.db.Replay(), Clock: cfg.Clock, Log: cfg.Log, Alone: cfg.DatabaseURL == "",
 	})
 	s.connections = s.db.Connections(master)
-	if s.adapters, err = NewAdapters(cfg, s.account); err != nil {
+	if s.adapters, err = accounts.NewAdapters(cfg, s.account); err != nil {
 		return err
 	}
 	s.accounts = sending.NewAccounts(sending.AccountsConfig{
@@ -179,7 +180,7 @@ func (s *stores) close() error {
 	if s.buckets != nil {
 		failures = append(failures, s.buckets.Close())
 	}
-	if s.adapters.servers != nil {
+	if s.adapters.Servers != nil {
 		failures = append(failures, s.adapters.Close())
 	}
 	if s.mailer != nil {

@@ -1,4 +1,4 @@
-package serve
+package accounts
 
 import (
 	"context"
@@ -35,12 +35,12 @@ func TestSyncAccountOnceLeavesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	queue := &left{jobs: syncs("org")[:1]}
 	for _, want := range []bool{true, false} {
-		if some, err := syncAccountOnce(queue)(t.Context(), "org"); some != want || err != nil || len(queue.jobs) != 3 {
+		if some, err := SyncAccountOnce(queue)(t.Context(), "org"); some != want || err != nil || len(queue.jobs) != 3 {
 			t.Errorf("left some: %v, %v, now %v", some, err, queue.jobs)
 		}
 	}
 	queue.err = errors.New("full")
-	if _, err := syncAccountOnce(queue)(t.Context(), "org"); !errors.Is(err, queue.err) {
+	if _, err := SyncAccountOnce(queue)(t.Context(), "org"); !errors.Is(err, queue.err) {
 		t.Errorf("a queue that takes nothing: %v", err)
 	}
 }

@@ -1,11 +1,10 @@
-package serve
+package accounts
 
 import (
 	"context"
 	"os"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
-	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -20,7 +19,7 @@ import (
 // not among them.
 type Adapters struct {
 	Open    map[sending.Provider]sending.Open
-	servers *smtp.SMTP
+	Servers *smtp.SMTP
 }
 
 // NewAdapters returns the adapters. Accounts of one provider share their connections to
@@ -39,7 +38,7 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 		amazon = ses.NewHTTPClient()
 	}
 	servers := smtp.New(smtp.Config{Consent: embedded, Clock: cfg.Clock, Networks: networks})
-	return Adapters{servers: servers, Open: map[sending.Provider]sending.Open{
+	return Adapters{Servers: servers, Open: map[sending.Provider]sending.Open{
 		sending.SES: ses.Open(ses.Config{
 			Credentials: ses.Credentials{
 				AccessKeyID: os.Getenv("AWS_ACCESS_KEY_ID"), Secret: os.Getenv("AWS_SECRET_ACCESS_KEY"), Token: os.Getenv("AWS_SESSION_TOKEN"),
@@ -51,7 +50,7 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 }
 
 // Close closes the open connections to SMTP servers.
-func (a Adapters) Close() error { return a.servers.Close() }
+func (a Adapters) Close() error { return a.Servers.Close() }
 
 // KeepList creates a contact list for an organization in the simulated account, unless
 // one exists. It may be repeated. Organizations on SMTP servers keep consent there.
@@ -83,9 +82,9 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 	}
 }
 
-// syncAccountOnce returns a function that enqueues the syncs that are neither waiting
+// SyncAccountOnce returns a function that enqueues the syncs that are neither waiting
 // nor running. The function reports whether it enqueued any.
-func syncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
+func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false
 		for _, job := range syncs(orgID) {
@@ -96,19 +95,5 @@ func syncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (
 			some = some || left
 		}
 		return some, nil
-	}
-}
-
-// connecting returns the tasks that change connections. This process uses a changed
-// connection at once.
-func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
-	return sending.Connecting{
-		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,
-		KeepList: func(ctx context.Context, orgID string) error { return KeepList(ctx, s.account, orgID) },
-		Follow:   SyncAccount(s.queue),
-		Forget: func(orgID string) {
-			s.accounts.Forget(orgID)
-			domains.Account.Forget(orgID)
-		},
 	}
 }

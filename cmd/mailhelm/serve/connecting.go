@@ -1,0 +1,24 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// connecting returns the tasks that change connections. This process uses a changed
+// connection at once.
+func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
+	return sending.Connecting{
+		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,
+		KeepList: func(ctx context.Context, orgID string) error { return accounts.KeepList(ctx, s.account, orgID) },
+		Follow:   accounts.SyncAccount(s.queue),
+		Forget: func(orgID string) {
+			s.accounts.Forget(orgID)
+			domains.Account.Forget(orgID)
+		},
+	}
+}
