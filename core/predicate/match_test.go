@@ -51,7 +51,7 @@ func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occ
 // outcomes has each rule of the language, with the result for a contact that has
 // everything and one that has nothing.
 var outcomes = []struct {
-	source       string
+	source            string
 	anna, bareContact predicate.Truth
 }{
 	// Strings are compared byte by byte, and an enum is one.
