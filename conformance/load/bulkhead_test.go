@@ -152,7 +152,7 @@ func dailyWork(p *product.Product, agent string) map[string]func() (*http.Reques
 	}
 }
 
-const timedCalls = 300
+const timedCalls = 3000
 
 // timed makes calls one after another and returns how long they took, sorted.
 func timed(b *testing.B, c *http.Client, request func() (*http.Request, error)) []time.Duration {

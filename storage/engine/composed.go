@@ -6,39 +6,93 @@ import (
 	"fmt"
 )
 
-// Composed runs SQL that was composed for one call and returns every row as scan reads
-// it. It uses the transaction of ctx, or else a read connection. The SQL is not prepared,
-// so PostgreSQL plans it for the given values.
-func Composed[R any](ctx context.Context, db *DB, name, text string, args []any, scan func(*sql.Rows) (R, error)) ([]R, error) {
+// Composed is a query whose SQL was composed for one call. It is not prepared, so
+// PostgreSQL plans it for the given values.
+type Composed struct {
+	// Name describes the query in errors.
+	Name string
+	Text string
+	Args []any
+	// AggregatesOnce is for queries that join the result of an aggregation: PostgreSQL
+	// then joins by hashing or sorting wherever it can. Without it, where statistics are
+	// missing or old, PostgreSQL expects a single row on each side of the join and
+	// aggregates again for each row of the other side. SQLite ignores the field.
+	AggregatesOnce bool
+}
+
+// Rows runs a query and returns every row as scan reads it. It uses the transaction of
+// ctx, or else a read connection.
+func Rows[R any](ctx context.Context, db *DB, c Composed, scan func(*sql.Rows) (R, error)) ([]R, error) {
 	var all []R
 	err := db.Retry(ctx, func() error {
 		all = nil
-		query := db.pool(ctx, false).sql.QueryContext
-		if t := db.transaction(ctx); t != nil {
-			query = t.tx.QueryContext
-		} else {
-			pass, err := db.pool(ctx, false).gate.enter(ctx)
-			if err != nil {
-				return err
+		return db.composed(ctx, c, func(rows *sql.Rows) error {
+			for rows.Next() {
+				row, err := scan(rows)
+				if err != nil {
+					return err
+				}
+				all = append(all, row)
 			}
-			defer pass.leave()
-		}
-		rows, err := query(ctx, db.dialect.Text(text), args...)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = rows.Close() }() // rows.Err reports the errors
-		for rows.Next() {
-			row, err := scan(rows)
-			if err != nil {
-				return err
-			}
-			all = append(all, row)
-		}
-		return rows.Err()
+			return rows.Err()
+		})
 	})
 	if err != nil {
-		return nil, fmt.Errorf("storage: %s: %w", name, db.cause(ctx, err))
+		return nil, fmt.Errorf("storage: %s: %w", c.Name, db.cause(ctx, err))
 	}
 	return all, nil
+}
+
+// querier is a pool, or a transaction of one.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func (db *DB) composed(ctx context.Context, c Composed, read func(*sql.Rows) error) error {
+	if t := db.transaction(ctx); t != nil {
+		if !db.hashes(c) {
+			return db.rows(ctx, t.tx, c, read)
+		}
+		return joinHashing(ctx, t.tx, func() error { return db.rows(ctx, t.tx, c, read) })
+	}
+	p := db.pool(ctx, false)
+	pass, err := p.gate.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer pass.leave()
+	if !db.hashes(c) {
+		return db.rows(ctx, p.sql, c, read)
+	}
+	// The setting needs a transaction, so that it ends with the query.
+	tx, err := p.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return unbegun{err}
+	}
+	defer func() { _ = tx.Rollback() }() // there is nothing to commit
+	return joinHashing(ctx, tx, func() error { return db.rows(ctx, tx, c, read) })
+}
+
+// hashes reports whether the database has to be told not to join row by row.
+func (db *DB) hashes(c Composed) bool { return c.AggregatesOnce && db.dialect == PostgreSQL }
+
+// joinHashing runs f while the planner of tx joins by hashing or sorting wherever it can.
+func joinHashing(ctx context.Context, tx *sql.Tx, f func() error) error {
+	if _, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = off"); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = on")
+	return err
+}
+
+func (db *DB) rows(ctx context.Context, from querier, c Composed, read func(*sql.Rows) error) error {
+	rows, err := from.QueryContext(ctx, db.dialect.Text(c.Text), c.Args...)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err reports the errors
+	return read(rows)
 }

@@ -18,8 +18,12 @@ const (
 	postgresConns     = 16
 	postgresIdleTime  = 5 * time.Minute
 	postgresConnectIn = "5" // seconds
-	// expensiveLimit is in milliseconds. It exceeds the time limit of every read.
-	expensiveLimit = "20000"
+	// withoutJIT keeps PostgreSQL from compiling statements to machine code, which it does
+	// where it estimates a high cost. For a predicate of many terms that takes seconds, and
+	// the statement itself a tenth of it.
+	withoutJIT = "SET jit = off"
+	// withLimit bounds statements to 20 s, which exceeds the time limit of every read.
+	withLimit = "SET statement_timeout = '20s'"
 )
 
 // openPostgres opens the database at c.URL. Statements are prepared on each connection,
@@ -34,17 +38,18 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.New("storage: the database URL is not one that PostgreSQL's driver reads")
 	}
 	n := divide(cmp.Or(c.MaxConns, postgresConns))
-	shared := postgresPool(connector, n.calls+n.vital)
+	plain := withSettings{connector, withoutJIT}
+	shared := postgresPool(plain, n.calls+n.vital)
 	if err := shared.sql.PingContext(ctx); err != nil {
 		_ = shared.close()
 		return nil, fmt.Errorf("storage: open postgres: %w", err)
 	}
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
-	expensive := postgresPool(bounded{connector}, n.expensive)
+	expensive := postgresPool(withSettings{connector, withoutJIT + ";" + withLimit}, n.expensive)
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
 	// River uses these connections without the gate, so the gate leaves one of them to
 	// it.
-	background := postgresPool(connector, n.background)
+	background := postgresPool(plain, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{
 		dialect: PostgreSQL, name: name, clock: c.Clock, logger: c.Logger,
@@ -71,16 +76,20 @@ func postgresPool(connector driver.Connector, size int) *pool {
 	return &pool{sql: db, dialect: PostgreSQL, idle: size}
 }
 
-// bounded makes connections on which the server itself cancels long statements. The
-// program cannot cancel them if its network fails.
-type bounded struct{ driver.Connector }
+// withSettings makes connections on which a SQL text of settings was run first. The
+// statement timeout is such a setting because the server itself then cancels a statement,
+// also where the network to this program has failed.
+type withSettings struct {
+	driver.Connector
+	settings string
+}
 
-func (b bounded) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := b.Connector.Connect(ctx)
+func (w withSettings) Connect(ctx context.Context) (driver.Conn, error) {
+	conn, err := w.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, "SET statement_timeout = "+expensiveLimit, nil); err != nil {
+	if _, err := conn.(driver.ExecerContext).ExecContext(ctx, w.settings, nil); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

@@ -2,6 +2,7 @@ package segments
 
 import (
 	"context"
+	"strings"
 
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -24,4 +25,14 @@ func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	}
 	text, args := numbered(c.selecting(`count(*)`), c.args)
 	return e.Text(text), args, nil
+}
+
+// Plan returns the plan of the query that counts the contacts of a question.
+func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, error) {
+	c, err := conditionOn(db, &q)
+	if err != nil {
+		return "", err
+	}
+	lines, err := engine.Rows(ctx, db, c.query("plan", `EXPLAIN (COSTS OFF) `+c.selecting(`count(*)`)), scanID)
+	return strings.Join(lines, "\n"), err
 }

@@ -76,16 +76,7 @@ func (s Store) CountMatching(ctx context.Context, q segments.Question) (int, err
 	if err != nil {
 		return 0, err
 	}
-	text, args := numbered(c.selecting(`count(*)`), c.args)
-	counts, err := engine.Composed(ctx, s.db, "count of a predicate", text, args, func(rows *sql.Rows) (int, error) {
-		var n int
-		err := rows.Scan(&n)
-		return n, err
-	})
-	if err != nil {
-		return 0, err
-	}
-	return counts[0], nil
+	return s.count(ctx, c.query("count of a predicate", c.selecting(`count(*)`)))
 }
 
 func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
@@ -95,9 +86,9 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 	}
 	// Addresses are looked up only for the contacts on the page.
 	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
-	text, args := numbered(`SELECT c.id, c.email, `+membership.IsMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
-		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`, c.args)
-	examples, err := engine.Composed(ctx, s.db, "sample of a predicate", text, args, func(rows *sql.Rows) (segments.Example, error) {
+	sample := c.query("sample of a predicate", `SELECT c.id, c.email, `+membership.IsMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
+		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`)
+	examples, err := engine.Rows(ctx, s.db, sample, func(rows *sql.Rows) (segments.Example, error) {
 		var e segments.Example
 		err := rows.Scan(&e.ContactID, &e.Email, &e.Mailable)
 		return e, err
@@ -113,9 +104,9 @@ func (s Store) Differing(ctx context.Context, q segments.Question, segmentID str
 	if err != nil {
 		return nil, err
 	}
-	text, args := numbered(c.selecting(`s.contact_id`)+` AND NOT EXISTS (SELECT 1 FROM segment_members AS x WHERE x.org_id = `+orgParameter+
-		` AND x.segment_id = `+c.text(segmentID)+` AND x.contact_id = s.contact_id) LIMIT `+c.parameter(limit), c.args)
-	entering, err := engine.Composed(ctx, s.db, "contacts that enter", text, args, scanID)
+	entering, err := engine.Rows(ctx, s.db, c.query("contacts that enter", c.selecting(`s.contact_id`)+
+		` AND NOT EXISTS (SELECT 1 FROM segment_members AS x WHERE x.org_id = `+orgParameter+
+		` AND x.segment_id = `+c.text(segmentID)+` AND x.contact_id = s.contact_id) LIMIT `+c.parameter(limit)), scanID)
 	if err != nil || len(entering) == limit {
 		return entering, err
 	}
@@ -126,10 +117,9 @@ func (s Store) Differing(ctx context.Context, q segments.Question, segmentID str
 // leaving returns the members that no longer match. It joins the matching contacts to the
 // members, because a long list would be searched once for each member.
 func (s Store) leaving(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
-	text, args := numbered(`SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+c.selecting(`s.contact_id`)+
-		`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
-		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit), c.args)
-	return engine.Composed(ctx, s.db, "contacts that leave", text, args, scanID)
+	return engine.Rows(ctx, s.db, c.query("contacts that leave", `SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+
+		c.selecting(`s.contact_id`)+`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
+		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit)), scanID)
 }
 
 func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {

@@ -37,8 +37,10 @@ type condition struct {
 	byEvents   bool
 	aggregates strings.Builder
 	aggregated int
-	event      *predicate.Event
-	fault      error
+	// grouped is set when the SQL aggregates the events of contacts.
+	grouped bool
+	event   *predicate.Event
+	fault   error
 }
 
 // The parameters that every condition has: the organization and, where it is
@@ -76,6 +78,12 @@ func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condi
 // parameters that numbered replaces.
 func (c *condition) selecting(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
+}
+
+// query returns the query of a text that contains the condition.
+func (c *condition) query(name, text string) engine.Composed {
+	numberedText, args := numbered(text, c.args)
+	return engine.Composed{Name: name, Text: numberedText, Args: args, AggregatesOnce: c.grouped && !c.narrowed}
 }
 
 // parameter adds an argument and returns its mark. numbered replaces the mark by a number

@@ -108,11 +108,11 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 	var text string
 	c.inside(&n.Source.Event, func() {
 		from, where, by := c.events(&n.Source)
-		of := ` FROM ` + from + ` WHERE ` + where
+		of := `SELECT ` + by.column + ` FROM ` + from + ` WHERE ` + where
 		if !some {
-			of += ` GROUP BY ` + by.column + ` HAVING ` + c.figureTest(n, c.figure(n))
+			of = c.groups(of + ` GROUP BY ` + by.column + ` HAVING ` + c.figureTest(n, c.figure(n)))
 		}
-		text = by.contact + ` IN (SELECT ` + by.column + of + `)`
+		text = by.contact + ` IN (` + of + `)`
 	})
 	return text
 }
@@ -188,8 +188,8 @@ func (c *condition) eventTest(n *predicate.EventTest) string {
 	c.inside(&n.Source.Event, func() {
 		figure := c.figure(n)
 		from, where, by := c.events(&n.Source)
-		c.aggregates.WriteString(` LEFT JOIN (SELECT ` + by.column + ` AS who, ` + figure + ` AS figure FROM ` + from + ` WHERE ` + where +
-			` GROUP BY ` + by.column + `) AS ` + alias + ` ON ` + alias + `.who = ` + by.contact)
+		groups := c.groups(`SELECT ` + by.column + ` AS who, ` + figure + ` AS figure FROM ` + from + ` WHERE ` + where + ` GROUP BY ` + by.column)
+		c.aggregates.WriteString(` LEFT JOIN (` + groups + `) AS ` + alias + ` ON ` + alias + `.who = ` + by.contact)
 	})
 	switch n.Kind {
 	case predicate.Exists:
@@ -198,4 +198,15 @@ func (c *condition) eventTest(n *predicate.EventTest) string {
 		return c.figureTest(n, `coalesce(`+alias+`.figure, 0)`)
 	}
 	return c.figureTest(n, alias+`.figure`)
+}
+
+// groups returns a subquery of events by contact that PostgreSQL runs once. For a question
+// about given contacts, which has few groups, it keeps the rows of the subquery. For all
+// contacts see [engine.Composed.AggregatesOnce].
+func (c *condition) groups(subquery string) string {
+	c.grouped = true
+	if !c.narrowed {
+		return subquery
+	}
+	return `/*pg WITH g AS MATERIALIZED (*/ ` + subquery + ` /*pg ) SELECT * FROM g*/`
 }

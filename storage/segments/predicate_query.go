@@ -26,12 +26,24 @@ func matching(ctx context.Context, db *engine.DB, q *segments.Question) ([]strin
 	if err != nil {
 		return nil, err
 	}
-	text, args := numbered(c.selecting(`s.contact_id`), c.args)
-	return engine.Composed(ctx, db, "matching contacts", text, args, scanID)
+	return engine.Rows(ctx, db, c.query("matching contacts", c.selecting(`s.contact_id`)), scanID)
 }
 
 func scanID(rows *sql.Rows) (string, error) {
 	var id string
 	err := rows.Scan(&id)
 	return id, err
+}
+
+// count returns the only row of a query, which is a number.
+func (s Store) count(ctx context.Context, q engine.Composed) (int, error) {
+	counts, err := engine.Rows(ctx, s.db, q, func(rows *sql.Rows) (int, error) {
+		var n int
+		err := rows.Scan(&n)
+		return n, err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
 }

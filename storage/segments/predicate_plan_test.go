@@ -1,0 +1,46 @@
+package segments_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/predicate"
+	"github.com/mailhelm/mailhelm/core/predicate/predicatetest"
+	"github.com/mailhelm/mailhelm/core/segments"
+	segmentsstore "github.com/mailhelm/mailhelm/storage/segments"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestEventsAreAggregatedOnce holds the plans of PostgreSQL for tables without statistics,
+// where its planner expects a single row everywhere: no join runs an aggregation again
+// for each contact.
+func TestEventsAreAggregatedOnce(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Postgres(t)
+	const groups = 3
+	for name, source := range map[string]string{
+		"required": `count(open) > 2 and count(click) > 2 and count(send) > 2`,
+		"any":      `count(open) > 2 or count(click) > 2 or count(send where subject contains "x") > 2`,
+	} {
+		checked, err := predicate.Compile(source, predicate.Schema{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := segments.Question{OrgID: core.NewID(), Predicate: checked, Now: predicatetest.Now}
+		plan, err := segmentsstore.Plan(t.Context(), db.DB, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(plan, "Nested Loop") || strings.Count(plan, "Group Key") != groups {
+			t.Errorf("%s, all contacts:\n%s", name, plan)
+		}
+		q.Contacts = []string{core.NewID()}
+		if plan, err = segmentsstore.Plan(t.Context(), db.DB, q); err != nil {
+			t.Fatal(err)
+		}
+		if kept := strings.Count(plan, "CTE g\n"); kept != groups {
+			t.Errorf("%s, given contacts: %d of %d aggregations are kept:\n%s", name, kept, groups, plan)
+		}
+	}
+}
