@@ -4,5 +4,5 @@ import _ "embed" // the reference below
 
 // Reference teaches the language to an author, in under 2 KB.
 //
-//go:embed reference.md
+//go:embed language_reference.md
 var Reference string

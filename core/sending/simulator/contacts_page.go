@@ -1,0 +1,64 @@
+package simulator
+
+import (
+	"context"
+	"database/sql"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+const selectContacts = `
+SELECT id, email, unsubscribe_all, preferences, updated_at FROM contacts
+WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3`
+
+// Contacts returns a page of at most 1,000 contacts, in the order of their creation. A
+// contact that exists during the whole iteration appears exactly once, whatever is
+// added or deleted in between. It fails with Invalid for a token of another
+// organization or a malformed one.
+func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sending.Contact, string, error) {
+	var page []sending.Contact
+	var next string
+	err := s.call(ctx, MethodContacts, func(ctx context.Context) error {
+		after, err := decodePageToken(orgID, token)
+		if err != nil {
+			return err
+		}
+		if _, err := readList(ctx, s.selectList, orgID); err != nil {
+			return err
+		}
+		var last int64
+		page, last, err = s.readPage(ctx, orgID, after)
+		if last != 0 {
+			next = encodePageToken(orgID, last)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	return page, next, nil
+}
+
+// readPage reads one contact more than the page holds, to detect whether another page
+// follows. If so, it returns the id of the page's last contact, else 0.
+func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]sending.Contact, int64, error) {
+	page := make([]sending.Contact, 0, s.pageSize)
+	last, more := int64(0), false
+	err := eachRow(ctx, s.selectContacts, func(rows *sql.Rows) error {
+		if len(page) == s.pageSize {
+			more = true
+			return nil
+		}
+		var c sending.Contact
+		var preferences string
+		var updatedAt int64
+		err := rows.Scan(&last, &c.Email, &c.UnsubscribeAll, &preferences, &updatedAt)
+		c.Preferences, c.UpdatedAt = decodePreferences(preferences), timeOf(updatedAt)
+		page = append(page, c)
+		return err
+	}, orgID, after, s.pageSize+1)
+	if !more {
+		last = 0
+	}
+	return page, last, err
+}
