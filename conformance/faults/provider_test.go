@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/conformance/product"
+	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
 // provider is a server that speaks as Amazon SES does, or as it never would.

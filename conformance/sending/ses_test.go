@@ -7,9 +7,9 @@ import (
 	"time"
 
 	conformance "github.com/mailhelm/mailhelm/conformance/sending"
+	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/ses"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )

@@ -169,7 +169,7 @@ func sceneWith(t *testing.T, signer authority) *scene {
 		Connections: connections, Metrics: s.metrics,
 		Events:    messages.NewBatch(messages.New(messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: clock})),
 		Amazon:    ingest.NewAmazon(ingest.AmazonConfig{Fetch: s.internet, Roots: signer.roots, Clock: clock}),
-		Simulator: ingest.Fixed{PublicKey: &foreignKey().PublicKey},
+		Simulator: fixedKey{&foreignKey().PublicKey},
 		DocsURL:   "https://docs.example", Clock: clock, Log: slog.New(slog.NewTextHandler(s.log, nil)),
 	}
 	s.handler = ingest.New(s.events)

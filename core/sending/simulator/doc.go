@@ -1,8 +1,8 @@
 // Package simulator is the default sending account, for development and tests. It has
 // no provider and never opens a network connection. It implements
 // [github.com/mailhelm/mailhelm/core/sending.Account] and generates the events of every
-// message. Below it, wire serves the provider's REST API from the same engine, and
-// notify posts its events.
+// message. Below it, notify posts its events. conformance/sending/wire serves the
+// provider's REST API from the same engine to tests.
 //
 // # What it imitates
 //

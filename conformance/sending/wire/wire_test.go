@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
 // caller sends requests without an SDK. Requests and responses are written out in the

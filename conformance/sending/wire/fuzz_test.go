@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
 // FuzzWire checks that every request gets a response in the provider's format: no

@@ -1,4 +1,4 @@
-package simulator_test
+package wire_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -14,17 +15,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/conformance/sending/wire"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
-	"github.com/mailhelm/mailhelm/core/sending/simulator/wire"
 )
 
 // BenchmarkWire measures the basis of decisions 4 and 37: one read of a contact, called
 // directly and over the wire without a socket. It includes the request, the signature,
 // the routing and the JSON of both sides. It excludes the SDK's own middleware.
 func BenchmarkWire(b *testing.B) {
-	s := open(b, filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
-	seed(b, s, "org", 10_000)
+	s := openWithPeople(b, 10_000)
 	read := func(read func(ctx context.Context) (sending.Contact, error)) func(b *testing.B) {
 		return func(b *testing.B) {
 			b.ReportAllocs()
@@ -40,6 +40,30 @@ func BenchmarkWire(b *testing.B) {
 	signed := &wireClient{http: &http.Client{Transport: wire.Transport(wire.Config{Account: s, OrgID: "org"})}}
 	b.Run("direct", read(direct))
 	b.Run("wire", read(func(ctx context.Context) (sending.Contact, error) { return signed.contact(ctx, email) }))
+}
+
+// openWithPeople returns an account whose list has two topics and n contacts.
+func openWithPeople(b *testing.B, n int) *simulator.Simulator {
+	b.Helper()
+	s, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = s.Close() })
+	people := make([]sending.Contact, n)
+	for i := range people {
+		people[i] = sending.Contact{
+			Email:       fmt.Sprintf("person-%d@example.com", i),
+			Preferences: map[string]sending.Subscription{"news": sending.OptIn, "offers": sending.OptOut},
+		}
+	}
+	topics := []sending.Topic{
+		{Name: "news", DisplayName: "news", Default: sending.OptOut}, {Name: "offers", DisplayName: "offers", Default: sending.OptOut},
+	}
+	if err := s.Seed(b.Context(), "org", simulator.Setup{List: &sending.ContactList{Name: "people", Topics: topics}, Contacts: people}); err != nil {
+		b.Fatal(err)
+	}
+	return s
 }
 
 // wireContact has the members of the provider's response.
