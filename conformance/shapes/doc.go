@@ -1,4 +1,4 @@
-// Package members compares the product's answers with tables of their members. Each
+// Package shapes compares the product's answers with tables of their members. Each
 // member is listed by its path, with the kinds of its values, whether it may be null or
 // absent, and its allowed words. A table is checked twice: against real answers about an
 // organization with all kinds of data, and against the published schemas. A member that
@@ -7,4 +7,4 @@
 // may refuse.
 //
 // It owns no rule about the values; the other packages of conformance do.
-package members
+package shapes

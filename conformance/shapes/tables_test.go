@@ -1,4 +1,4 @@
-package members_test
+package shapes_test
 
 // The tables of records, and of the answers that hold them.
 const (

@@ -1,4 +1,4 @@
-package members_test
+package shapes_test
 
 import (
 	"slices"
