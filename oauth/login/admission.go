@@ -4,46 +4,65 @@ import (
 	"net/http"
 	"net/url"
 
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/core/throttle"
+	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
+
+// Admission identifies the visitor of a request by the session cookie, and redirects
+// visitors who still have to sign in or prove a second factor.
+type Admission struct {
+	*Frame
+	sessions *people.Sessions
+	factors  *people.SecondFactors
+	cookies  cookies
+	proxies  proxies.Trusted
+}
+
+// Visitor returns the person who sent the request. It fails with invalid_key when no
+// person is signed in.
+func (a *Admission) Visitor(r *http.Request) (people.Visitor, error) {
+	return a.sessions.Current(r.Context(), a.cookies.session.read(r))
+}
 
 // Admit returns the signed-in visitor. When it returns false, it has written the
 // response: a redirect to the sign-in page, or an error. Where the organization requires
 // a second factor, it redirects to the page for setting one up or for proving it.
-func (s *Site) Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
-	return s.AdmitTo(w, r, here(r))
+func (a *Admission) Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
+	return a.AdmitTo(w, r, here(r))
 }
 
 // AdmitTo is Admit with the path to return to after signing in. next is a path of this
 // host.
-func (s *Site) AdmitTo(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
-	visitor, ok := s.signedIn(w, r, next)
+func (a *Admission) AdmitTo(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
+	visitor, ok := a.signedInVisitor(w, r, next)
 	if !ok {
 		return people.Visitor{}, false
 	}
-	demand, err := s.factors.Demand(r.Context(), visitor)
+	demand, err := a.factors.Demand(r.Context(), visitor)
 	if err != nil {
-		s.Fail(w, r, err)
+		a.Fail(w, r, err)
 		return people.Visitor{}, false
 	}
-	return visitor, s.met(w, demand, next)
+	return visitor, a.meetDemand(w, demand, next)
 }
 
 // Confirm requires a second factor proven in the last ten minutes, if the visitor's
 // organization requires one. When it returns false, it has redirected to the proof;
 // afterwards the browser returns to next, a path of this host.
-func (s *Site) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
-	demand, err := s.factors.DemandLately(r.Context(), v)
+func (a *Admission) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
+	demand, err := a.factors.DemandLately(r.Context(), v)
 	if err != nil {
-		s.Fail(w, r, err)
+		a.Fail(w, r, err)
 		return false
 	}
-	return s.met(w, demand, next)
+	return a.meetDemand(w, demand, next)
 }
 
-// met reports whether there is no demand. Otherwise it redirects to the page where the
+// meetDemand reports whether there is no demand. Otherwise it redirects to the page where the
 // demand is met.
-func (s *Site) met(w http.ResponseWriter, demand people.Demand, next string) bool {
+func (a *Admission) meetDemand(w http.ResponseWriter, demand people.Demand, next string) bool {
 	switch demand {
 	case people.DemandSetUp:
 		seeOther(w, withNext(SecurityPath, localPath(next)))
@@ -55,20 +74,37 @@ func (s *Site) met(w http.ResponseWriter, demand people.Demand, next string) boo
 	return false
 }
 
-// signedIn returns the visitor without checking the organization's demands. It is for
+// signedInVisitor returns the visitor without checking the organization's demands. It is for
 // the pages on which second factors are set up. When it returns false, it has written
 // the response.
-func (s *Site) signedIn(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
-	visitor, err := s.Visitor(r)
+func (a *Admission) signedInVisitor(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
+	visitor, err := a.Visitor(r)
 	if IsSignedOut(err) {
-		s.AskToSignIn(w, next)
+		a.AskToSignIn(w, next)
 		return people.Visitor{}, false
 	}
 	if err != nil {
-		s.Fail(w, r, err)
+		a.Fail(w, r, err)
 		return people.Visitor{}, false
 	}
 	return visitor, true
+}
+
+// AskToSignIn redirects to the sign-in page, which continues to next, a path of this
+// host with its query.
+func (a *Admission) AskToSignIn(w http.ResponseWriter, next string) {
+	seeOther(w, signInAddress(next))
+}
+
+// Organizations returns the organizations that the visitor may switch to.
+func (a *Admission) Organizations(r *http.Request, v people.Visitor) ([]core.Org, error) {
+	return a.sessions.Organizations(r.Context(), v.User.ID)
+}
+
+// clientOf returns the network of the request's client, for counting attempts. It uses
+// forwarding headers of trusted proxies only, because anyone can send such headers.
+func (a *Admission) clientOf(r *http.Request) string {
+	return throttle.NetworkOf(a.proxies.Remote(r))
 }
 
 // here returns the path to come back to after signing in: the requested page. It

@@ -21,49 +21,49 @@ type appPage struct {
 
 // beginApp shows a new secret on every call, so that a secret seen earlier is of no
 // use.
-func (s *Site) beginApp(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.member(w, r)
+func (p *securityPages) beginApp(w http.ResponseWriter, r *http.Request) {
+	v, ok := p.submitter(w, r)
 	if !ok {
 		return
 	}
-	key, err := s.factors.BeginApp(r.Context(), v)
+	key, err := p.factors.BeginApp(r.Context(), v)
 	if err != nil {
-		s.securityRefused(w, r, v, err)
+		p.refuseChange(w, r, v, err)
 		return
 	}
-	s.showApp(w, r, v, key, nil)
+	p.showApp(w, r, v, key, nil)
 }
 
 // confirmApp checks the first code of the app and stores the app.
-func (s *Site) confirmApp(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.member(w, r)
+func (p *securityPages) confirmApp(w http.ResponseWriter, r *http.Request) {
+	v, ok := p.submitter(w, r)
 	if !ok {
 		return
 	}
-	added, err := s.factors.ConfirmApp(r.Context(), v, r.PostForm.Get(fieldCode), requestID(r))
+	added, err := p.factors.ConfirmApp(r.Context(), v, r.PostForm.Get(fieldCode), requestID(r))
 	if err == nil {
-		s.cookies.session.set(w, added.Secret)
-		s.showCodes(w, r, added.RecoveryCodes)
+		p.cookies.session.set(w, added.Secret)
+		p.showCodes(w, r, added.RecoveryCodes)
 		return
 	}
 	e := core.AsError(err)
 	if e.Code != core.CodeValidationFailed && e.Code != core.CodeRateLimited {
-		s.securityRefused(w, r, v, err)
+		p.refuseChange(w, r, v, err)
 		return
 	}
-	s.logRefusal(r, "first code", e)
-	key, err := s.factors.PendingApp(r.Context(), v)
+	p.logRefusal(r, "first code", e)
+	key, err := p.factors.PendingApp(r.Context(), v)
 	if err != nil {
-		s.securityRefused(w, r, v, err)
+		p.refuseChange(w, r, v, err)
 		return
 	}
-	s.showApp(w, r, v, key, e)
+	p.showApp(w, r, v, key, e)
 }
 
-func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor, key people.AppKey, wrong *core.Error) {
+func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor, key people.AppKey, wrong *core.Error) {
 	qr, err := squaresOf(key.URI)
 	if err != nil {
-		s.Fail(w, r, err)
+		p.Fail(w, r, err)
 		return
 	}
 	page, status := appPage{
@@ -73,7 +73,11 @@ func (s *Site) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor,
 		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
 		retryLater(w, wrong)
 	}
-	s.Show(w, r, status, s.pages.app, "Authenticator app", page)
+	p.Show(w, r, status, p.app, "Authenticator app", page)
+}
+
+func (p *securityPages) removeApp(w http.ResponseWriter, r *http.Request) {
+	p.applyChange(w, r, func(v people.Visitor) error { return p.factors.RemoveApp(r.Context(), v, requestID(r)) })
 }
 
 // squares is a QR code as the path of an inline SVG image. Inline, the secret has no

@@ -1,6 +1,7 @@
 package login
 
 import (
+	"fmt"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core/access"
@@ -8,33 +9,58 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
+// Entrance begins sessions. It also serves the page of an invitation, on which a person
+// creates an account or signs in to join.
+type Entrance struct {
+	*Admission
+	devices Devices
+}
+
+// letIn sets the session cookie. It remembers the device unless the session still
+// awaits a second factor. The sign-in succeeds even if the device cannot be stored.
+func (e *Entrance) letIn(w http.ResponseWriter, r *http.Request, secret string) {
+	e.cookies.session.set(w, secret)
+	v, err := e.sessions.Current(r.Context(), secret)
+	if IsSignedOut(err) {
+		return
+	}
+	if err == nil {
+		var device string
+		if device, err = e.devices.Remember(r.Context(), v.User.ID, e.cookies.device.read(r)); err == nil {
+			e.cookies.device.set(w, device)
+			return
+		}
+	}
+	e.logFailure(r, fmt.Errorf("remember the device: %w", err))
+}
+
 // Enter begins the first session of a new account. It ends the browser's previous
 // session.
-func (s *Site) Enter(w http.ResponseWriter, r *http.Request, member members.Member) error {
-	secret, err := s.sessions.BeginFirst(r.Context(), member, s.cookies.session.read(r), requestID(r))
+func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request, member members.Member) error {
+	secret, err := e.sessions.BeginFirst(r.Context(), member, e.cookies.session.read(r), requestID(r))
 	if err != nil {
 		return err
 	}
-	s.letIn(w, r, secret)
+	e.letIn(w, r, secret)
 	return nil
 }
 
 // ProvePassword checks a password, with the throttle and the errors of signing in. It
 // begins no session.
-func (s *Site) ProvePassword(r *http.Request, email, password string) (access.User, error) {
-	return s.sessions.ProvePassword(r.Context(), people.SignInRequest{
-		Email: email, Password: password, Client: s.clientOf(r), Device: s.cookies.device.read(r), RequestID: requestID(r),
+func (e *Entrance) ProvePassword(r *http.Request, email, password string) (access.User, error) {
+	return e.sessions.ProvePassword(r.Context(), people.SignInRequest{
+		Email: email, Password: password, Client: e.clientOf(r), Device: e.cookies.device.read(r), RequestID: requestID(r),
 	})
 }
 
 // WorkIn switches the visitor's session to another of their organizations.
-func (s *Site) WorkIn(r *http.Request, orgID string) error {
-	return s.sessions.SwitchOrg(r.Context(), s.cookies.session.read(r), orgID)
+func (e *Entrance) WorkIn(r *http.Request, orgID string) error {
+	return e.sessions.SwitchOrg(r.Context(), e.cookies.session.read(r), orgID)
 }
 
 // SignedOut reports whether an error means that no person is signed in.
-func (*Site) SignedOut(err error) bool { return IsSignedOut(err) }
+func (*Entrance) SignedOut(err error) bool { return IsSignedOut(err) }
 
 // SignInAddress returns the path of the sign-in page that continues to next, a path of
 // this host with its query.
-func (*Site) SignInAddress(next string) string { return signInAddress(localPath(next)) }
+func (*Entrance) SignInAddress(next string) string { return signInAddress(localPath(next)) }

@@ -38,3 +38,10 @@ func plain(decoded string) bool {
 func signInAddress(next string) string {
 	return withNext(SignInPath, next)
 }
+
+func orHome(next string) string {
+	if next == "" {
+		return SignInPath
+	}
+	return next
+}

@@ -1,18 +1,15 @@
 package login
 
 import (
-	"bytes"
 	"embed"
 	"errors"
 	"fmt"
 	"html/template"
 	"io/fs"
-	"log/slog"
 	"net/http"
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/people"
 )
 
 //go:embed pages/*.html
@@ -56,62 +53,6 @@ func ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	return page, nil
 }
 
-// ParsePage is the function ParsePage as a method, for packages that have only the
-// site.
-func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
-	return ParsePage(files, names...)
-}
-
-// frame is the data of the frame's template.
-type frame struct {
-	Title, Style, DocsURL string
-	Data                  any
-}
-
-// Show writes a page with the status. A page that cannot be rendered is answered with
-// 500.
-func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
-	var b bytes.Buffer
-	if err := page.Execute(&b, frame{Title: title, Style: StylePath, DocsURL: s.docsURL, Data: data}); err != nil {
-		s.logFailure(r, fmt.Errorf("make page: %w", err))
-		w.WriteHeader(http.StatusInternalServerError)
-		return
-	}
-	h := w.Header()
-	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Length", strconv.Itoa(b.Len()))
-	w.WriteHeader(status)
-	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes()) // a client that has disconnected is not an error
-	}
-}
-
-// refusal is the data of the page for errors.
-type refusal struct{ Heading, Text, RequestID string }
-
-// Refuse writes a page with the error and the next step.
-func (s *Site) Refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
-	s.Show(w, r, status, s.pages.refusal, heading, refusal{Heading: heading, Text: text, RequestID: requestID(r)})
-}
-
-// Fail writes a page for err. An error of the API has its own text. Any other error is
-// shown as an internal error, and its cause is only in the log.
-func (s *Site) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	e := core.AsError(err)
-	retryLater(w, e)
-	if e.IsFault() {
-		s.logFailure(r, err)
-		s.Refuse(w, r, e.HTTPStatus(), "Something failed on our side", "Try again in a moment.")
-		return
-	}
-	s.Refuse(w, r, e.HTTPStatus(), e.Message, e.NextStep())
-}
-
-func (s *Site) logFailure(r *http.Request, err error) {
-	s.log.LogAttrs(r.Context(), slog.LevelWarn, "page failed",
-		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
-}
-
 // IsSignedOut reports whether an error means that no person is signed in.
 func IsSignedOut(err error) bool {
 	e, ok := errors.AsType[*core.Error](err)
@@ -135,10 +76,4 @@ func writeFile(w http.ResponseWriter, r *http.Request, kind string, content []by
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("Content-Length", strconv.Itoa(len(content)))
 	_, _ = w.Write(content) // a failure means that the client has disconnected
-}
-
-// account is the data of the page of a signed-in person.
-type account struct {
-	Visitor       people.Visitor
-	Organizations []core.Org
 }

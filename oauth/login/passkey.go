@@ -13,52 +13,15 @@ import (
 //go:embed pages/passkey.js
 var passkeyScript []byte
 
-// signInWithPasskey checks the passkey's answer and begins a session of its owner.
-func (s *Site) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
-	next := localPath(r.PostForm.Get(fieldNext))
-	secret, err := s.factors.SignIn(r.Context(), people.PasskeySignIn{
-		Answer: passkeyAnswer(r), Client: s.clientOf(r), Previous: s.cookies.session.read(r), RequestID: requestID(r),
-	})
-	if err != nil {
-		s.signInRefused(w, r, signInForm{Next: next}, core.AsError(err))
-		return
-	}
-	s.letIn(w, r, secret)
-	seeOther(w, orHome(next))
-}
-
-// askSignIn returns the options of a sign-in to the script.
-func (s *Site) askSignIn(w http.ResponseWriter, r *http.Request) {
-	q, err := s.factors.AskSignIn(r.Context(), s.clientOf(r))
-	s.question(w, r, q, err)
-}
-
-// askProofPasskey returns the options of a proof to the script.
-func (s *Site) askProofPasskey(w http.ResponseWriter, r *http.Request) {
-	q, err := s.factors.AskPasskey(r.Context(), s.cookies.session.read(r))
-	s.question(w, r, q, err)
-}
-
-// askNewPasskey returns the options for a new passkey to the script.
-func (s *Site) askNewPasskey(w http.ResponseWriter, r *http.Request) {
-	v, err := s.Visitor(r)
-	if err != nil {
-		s.question(w, r, people.PasskeyQuestion{}, err)
-		return
-	}
-	q, err := s.factors.BeginPasskey(r.Context(), v)
-	s.question(w, r, q, err)
-}
-
-// question writes the response to the script: {"ceremony", "options"}, or {"problem"}
+// answerQuestion writes the response to the script: {"ceremony", "options"}, or {"problem"}
 // with a text for the person.
-func (s *Site) question(w http.ResponseWriter, r *http.Request, q people.PasskeyQuestion, err error) {
+func (f *Frame) answerQuestion(w http.ResponseWriter, r *http.Request, q people.PasskeyQuestion, err error) {
 	status := http.StatusOK
 	content := map[string]any{"ceremony": q.Ceremony, "options": json.RawMessage(q.Options)}
 	if err != nil {
 		e := core.AsError(err)
 		if e.IsFault() {
-			s.logFailure(r, err)
+			f.logFailure(r, err)
 			e = &core.Error{Code: e.Code, Message: "Something failed on our side.", Next: "Try again in a moment.", RetryAfter: e.RetryAfter}
 		}
 		retryLater(w, e)
@@ -66,7 +29,7 @@ func (s *Site) question(w http.ResponseWriter, r *http.Request, q people.Passkey
 	}
 	body, err := json.Marshal(content)
 	if err != nil {
-		s.Fail(w, r, err)
+		f.Fail(w, r, err)
 		return
 	}
 	h := w.Header()
@@ -74,4 +37,8 @@ func (s *Site) question(w http.ResponseWriter, r *http.Request, q people.Passkey
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body) // a client that has disconnected is not an error
+}
+
+func passkeyAnswer(r *http.Request) people.PasskeyAnswer {
+	return people.PasskeyAnswer{Ceremony: r.PostForm.Get(fieldCeremony), Answer: r.PostForm.Get(fieldAnswer)}
 }

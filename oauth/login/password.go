@@ -1,6 +1,7 @@
 package login
 
 import (
+	"html/template"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -18,65 +19,72 @@ type passwordForm struct {
 	Factors bool   // the person has a second factor
 }
 
+// passwordPages change the password of a person who is signed in.
+type passwordPages struct {
+	*Admission
+	passwords *people.Passwords
+	page      *template.Template
+}
+
 // showPassword shows the form for the old and the new password. A person with a second
 // factor has to prove it first.
-func (s *Site) showPassword(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.signedIn(w, r, PasswordPath)
+func (p *passwordPages) showPassword(w http.ResponseWriter, r *http.Request) {
+	v, ok := p.signedInVisitor(w, r, PasswordPath)
 	if !ok {
 		return
 	}
-	if err := s.factors.CheckProof(r.Context(), v); err != nil {
-		s.passwordRefused(w, r, v, err)
+	if err := p.factors.CheckProof(r.Context(), v); err != nil {
+		p.refusePassword(w, r, v, err)
 		return
 	}
-	s.askPassword(w, r, v, nil)
+	p.askPassword(w, r, v, nil)
 }
 
-func (s *Site) askPassword(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
+func (p *passwordPages) askPassword(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
 	form := passwordForm{Email: v.User.Email, Token: v.FormToken(PasswordPath), Least: passwords.Least}
 	status := http.StatusOK
 	if wrong != nil {
 		status, form.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
 		retryLater(w, wrong)
 	}
-	s.Show(w, r, status, s.pages.password, "Change password", form)
+	p.Show(w, r, status, p.page, "Change password", form)
 }
 
 // changePassword sets a new password and redirects to the security page.
-func (s *Site) changePassword(w http.ResponseWriter, r *http.Request) {
-	v, ok := s.signedIn(w, r, PasswordPath)
-	if !ok || !s.current(w, r, v, PasswordPath) {
+func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
+	v, ok := p.signedInVisitor(w, r, PasswordPath)
+	if !ok || !p.checkToken(w, r, v, PasswordPath) {
 		return
 	}
 	next, err := chosenTwice(r)
 	if err != nil {
-		s.passwordRefused(w, r, v, err)
+		p.refusePassword(w, r, v, err)
 		return
 	}
-	secret, err := s.passwords.Change(r.Context(), people.Change{
+	secret, err := p.passwords.Change(r.Context(), people.Change{
 		Visitor: v, Current: r.PostForm.Get(fieldCurrent), Next: next,
-		Client: s.clientOf(r), Device: s.cookies.device.read(r), RequestID: requestID(r),
+		Client: p.clientOf(r), Device: p.cookies.device.read(r), RequestID: requestID(r),
 	})
 	if err != nil {
-		s.passwordRefused(w, r, v, err)
+		p.refusePassword(w, r, v, err)
 		return
 	}
-	s.cookies.session.set(w, secret)
+	p.cookies.session.set(w, secret)
 	seeOther(w, SecurityPath+"?"+fieldReset)
 }
 
-func (s *Site) passwordRefused(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
+func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {
 	case people.IsProofNeeded(err):
 		seeOther(w, withNext(ConfirmPath, PasswordPath))
 	case IsSignedOut(err):
-		s.AskToSignIn(w, PasswordPath)
+		p.AskToSignIn(w, PasswordPath)
 	case e.IsFault():
-		s.Fail(w, r, err)
+		p.Fail(w, r, err)
 	default:
-		s.logRefusal(r, "change of password", e)
-		s.askPassword(w, r, v, e)
+		p.logRefusal(r, "change of password", e)
+		p.askPassword(w, r, v, e)
 	}
 }
 

@@ -20,7 +20,7 @@ type Methods = map[string]http.HandlerFunc
 // Protect wraps the handlers of a page. It sets headers against framing, scripts,
 // caching and referrers, and a request id. It refuses forms from other sites and
 // methods that are not listed.
-func (s *Site) Protect(methods Methods) http.Handler {
+func (f *Frame) Protect(methods Methods) http.Handler {
 	allow := make([]string, 0, len(methods))
 	for method := range methods {
 		allow = append(allow, method)
@@ -30,18 +30,18 @@ func (s *Site) Protect(methods Methods) http.Handler {
 		handle, ok := methods[r.Method]
 		if !ok {
 			w.Header().Set("Allow", strings.Join(allow, ", "))
-			s.Refuse(w, r, http.StatusMethodNotAllowed, "This page cannot be asked for in that way",
+			f.Refuse(w, r, http.StatusMethodNotAllowed, "This page cannot be asked for in that way",
 				"Open it from the page that led here.")
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
 		if err := r.ParseForm(); err != nil {
-			s.Refuse(w, r, http.StatusBadRequest, "The form could not be read", "Go back and send it again.")
+			f.Refuse(w, r, http.StatusBadRequest, "The form could not be read", "Go back and send it again.")
 			return
 		}
 		handle(w, r)
 	})
-	return headers(s.origins.Handler(dispatch))
+	return headers(f.origins.Handler(dispatch))
 }
 
 func headers(next http.Handler) http.Handler {
@@ -81,9 +81,9 @@ func allowScript(w http.ResponseWriter) {
 }
 
 // LeadTo returns a handler that redirects to another page of this host.
-func (s *Site) LeadTo(path string) http.Handler {
+func (f *Frame) LeadTo(path string) http.Handler {
 	lead := func(w http.ResponseWriter, _ *http.Request) { seeOther(w, path) }
-	return s.Protect(Methods{http.MethodGet: lead, http.MethodHead: lead})
+	return f.Protect(Methods{http.MethodGet: lead, http.MethodHead: lead})
 }
 
 // seeOther redirects with 303. The browser then sends GET without the form (RFC 9110

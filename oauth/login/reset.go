@@ -1,6 +1,7 @@
 package login
 
 import (
+	"html/template"
 	"net/http"
 	"net/url"
 
@@ -22,44 +23,51 @@ type forgotten struct {
 	Sent    bool   // a link was requested
 }
 
-func (s *Site) showForgotten(w http.ResponseWriter, r *http.Request) {
-	s.Show(w, r, http.StatusOK, s.pages.forgotten, "Forgotten password", forgotten{Mails: s.passwords.Mails()})
+// resetPages request a reset link by mail and set the new password behind it.
+type resetPages struct {
+	*Admission
+	passwords              *people.Passwords
+	forgotten, newPassword *template.Template
+}
+
+func (p *resetPages) showForgotten(w http.ResponseWriter, r *http.Request) {
+	p.Show(w, r, http.StatusOK, p.forgotten, "Forgotten password", forgotten{Mails: p.passwords.Mails()})
 }
 
 // askReset mails a reset link. The response is the same whether or not the address has
 // an account.
-func (s *Site) askReset(w http.ResponseWriter, r *http.Request) {
-	page := forgotten{Email: r.PostForm.Get(fieldEmail), Mails: s.passwords.Mails()}
+func (p *resetPages) askReset(w http.ResponseWriter, r *http.Request) {
+	page := forgotten{Email: r.PostForm.Get(fieldEmail), Mails: p.passwords.Mails()}
 	status := http.StatusOK
-	if err := s.passwords.AskReset(r.Context(), page.Email, s.clientOf(r)); err != nil {
+	if err := p.passwords.AskReset(r.Context(), page.Email, p.clientOf(r)); err != nil {
 		e := core.AsError(err)
 		if e.IsFault() {
-			s.Fail(w, r, err)
+			p.Fail(w, r, err)
 			return
 		}
-		s.logRefusal(r, "link to reset a password", e)
+		p.logRefusal(r, "link to reset a password", e)
 		status, page.Problem = e.HTTPStatus(), e.Message+" "+e.NextStep()
 		retryLater(w, e)
 	} else {
 		page.Sent = true
 	}
-	s.Show(w, r, status, s.pages.forgotten, "Forgotten password", page)
+	p.Show(w, r, status, p.forgotten, "Forgotten password", page)
 }
 
 // showNewPassword shows the form behind a reset link. Opening the link changes nothing.
-func (s *Site) showNewPassword(w http.ResponseWriter, r *http.Request) {
-	s.askNewPassword(w, r, r.URL.Query().Get(fieldToken), nil)
+func (p *resetPages) showNewPassword(w http.ResponseWriter, r *http.Request) {
+	p.askNewPassword(w, r, r.URL.Query().Get(fieldToken), nil)
 }
 
-func (s *Site) askNewPassword(w http.ResponseWriter, r *http.Request, secret string, wrong *core.Error) {
-	user, err := s.passwords.Resettable(r.Context(), secret)
+func (p *resetPages) askNewPassword(w http.ResponseWriter, r *http.Request, secret string, wrong *core.Error) {
+	user, err := p.passwords.Resettable(r.Context(), secret)
 	if err != nil {
-		s.resetRefused(w, r, err)
+		p.refuseReset(w, r, err)
 		return
 	}
-	has, err := s.factors.Of(r.Context(), user.ID)
+	has, err := p.factors.Of(r.Context(), user.ID)
 	if err != nil {
-		s.Fail(w, r, err)
+		p.Fail(w, r, err)
 		return
 	}
 	form := passwordForm{Email: user.Email, Token: secret, Least: passwords.Least, Factors: has.Any()}
@@ -67,39 +75,39 @@ func (s *Site) askNewPassword(w http.ResponseWriter, r *http.Request, secret str
 	if wrong != nil {
 		status, form.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
 	}
-	s.Show(w, r, status, s.pages.newPassword, "Choose a new password", form)
+	p.Show(w, r, status, p.newPassword, "Choose a new password", form)
 }
 
 // resetPassword sets the new password and redirects to the sign-in page.
-func (s *Site) resetPassword(w http.ResponseWriter, r *http.Request) {
+func (p *resetPages) resetPassword(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get(fieldToken)
 	next, err := chosenTwice(r)
 	if err == nil {
-		err = s.passwords.Reset(r.Context(), people.UseReset{
-			Secret: secret, Next: next, Client: s.clientOf(r), RequestID: requestID(r),
+		err = p.passwords.Reset(r.Context(), people.UseReset{
+			Secret: secret, Next: next, Client: p.clientOf(r), RequestID: requestID(r),
 		})
 	}
 	if err == nil {
-		s.cookies.session.clear(w)
+		p.cookies.session.clear(w)
 		seeOther(w, SignInPath+"?"+fieldReset)
 		return
 	}
 	if e := core.AsError(err); e.Code == core.CodeValidationFailed {
-		s.logRefusal(r, "reset of a password", e)
-		s.askNewPassword(w, r, secret, e)
+		p.logRefusal(r, "reset of a password", e)
+		p.askNewPassword(w, r, secret, e)
 		return
 	}
-	s.resetRefused(w, r, err)
+	p.refuseReset(w, r, err)
 }
 
-// resetRefused writes the page for an invalid link, with a way to request a new one.
-func (s *Site) resetRefused(w http.ResponseWriter, r *http.Request, err error) {
+// refuseReset writes the page for an invalid link, with a way to request a new one.
+func (p *resetPages) refuseReset(w http.ResponseWriter, r *http.Request, err error) {
 	e := core.AsError(err)
 	if e.Code != core.CodeNotFound {
-		s.Fail(w, r, err)
+		p.Fail(w, r, err)
 		return
 	}
-	s.logRefusal(r, "reset of a password", e)
-	s.Show(w, r, e.HTTPStatus(), s.pages.forgotten, "Forgotten password",
-		forgotten{Mails: s.passwords.Mails(), Problem: e.Message + " " + e.NextStep()})
+	p.logRefusal(r, "reset of a password", e)
+	p.Show(w, r, e.HTTPStatus(), p.forgotten, "Forgotten password",
+		forgotten{Mails: p.passwords.Mails(), Problem: e.Message + " " + e.NextStep()})
 }

@@ -1,7 +1,7 @@
 package login
 
 import (
-	"fmt"
+	"html/template"
 	"net/http"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -16,46 +16,58 @@ type signInForm struct {
 	Passkeys    bool
 }
 
+// signInPages are the sign-in page and the page of a person who is signed in.
+type signInPages struct {
+	*Entrance
+	form, signedIn *template.Template
+}
+
+// account is the data of the page of a signed-in person.
+type account struct {
+	Visitor       people.Visitor
+	Organizations []core.Org
+}
+
 // showSignIn shows the form. A signed-in visitor gets the account page instead.
-func (s *Site) showSignIn(w http.ResponseWriter, r *http.Request) {
+func (p *signInPages) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get("next"))
-	visitor, err := s.Visitor(r)
+	visitor, err := p.Visitor(r)
 	switch {
 	case IsSignedOut(err):
 		form := signInForm{Next: next}
 		if r.URL.Query().Has(fieldReset) {
 			form.Notice = "Your new password is set. Sign in with it."
 		}
-		s.askSignInWith(w, r, http.StatusOK, form)
+		p.askSignInWith(w, r, http.StatusOK, form)
 	case err != nil:
-		s.Fail(w, r, err)
+		p.Fail(w, r, err)
 	case next != "":
 		seeOther(w, next)
 	default:
-		s.showAccount(w, r, visitor)
+		p.showAccount(w, r, visitor)
 	}
 }
 
-func (s *Site) showAccount(w http.ResponseWriter, r *http.Request, visitor people.Visitor) {
-	orgs, err := s.Organizations(r, visitor)
+func (p *signInPages) showAccount(w http.ResponseWriter, r *http.Request, visitor people.Visitor) {
+	orgs, err := p.Organizations(r, visitor)
 	if err != nil {
-		s.Fail(w, r, err)
+		p.Fail(w, r, err)
 		return
 	}
-	s.Show(w, r, http.StatusOK, s.pages.account, "Signed in", account{Visitor: visitor, Organizations: orgs})
+	p.Show(w, r, http.StatusOK, p.signedIn, "Signed in", account{Visitor: visitor, Organizations: orgs})
 }
 
-func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
+func (p *signInPages) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
-	begun, err := s.sessions.SignIn(r.Context(), people.SignInRequest{
-		Email: form.Email, Password: r.PostForm.Get("password"), Client: s.clientOf(r), Device: s.cookies.device.read(r),
-		Previous: s.cookies.session.read(r), RequestID: requestID(r),
+	begun, err := p.sessions.SignIn(r.Context(), people.SignInRequest{
+		Email: form.Email, Password: r.PostForm.Get("password"), Client: p.clientOf(r), Device: p.cookies.device.read(r),
+		Previous: p.cookies.session.read(r), RequestID: requestID(r),
 	})
 	if err != nil {
-		s.signInRefused(w, r, form, core.AsError(err))
+		p.refuseSignIn(w, r, form, core.AsError(err))
 		return
 	}
-	s.letIn(w, r, begun.Secret)
+	p.letIn(w, r, begun.Secret)
 	if begun.AwaitsSecondFactor {
 		seeOther(w, withNext(SecondFactorPath, form.Next))
 		return
@@ -63,39 +75,21 @@ func (s *Site) signIn(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, orHome(form.Next))
 }
 
-// letIn sets the session cookie. It remembers the device unless the session still
-// awaits a second factor. The sign-in succeeds even if the device cannot be stored.
-func (s *Site) letIn(w http.ResponseWriter, r *http.Request, secret string) {
-	s.cookies.session.set(w, secret)
-	v, err := s.sessions.Current(r.Context(), secret)
-	if IsSignedOut(err) {
-		return
-	}
-	if err == nil {
-		var device string
-		if device, err = s.devices.Remember(r.Context(), v.User.ID, s.cookies.device.read(r)); err == nil {
-			s.cookies.device.set(w, device)
-			return
-		}
-	}
-	s.logFailure(r, fmt.Errorf("remember the device: %w", err))
-}
-
 // askSignInWith writes the form.
-func (s *Site) askSignInWith(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
-	if form.Passkeys = s.factors.PasskeysOffered(); form.Passkeys {
+func (p *signInPages) askSignInWith(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
+	if form.Passkeys = p.factors.PasskeysOffered(); form.Passkeys {
 		allowScript(w)
 	}
-	s.Show(w, r, status, s.pages.signIn, "Sign in", form)
+	p.Show(w, r, status, p.form, "Sign in", form)
 }
 
-func (s *Site) signInRefused(w http.ResponseWriter, r *http.Request, form signInForm, e *core.Error) {
+func (p *signInPages) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, e *core.Error) {
 	if e.IsFault() {
-		s.Fail(w, r, e)
+		p.Fail(w, r, e)
 		return
 	}
-	s.logRefusal(r, "sign-in", e)
+	p.logRefusal(r, "sign-in", e)
 	form.Problem = e.Message + " " + e.NextStep()
 	retryLater(w, e)
-	s.askSignInWith(w, r, e.HTTPStatus(), form)
+	p.askSignInWith(w, r, e.HTTPStatus(), form)
 }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
@@ -54,18 +53,16 @@ type Devices interface {
 	Remember(ctx context.Context, userID, secret string) (string, error)
 }
 
-// Site has the pages for signing in and out, and the frame of other pages.
+// Site has the pages for signing in and out. Its embedded Entrance has what the pages of
+// other packages need: the frame, the visitor of a request, and the beginning of sessions.
 type Site struct {
-	sessions  *people.Sessions
-	factors   *people.SecondFactors
-	passwords *people.Passwords
-	devices   Devices
-	cookies   cookies
-	docsURL   string
-	proxies   proxies.Trusted
-	log       *slog.Logger
-	origins   *http.CrossOriginProtection
-	pages     pages
+	*Entrance
+	signIn   signInPages
+	signOut  sessionForms
+	proof    proofPages
+	security securityPages
+	password passwordPages
+	reset    resetPages
 }
 
 // New returns the pages. It fails when a template does not parse.
@@ -74,64 +71,49 @@ func New(cfg Config) (*Site, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{
-		sessions: cfg.Sessions, factors: cfg.Factors, passwords: cfg.Passwords, devices: cfg.Devices,
-		cookies: cookiesFor(strings.HasPrefix(cfg.AppURL, "https://")),
-		docsURL: cfg.DocsURL, proxies: cfg.Proxies, log: cfg.Log, origins: http.NewCrossOriginProtection(), pages: own,
+	admission := &Admission{
+		Frame: newFrame(cfg.DocsURL, cfg.Log, own.refusal), sessions: cfg.Sessions, factors: cfg.Factors,
+		cookies: cookiesFor(strings.HasPrefix(cfg.AppURL, "https://")), proxies: cfg.Proxies,
 	}
-	s.origins.SetDenyHandler(http.HandlerFunc(s.crossOrigin))
-	return s, nil
+	entrance := &Entrance{Admission: admission, devices: cfg.Devices}
+	return &Site{
+		Entrance: entrance,
+		signIn:   signInPages{Entrance: entrance, form: own.signIn, signedIn: own.account},
+		signOut:  sessionForms{Admission: admission},
+		proof:    proofPages{Entrance: entrance, page: own.proof},
+		security: securityPages{Admission: admission, passwords: cfg.Passwords, page: own.security, app: own.app, codes: own.codes},
+		password: passwordPages{Admission: admission, passwords: cfg.Passwords, page: own.password},
+		reset:    resetPages{Admission: admission, passwords: cfg.Passwords, forgotten: own.forgotten, newPassword: own.newPassword},
+	}, nil
 }
 
 // Routes returns the handlers by path. Paths match exactly.
 func (s *Site) Routes() map[string]http.Handler {
 	routes := map[string]http.Handler{
-		SignInPath:            s.Protect(Methods{http.MethodGet: s.showSignIn, http.MethodPost: s.signIn}),
-		SignOutPath:           s.Protect(Methods{http.MethodPost: s.signOut}),
-		SignOutEverywherePath: s.Protect(Methods{http.MethodPost: s.signOutEverywhere}),
-		SwitchOrgPath:         s.Protect(Methods{http.MethodPost: s.switchOrg}),
+		SignInPath:            s.Protect(Methods{http.MethodGet: s.signIn.showSignIn, http.MethodPost: s.signIn.signIn}),
+		SignOutPath:           s.Protect(Methods{http.MethodPost: s.signOut.signOut}),
+		SignOutEverywherePath: s.Protect(Methods{http.MethodPost: s.signOut.signOutEverywhere}),
+		SwitchOrgPath:         s.Protect(Methods{http.MethodPost: s.signOut.switchOrg}),
 		StylePath:             serveFile("text/css", stylesheet),
 		ScriptPath:            serveFile("text/javascript", passkeyScript),
 
-		SecondFactorPath:          s.Protect(Methods{http.MethodGet: s.showProof, http.MethodPost: s.prove}),
-		ConfirmPath:               s.Protect(Methods{http.MethodGet: s.showProof, http.MethodPost: s.prove}),
-		ConfirmPath + "/question": s.Protect(Methods{http.MethodPost: s.askProofPasskey}),
-		passkeyPath:               s.Protect(Methods{http.MethodPost: s.signInWithPasskey}),
-		passkeyPath + "/question": s.Protect(Methods{http.MethodPost: s.askSignIn}),
-		SecurityPath:              s.Protect(Methods{http.MethodGet: s.showSecurity}),
+		SecondFactorPath:          s.Protect(Methods{http.MethodGet: s.proof.showProof, http.MethodPost: s.proof.prove}),
+		ConfirmPath:               s.Protect(Methods{http.MethodGet: s.proof.showProof, http.MethodPost: s.proof.prove}),
+		ConfirmPath + "/question": s.Protect(Methods{http.MethodPost: s.proof.askProofPasskey}),
+		passkeyPath:               s.Protect(Methods{http.MethodPost: s.signIn.signInWithPasskey}),
+		passkeyPath + "/question": s.Protect(Methods{http.MethodPost: s.signIn.askSignIn}),
+		SecurityPath:              s.Protect(Methods{http.MethodGet: s.security.showSecurity}),
 
-		PasswordPath:    s.Protect(Methods{http.MethodGet: s.showPassword, http.MethodPost: s.changePassword}),
-		ForgottenPath:   s.Protect(Methods{http.MethodGet: s.showForgotten, http.MethodPost: s.askReset}),
-		NewPasswordPath: s.Protect(Methods{http.MethodGet: s.showNewPassword, http.MethodPost: s.resetPassword}),
+		PasswordPath:    s.Protect(Methods{http.MethodGet: s.password.showPassword, http.MethodPost: s.password.changePassword}),
+		ForgottenPath:   s.Protect(Methods{http.MethodGet: s.reset.showForgotten, http.MethodPost: s.reset.askReset}),
+		NewPasswordPath: s.Protect(Methods{http.MethodGet: s.reset.showNewPassword, http.MethodPost: s.reset.resetPassword}),
 	}
 	for path, change := range map[string]http.HandlerFunc{
-		"/app": s.beginApp, "/app/confirm": s.confirmApp, "/app/remove": s.removeApp, "/recovery-codes": s.renewCodes,
-		"/passkeys": s.addPasskey, "/passkeys/question": s.askNewPasskey,
-		"/passkeys/rename": s.renamePasskey, "/passkeys/remove": s.removePasskey,
+		"/app": s.security.beginApp, "/app/confirm": s.security.confirmApp, "/app/remove": s.security.removeApp, "/recovery-codes": s.security.renewCodes,
+		"/passkeys": s.security.addPasskey, "/passkeys/question": s.security.askNewPasskey,
+		"/passkeys/rename": s.security.renamePasskey, "/passkeys/remove": s.security.removePasskey,
 	} {
 		routes[SecurityPath+path] = s.Protect(Methods{http.MethodPost: change})
 	}
 	return routes
-}
-
-// Visitor returns the person who sent the request. It fails with invalid_key when no
-// person is signed in.
-func (s *Site) Visitor(r *http.Request) (people.Visitor, error) {
-	return s.sessions.Current(r.Context(), s.cookies.session.read(r))
-}
-
-// AskToSignIn redirects to the sign-in page, which continues to next, a path of this
-// host with its query.
-func (s *Site) AskToSignIn(w http.ResponseWriter, next string) {
-	seeOther(w, signInAddress(next))
-}
-
-// Organizations returns the organizations that the visitor may switch to.
-func (s *Site) Organizations(r *http.Request, v people.Visitor) ([]core.Org, error) {
-	return s.sessions.Organizations(r.Context(), v.User.ID)
-}
-
-func (s *Site) crossOrigin(w http.ResponseWriter, r *http.Request) {
-	s.Refuse(w, r, http.StatusForbidden, "This form came from another site",
-		"Nothing was done. Open the page here and try again.")
 }
