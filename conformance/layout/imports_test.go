@@ -6,9 +6,7 @@ import (
 	"testing"
 )
 
-// maxChain bounds the chain of our packages that import one another. The rooms need nine:
-// the program, a family of commands, what families share, the stores, the stores of one
-// domain, the slots that stores share, the registry of attributes, predicates, and core.
+// maxChain bounds the chain of our packages that import one another; see decision 73.
 const maxChain = 9
 
 func TestImportDirections(t *testing.T) {
