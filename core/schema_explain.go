@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// explain turns a validator's tree of causes into a flat list: one entry for each leaf, with
-// the member's path and a plain reason.
+// explain turns a validator's tree of causes into a flat list: one entry for each leaf,
+// with the member's path and a plain reason.
 func (s *Schema) explain(err error) error {
 	v, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
@@ -165,7 +165,7 @@ func reason(k validator.ErrorKind) string {
 	case *kind.Type:
 		return "must be " + alternatives(k.Want)
 	case *kind.Enum:
-		return "must be one of " + listed(k.Want)
+		return "must be one of " + listValues(k.Want)
 	case *kind.Format:
 		return "must be a valid " + formatWords(k.Want)
 	case *kind.Pattern:
@@ -202,7 +202,7 @@ func formatWords(format string) string {
 	return format
 }
 
-func listed(values []any) string {
+func listValues(values []any) string {
 	words := make([]string, len(values))
 	for i, v := range values {
 		words[i] = fmt.Sprint(v)

@@ -56,9 +56,9 @@ func histogram(name, help string, buckets []float64) *prometheus.HistogramVec {
 // Truncated is a result, or a part of one, that reports whether it left items out.
 type Truncated interface{ WasTruncated() bool }
 
-// Answered counts an answer that carries the operation's result: its size as
+// CountAnswer counts an answer that carries the operation's result: its size as
 // sent, and whether it left items out.
-func (o *Operation) Answered(s core.Surface, bytes int, truncated bool) {
+func (o *Operation) CountAnswer(s core.Surface, bytes int, truncated bool) {
 	m := o.guard.metrics
 	m.bytes.WithLabelValues(o.info.Name, string(s)).Observe(float64(bytes))
 	if truncated {
@@ -66,18 +66,18 @@ func (o *Operation) Answered(s core.Surface, bytes int, truncated bool) {
 	}
 }
 
-// Declined counts a person who read the preview and declined.
-func (o *Operation) Declined() {
+// CountDecline counts a person who read the preview and declined.
+func (o *Operation) CountDecline() {
 	o.guard.metrics.confirmations.WithLabelValues(o.info.Name, "declined").Inc()
 }
 
 // noOperation is the label of requests that named no operation, or an unknown one.
 const noOperation = ""
 
-// Refused counts a request that a surface refused before it reached the rails; the rails
-// count their own refusals. The cause is an error code or another word of a short list;
-// operation is "" unless it is one of the catalogue.
-func (c *Catalogue) Refused(s core.Surface, operation, cause string) {
+// CountRefusal counts a request that a surface refused before it reached the rails; the
+// rails count their own refusals. The cause is an error code or another word of a short
+// list; operation is "" unless it is one of the catalogue.
+func (c *Catalogue) CountRefusal(s core.Surface, operation, cause string) {
 	if _, known := c.byName[operation]; !known {
 		operation = noOperation
 	}

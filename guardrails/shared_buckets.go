@@ -23,10 +23,10 @@ const (
 )
 
 // sharedBuckets keeps the buckets in a store that all processes share, and counts in this
-// process alone while the store does not answer: a limit that is too generous for some time
-// is better than failing calls or no limit. It always counts in this process too, so that
-// this process never admits more than the limit in 60 seconds in which the store fails or
-// comes back empty.
+// process alone while the store does not answer: a limit that is too generous for some
+// time is better than failing calls or no limit. It always counts in this process too, so
+// that this process never admits more than the limit in 60 seconds in which the store
+// fails or comes back empty.
 type sharedBuckets struct {
 	shared, own Buckets
 	timeout     time.Duration
@@ -66,10 +66,10 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 	state, admitted, err := s.shared.Take(bounded, key, limit, cost)
 	if err != nil {
 		s.fallbacks.WithLabelValues("failed").Inc()
-		s.failed(ctx, err)
+		s.noteFailure(ctx, err)
 		return s.own.Take(ctx, key, limit, cost)
 	}
-	s.answered(ctx)
+	s.noteAnswer(ctx)
 	if !admitted {
 		return state, false, nil
 	}
@@ -96,7 +96,7 @@ func (s *sharedBuckets) mayAsk() bool {
 	return true
 }
 
-func (s *sharedBuckets) failed(ctx context.Context, err error) {
+func (s *sharedBuckets) noteFailure(ctx context.Context, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.clock()
@@ -109,7 +109,7 @@ func (s *sharedBuckets) failed(ctx context.Context, err error) {
 	}
 }
 
-func (s *sharedBuckets) answered(ctx context.Context) {
+func (s *sharedBuckets) noteAnswer(ctx context.Context) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.failures = 0

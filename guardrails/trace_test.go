@@ -21,8 +21,8 @@ func TestObservingAllocatesNothing(t *testing.T) { //nolint:paralleltest // allo
 			g.endSpan(span, "ok")
 		},
 		"counting a call":   func() { g.metrics.count(p, "replayed", nil, 0.001) },
-		"counting bytes":    func() { o.Answered(core.Agent, 1000, true) },
-		"counting declined": o.Declined,
+		"counting bytes":    func() { o.CountAnswer(core.Agent, 1000, true) },
+		"counting declined": o.CountDecline,
 	} {
 		if got := testing.AllocsPerRun(100, observe); got != 0 {
 			t.Errorf("%s: %v allocations", name, got)
@@ -37,7 +37,7 @@ func TestRefusedBoundsItsLabels(t *testing.T) {
 	g := &Guard{metrics: newMetrics(registry)}
 	c := &Catalogue{guard: g, byName: map[string]*Operation{"op": {}}}
 	for _, name := range []string{"op", "made up", "made up too", ""} {
-		c.Refused(core.Agent, name, "unknown_tool")
+		c.CountRefusal(core.Agent, name, "unknown_tool")
 	}
 	families, err := registry.Gather()
 	if err != nil || len(families) != 1 || len(families[0].Metric) != 2 {

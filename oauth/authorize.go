@@ -78,7 +78,7 @@ func (s *Server) readParameters(request *AuthorizationRequest, query url.Values)
 		return refused
 	}
 	named := slices.DeleteFunc(slices.Clone(query["resource"]), func(v string) bool { return v == "" })
-	if request.Resource, refused = s.targets.requested(named); refused != nil {
+	if request.Resource, refused = s.targets.requestedResource(named); refused != nil {
 		return refused
 	}
 	request.ResourceURL = s.targets.address(request.Resource)

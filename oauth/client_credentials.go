@@ -38,7 +38,7 @@ func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRe
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	target, refused := p.server.targets.requested(r.PostForm["resource"])
+	target, refused := p.server.targets.requestedResource(r.PostForm["resource"])
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}

@@ -38,7 +38,7 @@ func (s *Server) authorization(ctx context.Context, orgID, id string, resources 
 	if len(resources) == 0 {
 		return allowed, nil
 	}
-	named, refused := s.targets.requested(resources)
+	named, refused := s.targets.requestedResource(resources)
 	if refused != nil {
 		return access.Grant{}, refused
 	}

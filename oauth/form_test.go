@@ -59,7 +59,7 @@ func FuzzTokenRequest(f *testing.F) {
 			t.Fatal("no scope granted to a client that has all")
 		}
 		checkRefusal(t, refused)
-		_, refused = known.requested(form["resource"])
+		_, refused = known.requestedResource(form["resource"])
 		checkRefusal(t, refused)
 	})
 }

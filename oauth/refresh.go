@@ -53,7 +53,7 @@ func (s *Server) refreshable(ctx context.Context, registered access.Client, hash
 		return access.Grant{}, serverError(err)
 	}
 	if used {
-		return access.Grant{}, s.replayed(ctx, registered, token)
+		return access.Grant{}, s.revokeReplayed(ctx, registered, token)
 	}
 	allowed, refused := s.authorization(ctx, token.OrgID, token.GrantID, resources)
 	if refused != nil {
@@ -68,9 +68,9 @@ func (s *Server) refreshable(ctx context.Context, registered access.Client, hash
 	return allowed, nil
 }
 
-// replayed revokes the grant of a refresh token that is presented again. Further
+// revokeReplayed revokes the grant of a refresh token that is presented again. Further
 // replays add nothing to the audit log.
-func (s *Server) replayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
+func (s *Server) revokeReplayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
 	family, err := s.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if err != nil {
 		return serverError(err)

@@ -74,7 +74,7 @@ func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registe
 	}
 	answer := registered{
 		ClientID: client.ClientID, IssuedAt: client.CreatedAt.Unix(), Secret: secret, Name: client.Name, RedirectURIs: client.RedirectURIs,
-		GrantTypes: openGrants(), ResponseTypes: []string{"code"}, AuthMethod: asked.AuthMethod, Scope: joined(client.Scopes),
+		GrantTypes: openGrants(), ResponseTypes: []string{"code"}, AuthMethod: asked.AuthMethod, Scope: joinScopes(client.Scopes),
 	}
 	if secret != "" {
 		answer.SecretExpires = new(int64)

@@ -71,5 +71,5 @@ func (r registrationRequest) scopes() (core.Scopes, *refusal) {
 	return scopes, refused
 }
 
-// joined writes scopes as the parameter does (RFC 6749 section 3.3).
-func joined(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }
+// joinScopes writes scopes as the parameter does (RFC 6749 section 3.3).
+func joinScopes(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }

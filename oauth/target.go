@@ -23,8 +23,8 @@ func (t targets) address(r access.Resource) string {
 	return t.api
 }
 
-// named finds the resource with a canonical address.
-func (t targets) named(address string) (access.Resource, bool) {
+// findResource finds the resource with a canonical address.
+func (t targets) findResource(address string) (access.Resource, bool) {
 	switch address {
 	case t.api:
 		return access.API, true
@@ -34,19 +34,20 @@ func (t targets) named(address string) (access.Resource, bool) {
 	return access.API, false
 }
 
-// requested is the one resource that the values of the parameter `resource`
-// name; without any it is the API. Values in different spelling count as the
-// same. It refuses with invalid_target (RFC 8707 section 2).
-func (t targets) requested(values []string) (access.Resource, *refusal) {
+// requestedResource returns the resource that the values of the parameter `resource` name,
+// and the API if there is no value. Spellings with the same canonical form name the same
+// resource. It refuses several resources and unknown ones with invalid_target (RFC 8707
+// section 2).
+func (t targets) requestedResource(values []string) (access.Resource, *refusal) {
 	target := access.API
 	for i, value := range values {
 		address, err := canonicalAddress(value)
 		if err != nil {
-			return target, invalidTarget("`resource` " + err.Error() + ". " + t.known())
+			return target, invalidTarget("`resource` " + err.Error() + ". " + t.listAddresses())
 		}
-		named, ok := t.named(address)
+		named, ok := t.findResource(address)
 		if !ok {
-			return target, invalidTarget("`resource` names no resource of this server. " + t.known())
+			return target, invalidTarget("`resource` names no resource of this server. " + t.listAddresses())
 		}
 		if i > 0 && named != target {
 			return target, invalidTarget("`resource` names two resources. A token is for one; request another token for the other.")
@@ -56,7 +57,7 @@ func (t targets) requested(values []string) (access.Resource, *refusal) {
 	return target, nil
 }
 
-func (t targets) known() string {
+func (t targets) listAddresses() string {
 	return "Known are " + t.api + " (the default) and " + t.agent + "."
 }
 

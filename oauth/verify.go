@@ -116,7 +116,7 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if c.ID == "" || c.Subject == "" || c.ClientID == "" || c.Org == "" || c.IssuedAt == 0 {
 		return verifiedToken{}, errTokenClaims
 	}
-	resource, ok := v.targets.named(c.Audience)
+	resource, ok := v.targets.findResource(c.Audience)
 	if !ok {
 		return verifiedToken{}, errTokenAudience
 	}

@@ -54,7 +54,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 		status = http.StatusCreated
 	}
 	if status == http.StatusNoContent {
-		m.operation.Answered(core.REST, 0, false)
+		m.operation.CountAnswer(core.REST, 0, false)
 		c.Writer.WriteHeader(status)
 		return
 	}
@@ -63,7 +63,7 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 		s.refuse(c, m, core.Internal(err))
 		return
 	}
-	m.operation.Answered(core.REST, len(body), false)
+	m.operation.CountAnswer(core.REST, len(body), false)
 	write(c.Writer, "application/json", status, body)
 }
 

@@ -152,7 +152,7 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	if !isObject {
 		return body, nil // the schema refuses it
 	}
-	inBody, err := m.repeated(body, texts)
+	inBody, err := m.repeatedMembers(body, texts)
 	if err != nil {
 		return nil, err
 	}
@@ -166,10 +166,10 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	return append(object, members...), nil
 }
 
-// repeated returns the members of the path that the body names too, in the spelling of the
-// body, so that the body of a read can be sent back. It fails when a value differs. Other
-// faults of the body are left to the operation's check.
-func (m *mount) repeated(body []byte, texts []string) ([]string, error) {
+// repeatedMembers returns the members of the path that the body names too, in the
+// spelling of the body, so that the body of a read can be sent back. It fails when a
+// value differs. Other faults of the body are left to the operation's check.
+func (m *mount) repeatedMembers(body []byte, texts []string) ([]string, error) {
 	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if _, err := d.ReadToken(); err != nil {

@@ -29,9 +29,9 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers an error of a call that the rails have logged. When the caller is gone it
-// closes the connection: a caller who only stopped sending would take the cancellation for a
-// fault of the server.
+// problem answers an error of a call that the rails have logged. When the caller is gone
+// it closes the connection: a caller who only stopped sending would take the cancellation
+// for a fault of the server.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	if core.CallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)
@@ -67,7 +67,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 	}
 	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
 	if !gone { // a caller who left was not refused
-		s.cfg.Catalogue.Refused(core.REST, operationOf(m), causeOf(e))
+		s.cfg.Catalogue.CountRefusal(core.REST, operationOf(m), causeOf(e))
 	}
 	s.problem(c, m, e)
 }
@@ -129,9 +129,9 @@ func (s *Server) noMethod(c *gin.Context) {
 	})
 }
 
-// refuseUnserved answers a request that no route serves. With a valid credential the request
-// counts against the rate limit, and the answer has the limit's headers, as on every route.
-// With an invalid credential the answer is the same as without one.
+// refuseUnserved answers a request that no route serves. With a valid credential the
+// request counts against the rate limit, and the answer has the limit's headers, as on
+// every route. With an invalid credential the answer is the same as without one.
 func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	if authorization := c.Request.Header["Authorization"]; authorization != nil {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), authorization, access.API)
@@ -160,7 +160,7 @@ func (s *Server) recoverPanic(c *gin.Context) {
 		if c.Writer.Written() {
 			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
 		}
-		s.cfg.Catalogue.Refused(core.REST, "", string(core.CodeInternalError))
+		s.cfg.Catalogue.CountRefusal(core.REST, "", string(core.CodeInternalError))
 		s.problem(c, nil, core.Internal(nil))
 	}()
 	c.Next()

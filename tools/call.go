@@ -13,10 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// handler returns the SDK's handler of a tool. It reads the call from the exchange, not from
-// the SDK's request, because the prehandler checked its own reading. ctx also ends when the
-// client leaves: without sessions no client could fetch the answer later. A write that was
-// cut off may be repeated with its key.
+// handler returns the SDK's handler of a tool. It reads the call from the exchange, not
+// from the SDK's request, because the prehandler checked its own reading. ctx also ends
+// when the client leaves: without sessions no client could fetch the answer later. A
+// write that was cut off may be repeated with its key.
 func (s *Server) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := exchangeOf(ctx)
@@ -32,11 +32,11 @@ func (s *Server) handler(t *tool) mcp.ToolHandler {
 func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
-		s.cfg.Catalogue.Refused(core.Agent, x.tool, string(core.AsError(err).Code))
+		s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, string(core.AsError(err).Code))
 		return s.failure(x, err)
 	}
 	if t.confirms && x.declines() {
-		t.op.Declined()
+		t.op.CountDecline()
 		return s.declinedResult(x)
 	}
 	result, err := t.op.Call(ctx, req)
@@ -179,8 +179,8 @@ func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallTool
 	return x.resultOf(visible, hidden, structured)
 }
 
-// resultOf returns a new result; the SDK writes into the one it is given. hidden is how many
-// invisible characters the text lacks.
+// resultOf returns a new result; the SDK writes into the one it is given. hidden is how
+// many invisible characters the text lacks.
 func (x *exchange) resultOf(text string, hidden int, structured json.RawMessage) *mcp.CallToolResult {
 	answer := &mcp.CallToolResult{Meta: mcp.Meta{metaRequestID: x.requestID}, StructuredContent: structured}
 	if hidden > 0 {

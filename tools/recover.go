@@ -10,8 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recoverPanic is the middleware around all that can panic. The SDK runs a call on a goroutine
-// of its own, where a panic would end the process; here it ends one call. The
+// recoverPanic is the middleware around all that can panic. The SDK runs a call on a
+// goroutine of its own, where a panic would end the process; here it ends one call. The
 // rails catch those of operations; this is for whatever is around them.
 func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
@@ -38,7 +38,7 @@ func (s *Server) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 		return nil, x.internalError()
 	}
 	failure := core.Internal(nil)
-	s.cfg.Catalogue.Refused(core.Agent, x.tool, string(failure.Code))
+	s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, string(failure.Code))
 	failed := s.failure(x, failure)
 	s.sign(x, failed)
 	return failed, nil

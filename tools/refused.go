@@ -32,7 +32,7 @@ const (
 func (s *Server) noteRefusal(x *exchange, err error) {
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok || !rpc.counted {
-		s.cfg.Catalogue.Refused(core.Agent, x.tool, causeOf(err))
+		s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, causeOf(err))
 	}
 	if x.span == nil {
 		return
@@ -54,7 +54,7 @@ func (s *Server) noteAnswer(x *exchange, bytes int) {
 	case x.failed:
 		x.spanFailed("tool_error")
 	case ok && t.op != nil:
-		t.op.Answered(core.Agent, bytes, x.truncated)
+		t.op.CountAnswer(core.Agent, bytes, x.truncated)
 	}
 }
 

@@ -157,7 +157,7 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 	if err != nil {
 		return fail(err)
 	}
-	key, ok := matching(candidates, bearer)
+	key, ok := matchKey(candidates, bearer)
 	if !ok {
 		return refuse(errKeyUnknown)
 	}
@@ -175,10 +175,10 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 	}}, orNever(key.ExpiresAt), nil
 }
 
-// matching returns the key with this secret. It compares with every candidate, and once
+// matchKey returns the key with this secret. It compares with every candidate, and once
 // with no hash when there are none, so that its duration does not reveal which prefixes
 // exist.
-func matching(candidates []APIKey, secret string) (APIKey, bool) {
+func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
 	if len(candidates) == 0 {
 		return APIKey{}, SecretMatches(nil, secret)
 	}

@@ -125,10 +125,10 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call, in GetIn) (Overv
 // recorded, for every kind of account.
 func (a *Account) recordedTemplate(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	template, err := a.template(ctx, orgID)
-	return recorded(template), err
+	return recordedTemplate(template), err
 }
 
-func recorded(template *InfraTemplate) *InfraTemplate {
+func recordedTemplate(template *InfraTemplate) *InfraTemplate {
 	if template == nil || template.TemplateVersion == 0 {
 		return nil
 	}

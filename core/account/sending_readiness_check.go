@@ -159,7 +159,7 @@ func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	if err != nil {
 		return err
 	}
-	f.provider, f.template = connection.Provider, recorded(templateOf(connection))
+	f.provider, f.template = connection.Provider, recordedTemplate(templateOf(connection))
 	if f.request, err = a.latestRequest(ctx, org.ID); err != nil {
 		return err
 	}

@@ -18,16 +18,16 @@ type Config struct {
 	Clock core.Clock
 	Log   *slog.Logger
 
-	// Admit takes up to n items from the organization's allowance for a minute, and returns
-	// how many it took; nil admits all. After an error all items are admitted: a counter
-	// that fails must not stop callers.
+	// Admit takes up to n items from the organization's allowance for a minute, and
+	// returns how many it took; nil admits all. After an error all items are admitted: a
+	// counter that fails must not stop callers.
 	Admit func(ctx context.Context, orgID string, n int) (int, error)
-	// Changed is called in the transaction of the write with the contacts of new activities;
-	// nil does nothing.
+	// Changed is called in the transaction of the write with the contacts of new
+	// activities; nil does nothing.
 	Changed func(ctx context.Context, orgID string, contactIDs []string) error
-	// Affected returns the segments that a disruptive change to a promoted property affects.
-	// It is called in the transaction of the change or before it; nil means that nothing
-	// depends on properties.
+	// Affected returns the segments that a disruptive change to a promoted property
+	// affects. It is called in the transaction of the change or before it; nil means that
+	// nothing depends on properties.
 	Affected func(ctx context.Context, orgID string, change PropertyChange) ([]AffectedSegment, error)
 }
 
@@ -53,7 +53,7 @@ func (a *Activities) Operations() []core.Operation {
 	}
 }
 
-func (a *Activities) changed(ctx context.Context, orgID string, contactIDs []string) error {
+func (a *Activities) noteChanged(ctx context.Context, orgID string, contactIDs []string) error {
 	if a.Changed == nil || len(contactIDs) == 0 {
 		return nil
 	}
@@ -70,5 +70,5 @@ func (a *Activities) Record(ctx context.Context, orgID, contactID, name string, 
 	if err := a.Store.Insert(ctx, orgID, []Activity{activity}); err != nil {
 		return err
 	}
-	return a.changed(ctx, orgID, []string{contactID})
+	return a.noteChanged(ctx, orgID, []string{contactID})
 }

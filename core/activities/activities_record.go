@@ -155,5 +155,5 @@ func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, sou
 	if err := a.Store.Insert(ctx, org, fresh); err != nil {
 		return err
 	}
-	return a.changed(ctx, org, contacts)
+	return a.noteChanged(ctx, org, contacts)
 }

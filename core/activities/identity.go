@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLooks bounds how often a batch looks again because another call created or bound one of
-// its contacts at the same time. Each look sees what other calls stored, so the second is
-// nearly always the last.
+// maxLooks bounds how often a batch looks again because another call created or bound one
+// of its contacts at the same time. Each look sees what other calls stored, so the second
+// is nearly always the last.
 const maxLooks = 5
 
 // identify finds whose activities the items are, and makes and binds contacts as
@@ -56,7 +56,7 @@ func (a *Activities) identify(ctx context.Context, orgID string, items []sent, n
 // settle creates the stubs and binds the external ids. It reports false when another call
 // was faster with one of them.
 func (a *Activities) settle(ctx context.Context, orgID string, p *people, now time.Time) (bool, error) {
-	made, bound := p.made(), p.bound()
+	made, bound := p.createdPeople(), p.boundPeople()
 	if len(made) > 0 {
 		n, err := a.Store.InsertStubs(ctx, orgID, made, now)
 		if err != nil || n < len(made) {
@@ -146,11 +146,11 @@ func (p *people) contactOf(s *sent) (string, Reason) {
 	return known.ID, ""
 }
 
-func (p *people) made() []Person {
+func (p *people) createdPeople() []Person {
 	return p.sortedPeople(func(i *identity) bool { return i.isNew })
 }
 
-func (p *people) bound() []Person {
+func (p *people) boundPeople() []Person {
 	return p.sortedPeople(func(i *identity) bool { return i.binds && !i.isNew })
 }
 

@@ -43,7 +43,7 @@ type Domains struct {
 // Operations returns every operation in order.
 func Operations(d Domains) []core.Operation {
 	if d == (Domains{}) {
-		d = declared()
+		d = documentationOnly()
 	}
 	return slices.Concat(
 		d.Account.Operations(),
@@ -63,8 +63,9 @@ func Operations(d Domains) []core.Operation {
 	)
 }
 
-// declared is domains that can describe their tasks and do none of them.
-func declared() Domains {
+// documentationOnly returns domains without stores, whose operations can be described but
+// not called.
+func documentationOnly() Domains {
 	return Domains{
 		Account:     account.New(account.Config{Clock: core.SystemClock}),
 		Messages:    messages.New(messages.Config{Clock: core.SystemClock}),

@@ -85,8 +85,8 @@ func (d TrackingDomain) due(now time.Time) bool {
 	return !now.Before(d.CheckedAt.Add(every - early))
 }
 
-// judged returns the domain after a check of its records.
-func (d TrackingDomain) judged(published bool, now time.Time) TrackingDomain {
+// withCheck returns the domain after a check of its records.
+func (d TrackingDomain) withCheck(published bool, now time.Time) TrackingDomain {
 	d.CheckedAt = &now
 	switch {
 	case published:

@@ -42,11 +42,11 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 		if !d.due(now) {
 			continue
 		}
-		published, err := c.published(ctx, orgID, d.Records)
+		published, err := c.allPublished(ctx, orgID, d.Records)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("records of %s: %w", d.Domain, err))
 		}
-		if err := c.Store.SetTrackingStatus(ctx, orgID, d.judged(published, now)); err != nil {
+		if err := c.Store.SetTrackingStatus(ctx, orgID, d.withCheck(published, now)); err != nil {
 			return err
 		}
 	}
@@ -56,8 +56,8 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// published reports whether all records are published.
-func (c *Channels) published(ctx context.Context, orgID string, records []Record) (bool, error) {
+// allPublished reports whether all records are published.
+func (c *Channels) allPublished(ctx context.Context, orgID string, records []Record) (bool, error) {
 	for _, r := range records {
 		found, err := c.DNS.Published(ctx, orgID, r)
 		if err != nil || !found {

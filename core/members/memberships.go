@@ -203,7 +203,7 @@ func checkPermissions(given []Permission) ([]Permission, error) {
 			return nil, core.Invalid("permissions", fmt.Sprintf("must be in the catalogue, and %q is not", core.Quotable(string(p), maxQuoted)))
 		}
 	}
-	return slices.Compact(sorted(slices.Clone(given)...)), nil
+	return slices.Compact(sortPermissions(slices.Clone(given)...)), nil
 }
 
 func checkRole(role Role) error {

@@ -96,7 +96,7 @@ var permissionOf = map[core.Scope]Permission{
 // AllPermissions returns the whole catalogue, sorted.
 func AllPermissions() []Permission { return slices.Clone(permissions) }
 
-var permissions = sorted(
+var permissions = sortPermissions(
 	MayViewAccount, MayViewAnalytics, MaySearchRecipients, MayViewSuppression, MayManageSuppression,
 	MayViewUndeliverable, MayManageUndeliverable, MayConfigureUndelivered, MayViewSending, MayAdoptChannels,
 	MayTriggerSync, MayViewProduction, MaySubmitProduction, MayViewContent, MayManageContent, MayTestContent,
@@ -106,7 +106,7 @@ var permissions = sorted(
 	MayManageMembers, MayManageOrg, MayViewAudit,
 )
 
-func sorted(list ...Permission) []Permission {
+func sortPermissions(list ...Permission) []Permission {
 	slices.Sort(list)
 	return list
 }

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// answerWithin is how long a message may stay without an event before that is reported:
-	// most servers answer within a minute.
+	// answerWithin is how long a message may stay without an event before that is
+	// reported: most servers answer within a minute.
 	answerWithin = 3 * time.Hour
-	// triedFor is how long after the last delay the provider has delivered or given up, and
-	// reported it.
+	// triedFor is how long after the last delay the provider has delivered or given up,
+	// and reported it.
 	triedFor = 24 * time.Hour
 )
 
@@ -28,9 +28,9 @@ func (k *course) judge() judgement {
 	e := k.mostSignificant()
 	switch e.Type {
 	case Complaint:
-		return k.complained(e)
+		return k.judgeComplaint(e)
 	case Bounce:
-		return k.bounced(e)
+		return k.judgeBounce(e)
 	case Reject:
 		return judgement{NotSent, "The provider rejected the message before sending it, which it does when it finds something harmful in it: nothing was sent." +
 			k.quote(e, "reject_reason", " Its reason: "), []remedy{checkContent, findSameTemplate}}
@@ -40,12 +40,12 @@ func (k *course) judge() judgement {
 	case Delivery, Open, Click, Subscription:
 		return k.judgeArrival(e)
 	case DeliveryDelay:
-		return k.delayed(e)
+		return k.judgeDelay(e)
 	}
 	return k.silent(e)
 }
 
-func (k *course) complained(e Event) judgement {
+func (k *course) judgeComplaint(e Event) judgement {
 	if k.isListComplaint(e) {
 		return judgement{
 			NotSent, "Nothing was sent: the recipient reported an earlier message as unwanted, and the account keeps such addresses on its suppression list.",
@@ -58,7 +58,8 @@ func (k *course) complained(e Event) judgement {
 	}
 }
 
-// judgeArrival judges a message that a server accepted, which is all that a sender can know.
+// judgeArrival judges a message that a server accepted, which is all that a sender can
+// know.
 func (k *course) judgeArrival(e Event) judgement {
 	switch e.Type {
 	case Click:
@@ -75,7 +76,7 @@ func (k *course) judgeArrival(e Event) judgement {
 	}
 }
 
-func (k *course) delayed(e Event) judgement {
+func (k *course) judgeDelay(e Event) judgement {
 	kind, _ := k.hide.metadata(e.Metadata)["delay_type"].(string)
 	cause := delays[kind]
 	if cause.why == "" {
@@ -103,7 +104,7 @@ func (k *course) silent(e Event) judgement {
 		"Either its events do not reach this service, or the provider is still holding it.", []remedy{checkEvents, checkReadiness}}
 }
 
-func (k *course) bounced(e Event) judgement {
+func (k *course) judgeBounce(e Event) judgement {
 	cause := causeOf(e)
 	text := "The message did not arrive: " + cause.why + "."
 	outcome := Bounced

@@ -79,7 +79,7 @@ func (m mask) text(s string) string {
 	if m.whole != nil {
 		s = m.whole.ReplaceAllStringFunc(s, core.MaskAddress)
 	}
-	s = m.encoded(s, 0)
+	s = m.maskEncoded(s, 0)
 	if strings.Contains(s, "@") || strings.Contains(s, "%40") {
 		s = anyAddress.ReplaceAllStringFunc(s, maskLocalPart)
 	}
@@ -105,8 +105,8 @@ func maskLocalPart(found string) string {
 	return firstOf(found) + hidden + found[at:]
 }
 
-// metadata returns the further members of an event, nil when there are none or they are not
-// an object. Numbers keep their digits.
+// metadata returns the further members of an event, nil when there are none or they are
+// not an object. Numbers keep their digits.
 func (m mask) metadata(raw json.RawMessage) map[string]any {
 	if len(raw) == 0 {
 		return nil

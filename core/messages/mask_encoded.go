@@ -25,10 +25,10 @@ var encodedAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-](?:@|%40)[\p{
 // within a percent-encoded link.
 const maxEncodings = 3
 
-// encoded hides every run of s that decodes to a text with an address or a recipient's name.
-// Click addresses carry recipients in base64 (either alphabet, with or without padding),
-// hexadecimal digits and percent-encoding.
-func (m mask) encoded(s string, depth int) string {
+// maskEncoded hides every run of s that decodes to a text with an address or a
+// recipient's name. Click addresses carry recipients in base64 (either alphabet, with or
+// without padding), hexadecimal digits and percent-encoding.
+func (m mask) maskEncoded(s string, depth int) string {
 	if depth == maxEncodings || len(s) < 8 {
 		return s
 	}
@@ -58,7 +58,7 @@ func (m mask) names(text string, depth int) bool {
 		return true
 	}
 	// Bytes that are not text are not decoded further.
-	return utf8.ValidString(text) && m.encoded(text, depth+1) != text
+	return utf8.ValidString(text) && m.maskEncoded(text, depth+1) != text
 }
 
 // inHex tries both places at which the first byte may begin: a digit before it may

@@ -38,14 +38,14 @@ func Check(password, email string) *Refusal {
 	if n := utf8.RuneCountInString(password); n < Least || n > Most {
 		return &Refusal{fmt.Sprintf("must have from %d to %d characters", Least, Most), "Choose another one."}
 	}
-	plain := folded(password)
+	plain := foldCase(password)
 	if isFrequent(plain) {
 		return &Refusal{"is one of the 10,000 most common", "Choose another one. A few words in a row are good."}
 	}
 	if strings.Contains(plain, product) {
 		return &Refusal{fmt.Sprintf("contains the name of this product, %q", product), "Choose one without it."}
 	}
-	for _, part := range partsOf(folded(email)) {
+	for _, part := range partsOf(foldCase(email)) {
 		if strings.Contains(plain, part) {
 			return &Refusal{fmt.Sprintf("contains a part of the address, %q", part), "Choose one without it."}
 		}
@@ -53,7 +53,7 @@ func Check(password, email string) *Refusal {
 	return nil
 }
 
-func folded(text string) string { return strings.ToLower(norm.NFKC.String(text)) }
+func foldCase(text string) string { return strings.ToLower(norm.NFKC.String(text)) }
 
 // partsOf are the parts of an address that a guesser tries: what is before the @,
 // with and without its +tag, and the labels of the domain but the last.

@@ -21,13 +21,13 @@ type PasskeyProtocol interface {
 	// Register asks for a new passkey on an authenticator that has none of the existing
 	// ones.
 	Register(u access.User, existing []Passkey) (options, memory string, err error)
-	Registered(u access.User, memory, answer string) (JudgedPasskey, error)
+	VerifyRegistration(u access.User, memory, answer string) (JudgedPasskey, error)
 	// Ask asks for one of a person's passkeys. With the user id "" it asks for any
 	// passkey of this site.
 	Ask(userID string, existing []Passkey) (options, memory string, err error)
 	// Answered judges an answer to Ask. owner returns the person of a credential and
 	// all passkeys of that person.
-	Answered(memory, answer string, owner func(credentialID []byte) (string, []Passkey, error)) (JudgedPasskey, error)
+	VerifyAnswer(memory, answer string, owner func(credentialID []byte) (string, []Passkey, error)) (JudgedPasskey, error)
 }
 
 // JudgedPasskey is a credential whose answer was accepted.
@@ -126,7 +126,7 @@ func (c ceremonies) judge(ctx context.Context, a PasskeyAnswer, purpose, userID 
 	}
 	var existing []Passkey
 	var failure error // of the store, while the answer was judged
-	judged, err := c.protocol.Answered(asked.Data, a.Answer, func(credentialID []byte) (string, []Passkey, error) {
+	judged, err := c.protocol.VerifyAnswer(asked.Data, a.Answer, func(credentialID []byte) (string, []Passkey, error) {
 		owner := ""
 		owner, existing, failure = c.owner(ctx, credentialID)
 		return owner, existing, failure

@@ -49,7 +49,7 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	if err != nil {
 		return Added{}, err
 	}
-	judged, err := f.protocol.Registered(v.User, c.Data, a.Answer)
+	judged, err := f.protocol.VerifyRegistration(v.User, c.Data, a.Answer)
 	if err != nil {
 		return Added{}, passkeyRefused(err)
 	}

@@ -20,7 +20,7 @@ type FactorProof struct {
 // the session, the person and the secret of form tokens. It fails with invalid_key
 // without a session.
 func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, error) {
-	session, err := f.people.begun(ctx, secret, f.people.Clock())
+	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {
 		return Visitor{}, err
 	}
@@ -37,7 +37,7 @@ func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, erro
 // It fails with validation_failed for a proof that is wrong or was used before,
 // rate_limited after too many wrong codes, and invalid_key without a session.
 func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof) (string, error) {
-	session, err := f.people.begun(ctx, secret, f.people.Clock())
+	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {
 		return "", err
 	}
@@ -70,7 +70,7 @@ func nothingElse(context.Context, Session) error { return nil }
 func (f *SecondFactors) proven(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := access.MintLink().Secret
 	err := f.people.withPerson(ctx, userID, func(ctx context.Context) error {
-		session, err := f.people.begun(ctx, secret, f.people.Clock())
+		session, err := f.people.readSession(ctx, secret, f.people.Clock())
 		if err != nil {
 			return err
 		}

@@ -176,16 +176,16 @@ func (s *Sessions) withPerson(ctx context.Context, userID string, do func(contex
 
 // find reads a session that does not await a second factor. It fails with invalid_key.
 func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
-	session, err := s.begun(ctx, secret, now)
+	session, err := s.readSession(ctx, secret, now)
 	if err == nil && session.AwaitsSecondFactor {
 		return Session{}, signedOut(nil)
 	}
 	return session, err
 }
 
-// begun reads a session, also one that awaits its second factor, and enforces both
+// readSession reads a session, also one that awaits its second factor, and enforces both
 // limits. It fails with invalid_key.
-func (s *Sessions) begun(ctx context.Context, secret string, now time.Time) (Session, error) {
+func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time) (Session, error) {
 	if !access.IsLink(secret) {
 		return Session{}, signedOut(nil)
 	}

@@ -94,7 +94,7 @@ func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User)
 func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Session, error) {
 	now := s.Clock()
 	session := Session{UserID: userID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
-	before, err := s.begun(ctx, previous, now)
+	before, err := s.readSession(ctx, previous, now)
 	switch {
 	case ignoreSignedOut(err) != nil:
 		return Session{}, err
@@ -137,7 +137,7 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 // SignOut ends the session with this secret, also one that awaits its second factor.
 // Without a session it does nothing.
 func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error {
-	session, err := s.begun(ctx, secret, s.Clock())
+	session, err := s.readSession(ctx, secret, s.Clock())
 	if err != nil {
 		return ignoreSignedOut(err)
 	}

@@ -89,7 +89,7 @@ func (c *checker) field(f Field) Field {
 	case Attribute:
 		registered, ok := c.schema.Attributes[f.Name]
 		if !ok {
-			fault := Error{Message: "attribute " + quoted(f.Name) + " is not registered"}
+			fault := Error{Message: "attribute " + quote(f.Name) + " is not registered"}
 			known := append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email")
 			if meant := nearest(f.Name, known); meant != "" {
 				fault.Suggestion = "attr." + meant
@@ -111,7 +111,7 @@ func (c *checker) field(f Field) Field {
 
 func (c *checker) unknownProperty(f Field) {
 	known := c.schema.PropertyNames(*c.event)
-	fault := Error{Message: c.event.title() + " has no property " + quoted(f.Name) + " to test"}
+	fault := Error{Message: c.event.title() + " has no property " + quote(f.Name) + " to test"}
 	if meant := nearest(f.Name, known); meant != "" {
 		fault.Suggestion = Field{Source: Property, Name: meant}.title()
 	}
@@ -126,7 +126,7 @@ func (c *checker) unknownProperty(f Field) {
 
 // unknown adds the fault that the schema does not have a topic, list or segment.
 func (c *checker) unknown(at Offset, what, name string, known []string) {
-	fault := Error{Message: "there is no " + what + " " + quoted(name)}
+	fault := Error{Message: "there is no " + what + " " + quote(name)}
 	if meant := nearest(name, known); meant != "" {
 		fault.Suggestion = textLiteral(meant)
 	} else {
@@ -137,7 +137,7 @@ func (c *checker) unknown(at Offset, what, name string, known []string) {
 
 func (c *checker) eventTest(n EventTest) Node {
 	c.event = &n.Source.Event
-	c.seen(n.Source)
+	c.warnUnseen(n.Source)
 	if n.Kind >= Sum && n.Kind <= Max {
 		n.Field = c.field(n.Field)
 		if n.Field.Type != Number && n.Field.Type != Unresolved {

@@ -70,9 +70,9 @@ func (e *Error) Error() string {
 	return text
 }
 
-// bounded removes a suggestion that is too long to read, because it may repeat the
-// source.
-func (e *Error) bounded() *Error {
+// dropLongSuggestion removes a suggestion that is too long to read, because it may repeat
+// the source.
+func (e *Error) dropLongSuggestion() *Error {
 	const longest = 80
 	if len(e.Suggestion) > longest {
 		e.Suggestion = ""

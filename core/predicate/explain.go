@@ -25,7 +25,7 @@ func clause(n Node, negated, inner bool) string {
 	case *In:
 		return whose(n.Field, pick(negated, "is none of", "is one of"), listWords(n.Values))
 	case *Match:
-		return whose(n.Field, matchPhrase(n.How, negated), quoted(n.Text))
+		return whose(n.Field, matchPhrase(n.How, negated), quote(n.Text))
 	case *Known:
 		return whose(n.Field, pick(n.Want == negated, "is not known", "is known"))
 	case *Age:
@@ -35,7 +35,7 @@ func clause(n Node, negated, inner bool) string {
 	case *Consent:
 		return consentClause(n, negated)
 	case *Membership:
-		return "who are " + pick(negated, "not ", "") + pick(n.Segment, "in the segment ", "on the list ") + quoted(n.Key)
+		return "who are " + pick(negated, "not ", "") + pick(n.Segment, "in the segment ", "on the list ") + quote(n.Key)
 	}
 	return ""
 }
@@ -60,7 +60,7 @@ func pick(first bool, a, b string) string {
 }
 
 func whose(f Field, words ...string) string {
-	name := quoted(f.Name)
+	name := quote(f.Name)
 	if f.Source == Email {
 		name = "email address"
 	}
@@ -119,7 +119,7 @@ func eventClause(n *EventTest, negated bool) string {
 	case Max:
 		figure = "largest"
 	}
-	return "whose " + figure + " " + quoted(n.Field.Name) + " over " + sourceWords(n.Source, true) + " " + opPhrase(op, Number) + " " + number(n.Number)
+	return "whose " + figure + " " + quote(n.Field.Name) + " over " + sourceWords(n.Source, true) + " " + opPhrase(op, Number) + " " + number(n.Number)
 }
 
 func countWords(op Op) string {
@@ -131,7 +131,7 @@ func countWords(op Op) string {
 func sourceWords(s EventSource, plural bool) string {
 	text := strings.ReplaceAll(s.Event.Kind.String(), "_", " ") + pick(plural, " events", " event")
 	if s.Event.Kind == ActivityEvent {
-		text = quoted(s.Event.Activity) + pick(plural, " activities", " activity")
+		text = quote(s.Event.Activity) + pick(plural, " activities", " activity")
 	}
 	if s.HasWithin {
 		text += " within the last " + s.Within.words()
@@ -160,9 +160,9 @@ func consentClause(n *Consent, negated bool) string {
 	case UnsubscribedAll:
 		return are + "unsubscribed from all mail"
 	case OptedOut:
-		return are + "opted out of the topic " + quoted(n.Topic) + byDefault(!n.DefaultIn)
+		return are + "opted out of the topic " + quote(n.Topic) + byDefault(!n.DefaultIn)
 	}
-	return are + "subscribed to the topic " + quoted(n.Topic) + byDefault(n.DefaultIn)
+	return are + "subscribed to the topic " + quote(n.Topic) + byDefault(n.DefaultIn)
 }
 
 func byDefault(is bool) string {

@@ -30,7 +30,7 @@ func valueWords(v Value) string {
 	case Datetime:
 		return momentWords(v.Moment)
 	default:
-		return quoted(v.Text)
+		return quote(v.Text)
 	}
 }
 

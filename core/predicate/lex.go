@@ -73,7 +73,7 @@ func (l *lexer) word() token {
 	if prefix := nearest(word, []string{"attr", "activity", "property"}); prefix != "" {
 		fix = prefix + "." + name
 	}
-	return token{kind: tokenBad, text: "nothing begins with " + quoted(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
+	return token{kind: tokenBad, text: "nothing begins with " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
 }
 
 // name reads what follows the dot: a bare name, or any other name in quotes.
@@ -82,7 +82,7 @@ func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {
 		t := l.text()
 		if t.kind == tokenString && t.text == "" {
-			return token{kind: tokenBad, text: "the name behind " + quoted(prefix+".") + " is empty"}
+			return token{kind: tokenBad, text: "the name behind " + quote(prefix+".") + " is empty"}
 		}
 		if t.kind == tokenString {
 			t.kind = kind
@@ -92,7 +92,7 @@ func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	if text := l.take(of); text != "" {
 		return token{kind: kind, text: text}
 	}
-	return token{kind: tokenBad, text: "a name must follow " + quoted(prefix+".") + " at once"}
+	return token{kind: tokenBad, text: "a name must follow " + quote(prefix+".") + " at once"}
 }
 
 // text reads a string in double quotes. The escapes are \" \\ \n \r and \t. Other control
@@ -169,7 +169,7 @@ func (l *lexer) symbol() token {
 	for _, habit := range habits {
 		if strings.HasPrefix(rest, habit.sign) {
 			l.at += len(habit.sign)
-			return token{kind: tokenBad, text: quoted(habit.sign) + " is not an operator of this language", fix: habit.fix}
+			return token{kind: tokenBad, text: quote(habit.sign) + " is not an operator of this language", fix: habit.fix}
 		}
 	}
 	if strings.IndexByte("()[],+-=<>", rest[0]) >= 0 {
@@ -182,7 +182,7 @@ func (l *lexer) symbol() token {
 	}
 	_, size := utf8.DecodeRuneInString(rest)
 	l.at += size
-	return token{kind: tokenBad, text: quoted(rest[:size]) + " has no meaning here"}
+	return token{kind: tokenBad, text: quote(rest[:size]) + " has no meaning here"}
 }
 
 func (l *lexer) take(of func(byte) bool) string {

@@ -61,7 +61,7 @@ func duration(digits string, n float64, suffix string) token {
 		}
 		return token{kind: tokenDuration, number: n, unit: unit}
 	}
-	t := token{kind: tokenBad, text: quoted(digits+suffix) + " is not a duration: " + unitsHint}
+	t := token{kind: tokenBad, text: quote(digits+suffix) + " is not a duration: " + unitsHint}
 	word := strings.TrimSuffix(strings.ToLower(suffix), "s")
 	for unit := Second; unit <= Year; unit++ {
 		if word == units[unit].word || word == units[unit].suffix || word != "" && word != "m" && strings.HasPrefix(units[unit].word, word) {
@@ -85,7 +85,7 @@ func (l *lexer) date() (token, bool) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.Year() < 1 {
-		return token{kind: tokenBad, text: quoted(text) + " is not a day of the calendar, written YYYY-MM-DD"}, true
+		return token{kind: tokenBad, text: quote(text) + " is not a day of the calendar, written YYYY-MM-DD"}, true
 	}
 	return token{kind: tokenDate, micros: day.UnixMicro()}, true
 }

@@ -84,19 +84,19 @@ func (l *linter) node(n Node, guards []subject, negated bool) {
 func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	guards = slices.Clip(guards)
 	for _, term := range terms {
-		guards = append(guards, guarded(term, present)...)
+		guards = append(guards, guardedSubjects(term, present)...)
 	}
 	for _, term := range terms {
 		l.node(term, guards, negated)
 	}
 }
 
-// guarded returns the subjects whose presence the term tests or, with present false,
-// their absence.
-func guarded(n Node, present bool) []subject {
+// guardedSubjects returns the subjects whose presence the term tests or, with present
+// false, their absence.
+func guardedSubjects(n Node, present bool) []subject {
 	switch n := n.(type) {
 	case *Not:
-		return guarded(n.Term, !present)
+		return guardedSubjects(n.Term, !present)
 	case *Known:
 		if n.Want == present {
 			return []subject{{attribute: n.Field.Name}}
@@ -156,18 +156,18 @@ func (c *checker) enumValue(f Field, v Value) {
 	if f.Source != Attribute || registered.Type != Enum || slices.Contains(registered.EnumValues, v.Text) {
 		return
 	}
-	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quoted(v.Text), Suggestion: nearest(v.Text, registered.EnumValues)}
+	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quote(v.Text), Suggestion: nearest(v.Text, registered.EnumValues)}
 	w.Line, w.Column = c.tree.Position(f.Offset)
 	c.warnings = append(c.warnings, w)
 }
 
-// seen adds a warning about an activity that no contact has had yet.
-func (c *checker) seen(s EventSource) {
+// warnUnseen adds a warning about an activity that no contact has had yet.
+func (c *checker) warnUnseen(s EventSource) {
 	name := s.Event.Activity
 	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {
 		return
 	}
-	w := Warning{Kind: WarnActivity, Message: "no activity " + quoted(name) + " has been recorded so far", Suggestion: nearest(name, c.schema.Activities)}
+	w := Warning{Kind: WarnActivity, Message: "no activity " + quote(name) + " has been recorded so far", Suggestion: nearest(name, c.schema.Activities)}
 	w.Line, w.Column = c.tree.Position(s.Offset)
 	c.warnings = append(c.warnings, w)
 }

@@ -139,7 +139,7 @@ func (p *parser) primary() Node {
 	p.depth--
 	if p.fault == nil && !p.tok.sign(")") {
 		line, _ := position(p.source, Offset(start.start))
-		p.unexpected(`"and", "or" or the ")" to the "(" of line ` + itoa(line))
+		p.failExpecting(`"and", "or" or the ")" to the "(" of line ` + itoa(line))
 	}
 	p.advance()
 	return inner
@@ -179,14 +179,14 @@ func (p *parser) accept(word string) bool {
 // word consumes the keyword, or fails if it is not next.
 func (p *parser) word(word string) {
 	if p.fault == nil && !p.accept(word) {
-		p.unexpected(`"` + word + `"`)
+		p.failExpecting(`"` + word + `"`)
 	}
 }
 
 // sign consumes the sign, or fails if it is not next.
 func (p *parser) sign(sign string) {
 	if p.fault == nil && !p.tok.sign(sign) {
-		p.unexpected(`"` + sign + `"`)
+		p.failExpecting(`"` + sign + `"`)
 	}
 	p.advance()
 }
@@ -203,9 +203,9 @@ func (p *parser) limit(l Limit, at int) {
 	p.fail(token{start: at}, Error{Message: limits[l], Limit: l})
 }
 
-// unexpected records the fault that tok is not one of the expected words. It suggests
+// failExpecting records the fault that tok is not one of the expected words. It suggests
 // the nearest candidate.
-func (p *parser) unexpected(expected string, candidates ...string) {
+func (p *parser) failExpecting(expected string, candidates ...string) {
 	if p.tok.kind == tokenBad {
 		p.fail(p.tok, Error{Message: p.tok.text, Suggestion: p.tok.fix})
 		return
@@ -221,20 +221,20 @@ func (p *parser) unexpected(expected string, candidates ...string) {
 	if p.tok.kind == tokenString {
 		what = "unexpected string "
 	}
-	fault := Error{Message: what + quoted(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)), Expected: expected}
+	fault := Error{Message: what + quote(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)), Expected: expected}
 	if meant := nearest(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
 		fault.Suggestion = meant
 	}
 	p.fail(p.tok, fault)
 }
 
-// misplaced returns a hint if tok is a word that narrows events but stands after the
+// misplacedHint returns a hint if tok is a word that narrows events but stands after the
 // test: it says where the word belongs.
-func (p *parser) misplaced() string {
+func (p *parser) misplacedHint() string {
 	if p.tok.is("within") || p.tok.is("where") {
 		return "; " + p.tok.text + " stands inside the parentheses, as in count(open within 30d)"
 	}
 	return ""
 }
 
-func quoted(s string) string { return core.Quoted(s) }
+func quote(s string) string { return core.Quoted(s) }

@@ -54,7 +54,7 @@ func (p *parser) notATest() {
 		p.fail(t, Error{Message: "an event is tested by what is asked about it", Expected: "count(" + t.text + ") > 0, exists(" + t.text + ") or the like"})
 		return
 	}
-	p.unexpected(testHint, starters...)
+	p.failExpecting(testHint, starters...)
 	switch kind, past := eventOfVerb[t.text]; {
 	case t.kind != tokenWord:
 	case past:
@@ -108,7 +108,7 @@ func (p *parser) fieldTest() Node {
 		}
 	}
 	t := p.tok
-	p.unexpected(operatorHint, "in", "is", "starts", "ends", "contains")
+	p.failExpecting(operatorHint, "in", "is", "starts", "ends", "contains")
 	switch {
 	case t.is("like"), t.is("includes"):
 		p.fault.Suggestion = "contains"
@@ -124,7 +124,7 @@ func (p *parser) known() bool {
 	known := p.tok.is("known")
 	if !known && !p.tok.is("unknown") {
 		t := p.tok
-		p.unexpected(`"known" or "unknown"`)
+		p.failExpecting(`"known" or "unknown"`)
 		if t.is("null") {
 			p.fault.Suggestion = "unknown"
 		} else if t.is("not") {
@@ -162,7 +162,7 @@ func (p *parser) field() Field {
 			f.Source = Email
 		}
 	case p.event == nil:
-		p.unexpected("an attribute, written attr.<name>")
+		p.failExpecting("an attribute, written attr.<name>")
 		if t.is("last") || t.is("first") {
 			p.fault.Suggestion = t.text + "(open) < now - 30d"
 		}
@@ -174,9 +174,9 @@ func (p *parser) field() Field {
 	case t.kind == tokenAttribute:
 		p.fail(t, Error{Message: "where tests properties of the event, not attributes of the contact", Expected: fieldHint})
 	case t.kind == tokenWord && startsOperator(p.peek()):
-		p.fail(t, Error{Message: quoted(t.text) + " is a word of the language", Suggestion: "property." + t.text})
+		p.fail(t, Error{Message: quote(t.text) + " is a word of the language", Suggestion: "property." + t.text})
 	default:
-		p.unexpected(fieldHint)
+		p.failExpecting(fieldHint)
 	}
 	p.advance()
 	return f
@@ -242,7 +242,7 @@ func (p *parser) member() Node {
 	p.advance()
 	m := &Membership{Offset: Offset(start.start), Segment: p.tok.is("segment")}
 	if p.fault == nil && !m.Segment && !p.tok.is("list") {
-		p.unexpected(`"list" or "segment"`)
+		p.failExpecting(`"list" or "segment"`)
 	}
 	p.advance()
 	m.KeyAt = Offset(p.tok.start)

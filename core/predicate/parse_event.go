@@ -22,7 +22,7 @@ func (p *parser) eventTest(kind EventTestKind) Node {
 	p.sign("(")
 	switch kind {
 	case Sum, Avg, Min, Max:
-		test.Field = p.aggregated()
+		test.Field = p.parseAggregated()
 		p.word("of")
 	}
 	test.Source = p.eventSource()
@@ -39,12 +39,12 @@ func (p *parser) eventTest(kind EventTestKind) Node {
 	return test
 }
 
-// aggregated parses the FIELD of an aggregate.
-func (p *parser) aggregated() Field {
+// parseAggregated parses the FIELD of an aggregate.
+func (p *parser) parseAggregated() Field {
 	t := p.tok
 	f := Field{Offset: Offset(t.start), Source: Property, Name: t.text}
 	if p.fault == nil && t.kind != tokenProperty && (t.kind != tokenWord || reserved[t.text]) {
-		p.unexpected(`a property of the event and "of", such as sum(amount of activity.purchase)`)
+		p.failExpecting(`a property of the event and "of", such as sum(amount of activity.purchase)`)
 	}
 	p.advance()
 	return f
@@ -71,7 +71,7 @@ func (p *parser) eventSource() EventSource {
 			s.HasBetween, s.Between = true, p.span()
 		default:
 			if !t.sign(")") {
-				p.unexpected(`"where", "within", "between" or ")"`, "where", "within", "between", "and", "or")
+				p.failExpecting(`"where", "within", "between" or ")"`, "where", "within", "between", "and", "or")
 			}
 			return s
 		}
@@ -87,7 +87,7 @@ func (p *parser) eventName() Event {
 		event = Event{Kind: eventKind(t.text)}
 	}
 	if p.fault == nil && (t.kind != tokenWord && t.kind != tokenActivity || event.Kind > ActivityEvent) {
-		p.unexpected("an event: send, delivery, open, click, bounce, complaint, reject, delivery_delay or activity.<name>", eventWords[:ActivityEvent]...)
+		p.failExpecting("an event: send, delivery, open, click, bounce, complaint, reject, delivery_delay or activity.<name>", eventWords[:ActivityEvent]...)
 		if t.kind == tokenWord && p.fault.Suggestion == "" && !reserved[t.text] {
 			p.fault.Suggestion = "activity." + t.text
 		}

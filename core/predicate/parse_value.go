@@ -31,7 +31,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 func (p *parser) op() Op {
 	op := opOf(p.tok.text)
 	if p.fault == nil && (p.tok.kind != tokenSymbol || op == 0) {
-		p.unexpected("one of = != < <= > >=")
+		p.failExpecting("one of = != < <= > >=")
 	}
 	p.advance()
 	return op
@@ -41,7 +41,7 @@ func (p *parser) op() Op {
 func (p *parser) text(expected string) string {
 	text := p.tok.text
 	if p.fault == nil && p.tok.kind != tokenString {
-		p.unexpected(expected)
+		p.failExpecting(expected)
 		if p.tok.kind == tokenWord && !reserved[text] {
 			p.fault.Suggestion = `"` + text + `"`
 		}
@@ -71,7 +71,7 @@ func (p *parser) value(relative bool) Value {
 		p.fail(t, Error{Message: "a list holds fixed values, not now"})
 		return Value{}
 	}
-	p.unexpected(valueHint, "true", "false", "now")
+	p.failExpecting(valueHint, "true", "false", "now")
 	if t.kind == tokenWord && !reserved[t.text] && p.fault.Suggestion == "" {
 		p.fault.Suggestion = `"` + t.text + `"`
 	}
@@ -94,7 +94,7 @@ func (p *parser) in(at Offset, f Field) Node {
 		n.Values = append(n.Values, p.value(false))
 	}
 	if p.fault == nil && !p.tok.sign("]") {
-		p.unexpected(`"," or "]"`)
+		p.failExpecting(`"," or "]"`)
 	}
 	p.advance()
 	return n
@@ -108,7 +108,7 @@ func (p *parser) number() float64 {
 	}
 	n := p.tok.number
 	if p.fault == nil && p.tok.kind != tokenNumber {
-		p.unexpected("a number")
+		p.failExpecting("a number")
 	}
 	p.advance()
 	if negative && n != 0 {
@@ -120,7 +120,7 @@ func (p *parser) number() float64 {
 func (p *parser) duration() Duration {
 	t := p.tok
 	if p.fault == nil && t.kind != tokenDuration {
-		p.unexpected("a duration without a space, such as 30d (" + unitsHint + ")")
+		p.failExpecting("a duration without a space, such as 30d (" + unitsHint + ")")
 		if t.kind == tokenNumber {
 			p.fault.Suggestion = p.spacedDuration()
 		}
@@ -189,12 +189,12 @@ func (p *parser) absolute(expected string) int64 {
 		}
 		micros = at
 	case t.kind != tokenDate:
-		p.unexpected(expected)
+		p.failExpecting(expected)
 	}
 	p.advance()
 	return micros
 }
 
 func notATime(s string) string {
-	return quoted(s) + ` is not a date and time by RFC 3339, such as "2026-01-31T09:00:00Z"`
+	return quote(s) + ` is not a date and time by RFC 3339, such as "2026-01-31T09:00:00Z"`
 }

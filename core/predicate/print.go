@@ -9,7 +9,7 @@ import (
 // printer writes the canonical spelling.
 type printer struct{ strings.Builder }
 
-func printed(n Node) string {
+func printNode(n Node) string {
 	var p printer
 	p.print(n, 0)
 	return p.String()
@@ -43,7 +43,7 @@ func (p *printer) print(n Node, place int) {
 		p.words(" ", n.How.String(), " ")
 		p.text(n.Text)
 	case *Known:
-		p.known(n)
+		p.printKnown(n)
 	case *Age:
 		p.age(n)
 	case *EventTest:
@@ -122,7 +122,7 @@ func (p *printer) in(n *In) {
 	p.words("]")
 }
 
-func (p *printer) known(n *Known) {
+func (p *printer) printKnown(n *Known) {
 	if n.Prefix {
 		p.words("has ")
 		p.field(n.Field)

@@ -16,7 +16,7 @@ func (t *Tree) Position(at Offset) (line, column int) { return position(t.text, 
 
 // String returns the predicate in its canonical spelling, which parses to an equal tree:
 // one space between words, no unneeded parentheses, no comments.
-func (t *Tree) String() string { return printed(t.Root) }
+func (t *Tree) String() string { return printNode(t.Root) }
 
 // Parse parses a whole predicate. It fails with an [*Error] at the first fault. It is
 // safe for any text: it neither panics nor uses more memory than a small multiple of
@@ -25,10 +25,10 @@ func Parse(source string) (*Tree, error) {
 	p := newParser(source, 0)
 	root := p.predicate()
 	if p.fault == nil && p.tok.kind != tokenEnd {
-		p.unexpected(`"and", "or" or the end` + p.misplaced())
+		p.failExpecting(`"and", "or" or the end` + p.misplacedHint())
 	}
 	if p.fault != nil {
-		return nil, p.fault.bounded()
+		return nil, p.fault.dropLongSuggestion()
 	}
 	return &Tree{Root: root, text: source}, nil
 }
@@ -40,7 +40,7 @@ func ParsePrefix(source string, from int) (tree *Tree, next int, err error) {
 	p := newParser(source, from)
 	root := p.predicate()
 	if p.fault != nil {
-		return nil, 0, p.fault.bounded()
+		return nil, 0, p.fault.dropLongSuggestion()
 	}
 	return &Tree{Root: root, text: source}, p.tok.start, nil
 }

@@ -63,7 +63,7 @@ func warningsOf(c Counts) []Warning {
 	case c == Counts{}:
 		warn(LowVolume, "Nothing was sent in this window, so there is nothing to judge.")
 	case c.Sent < fewMessages:
-		warn(LowVolume, "Only %s messages were sent: one bounce or complaint moves the rates a lot.", grouped(c.Sent))
+		warn(LowVolume, "Only %s messages were sent: one bounce or complaint moves the rates a lot.", withCommas(c.Sent))
 	}
 	return found
 }
@@ -74,20 +74,20 @@ func changeOf(now, then Counts) string {
 	case then.Sent == 0 && now.Sent == 0:
 		return "Nothing was sent, in this window or in the one before."
 	case then.Sent == 0:
-		return fmt.Sprintf("%s messages were sent; in the window before, none.", grouped(now.Sent))
+		return fmt.Sprintf("%s messages were sent; in the window before, none.", withCommas(now.Sent))
 	case now.Sent == 0:
-		return fmt.Sprintf("Nothing was sent; in the window before, %s messages.", grouped(then.Sent))
+		return fmt.Sprintf("Nothing was sent; in the window before, %s messages.", withCommas(then.Sent))
 	}
 	return fmt.Sprintf("%s messages were sent, %s before (%+.1f %%). %s, %s, %s.",
-		grouped(now.Sent), grouped(then.Sent), 100*(float64(now.Sent)/float64(then.Sent)-1),
-		moved("Bounce rate", now.bounceRate(), then.bounceRate()),
-		moved("complaint rate", now.complaintRate(), then.complaintRate()),
-		moved("open rate", now.openRate(), then.openRate()))
+		withCommas(now.Sent), withCommas(then.Sent), 100*(float64(now.Sent)/float64(then.Sent)-1),
+		describeMovement("Bounce rate", now.bounceRate(), then.bounceRate()),
+		describeMovement("complaint rate", now.complaintRate(), then.complaintRate()),
+		describeMovement("open rate", now.openRate(), then.openRate()))
 }
 
-// moved describes how a rate changed. It compares the rates as displayed, so a change
-// too small to see is no change.
-func moved(name string, now, then float64) string {
+// describeMovement describes how a rate changed. It compares the rates as displayed, so a
+// change too small to see is no change.
+func describeMovement(name string, now, then float64) string {
 	if percent(now) == percent(then) {
 		return name + " unchanged at " + percent(now)
 	}
@@ -150,13 +150,13 @@ const longestName = 80
 
 func (m mover) notable(kind string) Notable {
 	return Notable{Kind: kind, Name: core.Quotable(m.name, longestName), Text: fmt.Sprintf(
-		"Sent %s, %s before. %s, %s.", grouped(m.now.Sent), grouped(m.then.Sent),
-		moved("Bounce rate", m.now.bounceRate(), m.then.bounceRate()),
-		moved("complaint rate", m.now.complaintRate(), m.then.complaintRate()))}
+		"Sent %s, %s before. %s, %s.", withCommas(m.now.Sent), withCommas(m.then.Sent),
+		describeMovement("Bounce rate", m.now.bounceRate(), m.then.bounceRate()),
+		describeMovement("complaint rate", m.now.complaintRate(), m.then.complaintRate()))}
 }
 
-// grouped returns a number with commas between thousands.
-func grouped(n int64) string {
+// withCommas returns a number with commas between thousands.
+func withCommas(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

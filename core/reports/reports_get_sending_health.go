@@ -134,7 +134,7 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 	}
 	then := total(before.groups)
 	h.Before = &ComparedRates{
-		Sent: then.Sent, Bounce: rounded(then.bounceRate()), Complaint: rounded(then.complaintRate()), Open: rounded(then.openRate()),
+		Sent: then.Sent, Bounce: roundRate(then.bounceRate()), Complaint: roundRate(then.complaintRate()), Open: roundRate(then.openRate()),
 	}
 	h.Changed = changeOf(h.Totals, then)
 	channels, err := r.channelMovers(ctx, c.Principal.Org.ID, now, before)
@@ -186,13 +186,13 @@ func trendOf(days map[time.Time]Counts, p Period) (Period, []TrendPoint) {
 func ratesOf(c Counts) Rates {
 	exact := c.rates()
 	return Rates{
-		Delivery: rounded(exact.Delivery), Bounce: rounded(exact.Bounce), Complaint: rounded(exact.Complaint),
-		Open: rounded(exact.Open), Click: rounded(exact.Click),
+		Delivery: roundRate(exact.Delivery), Bounce: roundRate(exact.Bounce), Complaint: roundRate(exact.Complaint),
+		Open: roundRate(exact.Open), Click: roundRate(exact.Click),
 	}
 }
 
-// rounded rounds a rate to a thousandth of a per cent, which is finer than any
+// roundRate rounds a rate to a thousandth of a per cent, which is finer than any
 // threshold.
-func rounded(rate float64) float64 { return math.Round(rate*1e5) / 1e5 }
+func roundRate(rate float64) float64 { return math.Round(rate*1e5) / 1e5 }
 
 func percent(rate float64) string { return fmt.Sprintf("%.2f %%", 100*rate) }

@@ -51,13 +51,13 @@ type PropertyEdit struct {
 // warning stays until the segment is saved, or compiles again without loss. It takes
 // part in the transaction of the edit and must be called before the registry changes.
 func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
-	return s.edited(ctx, orgID, edit, edit.Preview)
+	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 
 // PropertyEdited does the same as AttributeEdited for a promoted property of activities
 // whose name or type changes.
 func (s *Segments) PropertyEdited(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
-	return s.edited(ctx, orgID, edit, edit.Preview)
+	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 
 // edit is a change of something that predicates name.
@@ -65,19 +65,19 @@ type edit interface {
 	// isNamed reports whether a predicate names what changes.
 	isNamed(predicate.References) bool
 	// applied returns the schema after the edit.
-	applied(predicate.Schema) predicate.Schema
+	applyTo(predicate.Schema) predicate.Schema
 	// meaning returns the effect on a predicate that still compiles: a warning, "" for
 	// none, and whether all contacts must be evaluated again.
 	meaning(after *predicate.Checked) (warning string, anew bool)
 	// broken returns the warning for a predicate that no longer compiles.
-	broken(fault error) string
+	brokenWarning(fault error) string
 	// loses reports whether the new name has lost values, and names reports whether a
 	// predicate reads the new name.
 	loses() bool
 	names(predicate.References) bool
 }
 
-func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview bool) ([]Affected, error) {
+func (s *Segments) applyEdit(ctx context.Context, orgID string, e edit, preview bool) ([]Affected, error) {
 	before, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
@@ -86,11 +86,11 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 	if err != nil {
 		return nil, err
 	}
-	after, affected := e.applied(before.Schema), []Affected{}
+	after, affected := e.applyTo(before.Schema), []Affected{}
 	for _, segment := range all {
 		checked, err := predicate.Compile(segment.Source, before.Schema)
 		if err != nil && !preview {
-			if err := s.repaired(ctx, orgID, segment, e, after); err != nil {
+			if err := s.storeRepair(ctx, orgID, segment, e, after); err != nil {
 				return nil, err
 			}
 		}
@@ -111,9 +111,9 @@ func (s *Segments) edited(ctx context.Context, orgID string, e edit, preview boo
 	return affected, nil
 }
 
-// repaired stores the warning about lost values in an invalid segment that compiles
+// storeRepair stores the warning about lost values in an invalid segment that compiles
 // again through the edit. The segment becomes active at its next evaluation.
-func (s *Segments) repaired(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
+func (s *Segments) storeRepair(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
 	checked, err := predicate.Compile(segment.Source, after)
 	if err != nil || segment.Status == Archived || !e.loses() || !e.names(checked.References()) {
 		return nil //nolint:nilerr // what does not compile keeps the warning that says so
@@ -127,7 +127,7 @@ func (s *Segments) repaired(ctx context.Context, orgID string, segment Segment, 
 func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
 	if err != nil {
-		return e.broken(err), true, false
+		return e.brokenWarning(err), true, false
 	}
 	text, anew = e.meaning(checked)
 	return text, anew, true
@@ -143,7 +143,7 @@ func (e AttributeEdit) names(by predicate.References) bool {
 	return slices.Contains(by.Attributes, e.NewName)
 }
 
-func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
+func (e AttributeEdit) applyTo(schema predicate.Schema) predicate.Schema {
 	schema.Attributes = maps.Clone(schema.Attributes)
 	delete(schema.Attributes, e.Name)
 	if e.NewName != "" {
@@ -152,9 +152,9 @@ func (e AttributeEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// broken returns the warning. Values stay stored, so nothing is lost if the name
+// brokenWarning returns the warning. Values stay stored, so nothing is lost if the name
 // returns.
-func (e AttributeEdit) broken(fault error) string { return warning(fault) }
+func (e AttributeEdit) brokenWarning(fault error) string { return warning(fault) }
 
 func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
 	if e.Disruptive {
@@ -178,7 +178,7 @@ func (e PropertyEdit) names(by predicate.References) bool {
 	return slices.Contains(by.Properties, *e.After)
 }
 
-func (e PropertyEdit) applied(schema predicate.Schema) predicate.Schema {
+func (e PropertyEdit) applyTo(schema predicate.Schema) predicate.Schema {
 	schema.Properties = maps.Clone(schema.Properties)
 	delete(schema.Properties, e.Before)
 	if e.After != nil {
@@ -187,7 +187,7 @@ func (e PropertyEdit) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-func (e PropertyEdit) broken(fault error) string { return warning(fault) }
+func (e PropertyEdit) brokenWarning(fault error) string { return warning(fault) }
 
 func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
 	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true

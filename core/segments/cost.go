@@ -11,8 +11,9 @@ import (
 
 const (
 	// previewSteps is the greatest number of steps of a preview; see [predicate.Weight].
-	// SQLite takes longer for that many than the time limit of a preview. PostgreSQL is some
-	// five times as fast and has the same bound, so that both accept the same predicates.
+	// SQLite takes longer for that many than the time limit of a preview. PostgreSQL is
+	// some five times as fast and has the same bound, so that both accept the same
+	// predicates.
 	previewSteps = 40_000_000
 	// weighty is the number of steps per event, or per contact, from which rows are
 	// counted first. A cheaper predicate would need so many rows that counting them
@@ -51,7 +52,7 @@ func (s *Segments) affordable(ctx context.Context, q Question) error {
 
 func (s *Segments) tooExpensive(steps, rows int, what string) error {
 	return core.Invalid("source", fmt.Sprintf("takes %s steps for each of at least %s rows (%s), and a preview has %s",
-		grouped(steps), grouped(rows), what, grouped(s.PreviewSteps))).
+		withCommas(steps), withCommas(rows), what, withCommas(s.PreviewSteps))).
 		WithNext("Search in fewer texts, which takes 4 steps each, test fewer events, or test a shorter window.")
 }
 
@@ -63,8 +64,8 @@ func eventsOf(e predicate.Event) string {
 	return e.Kind.String() + " events"
 }
 
-// grouped returns a number with commas between thousands.
-func grouped(n int) string {
+// withCommas returns a number with commas between thousands.
+func withCommas(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]

@@ -110,7 +110,7 @@ func (s *Segments) judge(ctx context.Context, orgID string, d definition, contac
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
 		moved := 0
 		err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-			current, active, err := s.locked(ctx, orgID, d.ID)
+			current, active, err := s.lockSegment(ctx, orgID, d.ID)
 			if same = same && active && d.same(current); err != nil || !active {
 				return err
 			}
@@ -134,10 +134,10 @@ func (d definition) question(orgID string, now time.Time, contacts []string) Que
 	return Question{OrgID: orgID, Predicate: d.checked, Slots: d.slots, Now: now, Contacts: contacts}
 }
 
-// locked returns the current segment with the current schema and locks it until the
+// lockSegment returns the current segment with the current schema and locks it until the
 // transaction ends. An edit of either waits for that. It reports whether the segment is
 // active and compiles.
-func (s *Segments) locked(ctx context.Context, orgID, id string) (definition, bool, error) {
+func (s *Segments) lockSegment(ctx context.Context, orgID, id string) (definition, bool, error) {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil || segment.Status != Active {
 		return definition{}, false, err
@@ -185,7 +185,7 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 		if same && len(contacts) == differingAtOnce && changed > 0 {
 			continue
 		}
-		current, active, err := s.evaluated(ctx, orgID, d, same, now)
+		current, active, err := s.endSweep(ctx, orgID, d, same, now)
 		if err != nil || !active || same && d.same(current) {
 			return err
 		}
@@ -193,14 +193,14 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 	}
 }
 
-// evaluated stores the end of a sweep by d, if swept is true and the segment is
+// endSweep stores the end of a sweep by d, if swept is true and the segment is
 // unchanged. It returns the current segment.
-func (s *Segments) evaluated(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
+func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
 	var current definition
 	var active bool
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		var err error
-		current, active, err = s.locked(ctx, orgID, d.ID)
+		current, active, err = s.lockSegment(ctx, orgID, d.ID)
 		if err != nil || !active || !swept || !d.same(current) {
 			return err
 		}

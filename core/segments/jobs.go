@@ -130,7 +130,7 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 	var failures []error
 	for _, d := range definitions {
 		if due(d) {
-			failures = append(failures, named(d, s.sweep(ctx, orgID, d, tested[d.ID])))
+			failures = append(failures, nameSegment(d, s.sweep(ctx, orgID, d, tested[d.ID])))
 		}
 	}
 	return errors.Join(failures...)
@@ -147,7 +147,7 @@ func (s *Segments) settle(ctx context.Context, orgID string, definitions []defin
 	contacts = slices.Compact(contacts)
 	for _, d := range definitions {
 		if _, _, err := s.judge(ctx, orgID, d, contacts, false); err != nil {
-			return named(d, err)
+			return nameSegment(d, err)
 		}
 	}
 	return s.Store.Untouch(ctx, orgID, ids)
@@ -168,7 +168,7 @@ func (s *Segments) Sweep(ctx context.Context, orgID string) error {
 	return errors.Join(failures...)
 }
 
-func named(d definition, err error) error {
+func nameSegment(d definition, err error) error {
 	if err != nil {
 		return fmt.Errorf("segment %s: %w", d.ID, err)
 	}

@@ -21,7 +21,7 @@ type Redefinition struct {
 // a warning in the same transaction, before a job can evaluate it without the list. The
 // others that name the list or topic are evaluated again soon after.
 func (s *Segments) Redefined(ctx context.Context, orgID string, what Redefinition) error {
-	_, err := s.edited(ctx, orgID, what, false)
+	_, err := s.applyEdit(ctx, orgID, what, false)
 	return err
 }
 
@@ -33,7 +33,7 @@ func sharesAny(a, b []string) bool {
 	return slices.ContainsFunc(a, func(s string) bool { return slices.Contains(b, s) })
 }
 
-func (r Redefinition) applied(schema predicate.Schema) predicate.Schema {
+func (r Redefinition) applyTo(schema predicate.Schema) predicate.Schema {
 	schema.Lists, schema.Topics = maps.Clone(schema.Lists), maps.Clone(schema.Topics)
 	maps.DeleteFunc(schema.Lists, func(_, id string) bool { return slices.Contains(r.GoneLists, id) })
 	for _, name := range r.GoneTopics {
@@ -42,9 +42,9 @@ func (r Redefinition) applied(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// broken returns the warning. A list or topic that is created under the name later has other
-// members or choices.
-func (r Redefinition) broken(fault error) string { return lost + firstFault(fault) }
+// brokenWarning returns the warning. A list or topic that is created under the name later
+// has other members or choices.
+func (r Redefinition) brokenWarning(fault error) string { return lost + firstFault(fault) }
 
 func (r Redefinition) loses() bool { return false }
 

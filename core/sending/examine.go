@@ -39,7 +39,7 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 		err = prober.Probe(ctx, c.OrgID)
 	}
 	if err != nil {
-		return []Finding{unreached(err, c.Provider)}, Overview{}
+		return []Finding{unreachedFinding(err, c.Provider)}, Overview{}
 	}
 	findings := []Finding{{Name: "account", Verdict: Fine, Detail: "answers"}}
 	if c.AccountID != "" && overview.AccountID != "" && c.AccountID != overview.AccountID {
@@ -56,8 +56,8 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 	return findings, overview
 }
 
-// unreached returns the finding for an account that does not answer.
-func unreached(err error, provider Provider) Finding {
+// unreachedFinding returns the finding for an account that does not answer.
+func unreachedFinding(err error, provider Provider) Finding {
 	f := Finding{Name: "account", Verdict: Broken}
 	failure, ok := errors.AsType[*Failure](err)
 	if !ok {

@@ -61,15 +61,15 @@ var addressesInCauses = regexp.MustCompile(`[^\s"'<>()/=?&,;:]+(@|%40)[^\s"'<>()
 func (f *Failure) Error() string {
 	cause := "no cause"
 	if f.Err != nil {
-		cause = clipped(f.Err.Error(), maxCauseScanned)
+		cause = clip(f.Err.Error(), maxCauseScanned)
 	}
 	cause = addressesInCauses.ReplaceAllStringFunc(cause, func(found string) string {
 		return core.MaskAddress(strings.Replace(found, "%40", "@", 1))
 	})
-	return fmt.Sprintf("sending account: %s: %s", f.Kind, clipped(cause, maxCause))
+	return fmt.Sprintf("sending account: %s: %s", f.Kind, clip(cause, maxCause))
 }
 
-func clipped(text string, limit int) string {
+func clip(text string, limit int) string {
 	if len(text) <= limit {
 		return text
 	}
@@ -124,7 +124,7 @@ func Unavailable(err error) error {
 	}
 	switch f.Kind {
 	case Invalid, Full, Rejected, Unsupported:
-		return refused(f.Kind, err)
+		return requestError(f.Kind, err)
 	case NotConnected:
 		e.Message = "No sending account is connected to this organization."
 		e.Next = "Connect a sending account with `mailhelm admin account connect` or in the dashboard under Sending account, then repeat the call."
@@ -137,9 +137,9 @@ func Unavailable(err error) error {
 	return e
 }
 
-// refused returns the error for failures that a retry does not fix. The caller has to
+// requestError returns the error for failures that a retry does not fix. The caller has to
 // change the request.
-func refused(kind FailureKind, cause error) *core.Error {
+func requestError(kind FailureKind, cause error) *core.Error {
 	e := core.Invalid("", "holds a value that the connected sending account does not accept")
 	switch kind {
 	case Full:

@@ -28,7 +28,7 @@ type Rotation struct {
 // atOnce, and when another rotation runs concurrently. It fails when the master key
 // does not open the stored keys: no process could open a key that it seals.
 func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
-	return r.succeed(ctx, func(ctx context.Context, stored []Key, next Key) error {
+	return r.makeNext(ctx, func(ctx context.Context, stored []Key, next Key) error {
 		now := next.CreatedAt
 		if atOnce {
 			return r.Store.RotateSigningKey(ctx, next, now)
@@ -46,13 +46,13 @@ func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 // process rejects tokens of the others after its next read of the keys, within
 // [ReloadEvery]. It returns the new key. It fails as Rotate does with atOnce.
 func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
-	return r.succeed(ctx, func(ctx context.Context, _ []Key, next Key) error {
+	return r.makeNext(ctx, func(ctx context.Context, _ []Key, next Key) error {
 		return r.Store.ReplaceSigningKeys(ctx, next)
 	})
 }
 
-// succeed makes the next key and passes it to store, with the stored keys held.
-func (r Rotation) succeed(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
+// makeNext makes the next key and passes it to store, with the stored keys held.
+func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
 	var next Key
 	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := r.Store.HoldSigningKeys(ctx); err != nil {

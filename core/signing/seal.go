@@ -129,7 +129,7 @@ func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	if k.aead == nil {
 		return nil, errors.New("seal: no master key")
 	}
-	return k.aead.Seal([]byte{sealVersion}, nil, plain, bound(purpose, id)), nil
+	return k.aead.Seal([]byte{sealVersion}, nil, plain, additionalData(purpose, id)), nil
 }
 
 // Open decrypts what Seal made with the same key, purpose and id.
@@ -137,15 +137,15 @@ func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	if k.aead == nil || len(sealed) == 0 || sealed[0] != sealVersion {
 		return nil, errSealed
 	}
-	plain, err := k.aead.Open(nil, nil, sealed[1:], bound(purpose, id))
+	plain, err := k.aead.Open(nil, nil, sealed[1:], additionalData(purpose, id))
 	if err != nil {
 		return nil, errSealed
 	}
 	return plain, nil
 }
 
-// bound returns the additional data of a sealed value. NUL occurs in neither part, so
-// no two pairs give the same bytes.
-func bound(purpose, id string) []byte {
+// additionalData returns the additional data of a sealed value. NUL occurs in neither
+// part, so no two pairs give the same bytes.
+func additionalData(purpose, id string) []byte {
 	return []byte(purpose + "\x00" + id)
 }

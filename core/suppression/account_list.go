@@ -32,9 +32,10 @@ func (s span) holds(at time.Time) bool {
 	return (s.since.IsZero() || !at.Before(s.since)) && (s.until.IsZero() || at.Before(s.until))
 }
 
-// asked returns the bounds to request from the account. They are wider than the span,
-// because providers store whole seconds and do not say whether bounds are inclusive.
-func (s span) asked() (since, until time.Time) {
+// requestBounds returns the bounds to request from the account. They are wider than the
+// span, because providers store whole seconds and do not say whether bounds are
+// inclusive.
+func (s span) requestBounds() (since, until time.Time) {
 	if !s.since.IsZero() {
 		since = s.since.Truncate(time.Second).Add(-time.Second)
 	}
@@ -96,7 +97,7 @@ func (r *reading) all(ctx context.Context, s span) ([]sending.Suppressed, error)
 // part reads at most the given number of further pages of the span. The entries are
 // sorted only if complete is true.
 func (r *reading) part(ctx context.Context, s span, pages int) (entries []sending.Suppressed, complete bool, err error) { //nolint:nonamedreturns // says which
-	part := r.lists.remembered(listKey{r.org, s})
+	part := r.lists.cachedPart(listKey{r.org, s})
 	select {
 	case <-part.turn:
 	case <-ctx.Done():
@@ -115,10 +116,10 @@ func (r *reading) part(ctx context.Context, s span, pages int) (entries []sendin
 
 // page reads the next page.
 func (r *reading) page(ctx context.Context, part *listPart, s span) error {
-	since, until := s.asked()
+	since, until := s.requestBounds()
 	page, next, err := r.lists.source.SuppressedPage(ctx, r.org, since, until, part.token)
 	if err != nil {
-		return part.failed(err)
+		return part.readFailure(err)
 	}
 	for _, entry := range page {
 		if s.holds(entry.At) {
@@ -129,14 +130,14 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 		part.entries, part.complete = newestFirst(part.entries), true
 	}
 	part.token = next
-	return r.lists.grown(part)
+	return r.lists.addSize(part)
 }
 
-// failed returns the error for the caller of a failed read. After throttling or a
+// readFailure returns the error for the caller of a failed read. After throttling or a
 // timeout it keeps the position, so that the same page can be requested again. Otherwise
 // the next call reads from the start, for example because the account no longer accepts
 // the position.
-func (p *listPart) failed(err error) error {
+func (p *listPart) readFailure(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	if ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut) {
 		return sending.Unavailable(err)
@@ -156,9 +157,9 @@ func (p *listPart) refresh(now time.Time) {
 	}
 }
 
-// remembered returns the cached part with the key. For a new part it first removes
+// cachedPart returns the cached part with the key. For a new part it first removes
 // expired ones.
-func (l *accountLists) remembered(key listKey) *listPart {
+func (l *accountLists) cachedPart(key listKey) *listPart {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	part, ok := l.parts[key]
@@ -186,9 +187,9 @@ func (l *accountLists) sweep() {
 	}
 }
 
-// grown updates the size of the part. If the cache is too large, it removes all other
+// addSize updates the size of the part. If the cache is too large, it removes all other
 // parts that no call reads. It fails if the part alone is too large.
-func (l *accountLists) grown(part *listPart) error {
+func (l *accountLists) addSize(part *listPart) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	part.size = len(part.entries)

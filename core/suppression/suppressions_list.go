@@ -69,7 +69,7 @@ func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in 
 	var found core.Page[sending.Suppressed]
 	if c.Surface == core.Agent || in.Email != "" {
 		found.Items, err = reading.all(ctx, when)
-		found.Items = matching(found.Items, in.wants)
+		found.Items = filterEntries(found.Items, in.wants)
 		found.Total = len(found.Items)
 		if in.Email == "" {
 			found.Items = found.Items[:min(limit, found.Total)]
@@ -112,7 +112,7 @@ func (in ListSuppressionsIn) wants(e sending.Suppressed) bool {
 		(strings.Contains(strings.ToLower(e.Email), strings.ToLower(in.Email)) || strings.Contains(AddressKey(e.Email), AddressKey(in.Email)))
 }
 
-func matching(entries []sending.Suppressed, wanted func(sending.Suppressed) bool) []sending.Suppressed {
+func filterEntries(entries []sending.Suppressed, wanted func(sending.Suppressed) bool) []sending.Suppressed {
 	var found []sending.Suppressed
 	for _, e := range entries {
 		if wanted(e) {

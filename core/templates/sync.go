@@ -50,7 +50,7 @@ const (
 // read, so that a run that is broken off was not in vain. An account that has no
 // templates to speak of, or none at all, leaves the mirror as it is.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
-	listed, err := t.listed(ctx, orgID)
+	listed, err := t.listAccountTemplates(ctx, orgID)
 	if absent(err) {
 		return nil
 	}
@@ -93,8 +93,8 @@ func (t *Templates) keep(ctx context.Context, orgID string, listed map[string]se
 	return t.Store.KeepTemplates(ctx, orgID, append([]string{}, slices.Sorted(maps.Keys(listed))...))
 }
 
-// listed is what the account has, by name.
-func (t *Templates) listed(ctx context.Context, orgID string) (map[string]sending.TemplateName, error) {
+// listAccountTemplates returns the templates of the account, by name.
+func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map[string]sending.TemplateName, error) {
 	all := map[string]sending.TemplateName{}
 	for token := ""; ; {
 		page, next, err := t.Account.TemplatesPage(ctx, orgID, token)

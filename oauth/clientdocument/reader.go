@@ -74,11 +74,11 @@ func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.Clie
 	})
 	select {
 	case <-ctx.Done():
-		return access.ClientDocument{}, interrupted(ctx.Err())
+		return access.ClientDocument{}, interruptedError(ctx.Err())
 	case landed := <-flight:
 		result, ok := landed.Val.(outcome)
 		if !ok {
-			return access.ClientDocument{}, interrupted(landed.Err)
+			return access.ClientDocument{}, interruptedError(landed.Err)
 		}
 		return result.result()
 	}

@@ -27,7 +27,7 @@ func busy() error {
 	return refuseFor("Too many applications are being looked up at the moment. Try again in a minute.", errBusy)
 }
 
-func interrupted(cause error) error {
+func interruptedError(cause error) error {
 	return refuseFor("Looking up the application was interrupted. Try again.", cause)
 }
 

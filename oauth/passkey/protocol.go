@@ -55,12 +55,12 @@ func (p *Protocol) Register(u access.User, existing []people.Passkey) (string, s
 	if err != nil {
 		return "", "", err
 	}
-	return written(options, memory)
+	return encodeCeremony(options, memory)
 }
 
-// Registered verifies the answer to Register. memory is the state that Register
+// VerifyRegistration verifies the answer to Register. memory is the state that Register
 // returned.
-func (p *Protocol) Registered(u access.User, memory, answer string) (people.JudgedPasskey, error) {
+func (p *Protocol) VerifyRegistration(u access.User, memory, answer string) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
 		return people.JudgedPasskey{}, err
@@ -73,7 +73,7 @@ func (p *Protocol) Registered(u access.User, memory, answer string) (people.Judg
 	if err != nil {
 		return people.JudgedPasskey{}, err
 	}
-	return judged(p.site.CreateCredential(who, session, parsed))
+	return judgeCredential(p.site.CreateCredential(who, session, parsed))
 }
 
 // Ask returns the options for a proof and the state of the ceremony. An empty userID
@@ -84,7 +84,7 @@ func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string
 		if err != nil {
 			return "", "", err
 		}
-		return written(options, memory)
+		return encodeCeremony(options, memory)
 	}
 	who, err := newPerson(userID, access.User{}, existing)
 	if err != nil {
@@ -94,11 +94,11 @@ func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string
 	if err != nil {
 		return "", "", err
 	}
-	return written(options, memory)
+	return encodeCeremony(options, memory)
 }
 
-// Answered verifies the answer to Ask. memory is the state that Ask returned.
-func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, []people.Passkey, error)) (people.JudgedPasskey, error) {
+// VerifyAnswer verifies the answer to Ask. memory is the state that Ask returned.
+func (p *Protocol) VerifyAnswer(memory, answer string, owner func([]byte) (string, []people.Passkey, error)) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
 		return people.JudgedPasskey{}, err
@@ -116,14 +116,14 @@ func (p *Protocol) Answered(memory, answer string, owner func([]byte) (string, [
 		return people.JudgedPasskey{}, err
 	}
 	if len(session.UserID) > 0 {
-		return judged(p.site.ValidateLogin(who, session, parsed))
+		return judgeCredential(p.site.ValidateLogin(who, session, parsed))
 	}
 	find := func(_, _ []byte) (webauthn.User, error) { return who, nil }
-	return judged(p.site.ValidateDiscoverableLogin(find, session, parsed))
+	return judgeCredential(p.site.ValidateDiscoverableLogin(find, session, parsed))
 }
 
-// written encodes the options for the browser and the state of the ceremony.
-func written(options, memory any) (string, string, error) {
+// encodeCeremony encodes the options for the browser and the state of the ceremony.
+func encodeCeremony(options, memory any) (string, string, error) {
 	question, err := json.Marshal(options)
 	if err != nil {
 		return "", "", err
@@ -132,7 +132,7 @@ func written(options, memory any) (string, string, error) {
 	return string(question), string(kept), err
 }
 
-func judged(c *webauthn.Credential, err error) (people.JudgedPasskey, error) {
+func judgeCredential(c *webauthn.Credential, err error) (people.JudgedPasskey, error) {
 	if err != nil {
 		return people.JudgedPasskey{}, err
 	}

@@ -55,11 +55,11 @@ func registered(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebaut
 	holder := virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte(u.ID)})
 	key := newKey()
 	site := virtualwebauthn.RelyingParty{ID: "app.example.com", Origin: origin}
-	judged, err := p.Registered(u, memory, virtualwebauthn.CreateAttestationResponse(site, holder, key, *creation))
+	judged, err := p.VerifyRegistration(u, memory, virtualwebauthn.CreateAttestationResponse(site, holder, key, *creation))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Registered(access.User{ID: "other"}, memory, virtualwebauthn.CreateAttestationResponse(site, holder, key, *creation)); err == nil {
+	if _, err := p.VerifyRegistration(access.User{ID: "other"}, memory, virtualwebauthn.CreateAttestationResponse(site, holder, key, *creation)); err == nil {
 		t.Error("somebody else's answer was taken")
 	}
 	return holder, key, people.Passkey{UserID: u.ID, CredentialID: judged.CredentialID, Credential: judged.Credential}
@@ -100,7 +100,7 @@ func TestQuestionsAndAnswers(t *testing.T) {
 			"plain http":    {virtualwebauthn.RelyingParty{ID: "app.example.com", Origin: "http://app.example.com:8443"}, false},
 			"a parent site": {virtualwebauthn.RelyingParty{ID: "example.com", Origin: origin}, false},
 		} {
-			judged, err := p.Answered(memory, virtualwebauthn.CreateAssertionResponse(answer.site, holder, key, *request), owner)
+			judged, err := p.VerifyAnswer(memory, virtualwebauthn.CreateAssertionResponse(answer.site, holder, key, *request), owner)
 			if (err == nil) != answer.good {
 				t.Errorf("%s: %v", what, err)
 			}

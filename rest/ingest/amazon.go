@@ -41,7 +41,8 @@ type Amazon struct {
 	flights singleflight.Group
 	mu      sync.Mutex
 	known   map[string]certificate
-	// followed are the links that were followed, with the time until which they are remembered.
+	// followed are the links that were followed, with the time until which they are
+	// remembered.
 	followed map[string]time.Time
 }
 
@@ -56,12 +57,12 @@ const (
 	maxFetches = 4
 	// maxKnown bounds the cache. Amazon has one or two certificates a region.
 	maxKnown = 128
-	// trusted is the lifetime of a valid certificate in the cache, distrusted that of an invalid
-	// one.
+	// trusted is the lifetime of a valid certificate in the cache, distrusted that of an
+	// invalid one.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
-	// unreachable is the lifetime of a failed fetch. Publishers repeat a notification later than
-	// that.
+	// unreachable is the lifetime of a failed fetch. Publishers repeat a notification
+	// later than that.
 	unreachable = 5 * time.Second
 	// maxIssuers is the longest chain of issuers that is followed.
 	maxIssuers = 3
@@ -90,11 +91,11 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 	if err != nil || !certificatePath.MatchString(u.EscapedPath()) || u.RawQuery != "" {
 		return nil, fmt.Errorf("address of the certificate: %w", ErrUntrusted)
 	}
-	if c, ok := a.remembered(certificateURL); ok {
+	if c, ok := a.cachedCertificate(certificateURL); ok {
 		return c.key, c.err
 	}
 	err = a.once(ctx, certificateURL, func(ctx context.Context) error {
-		if _, ok := a.remembered(certificateURL); ok { // fetched by an earlier caller
+		if _, ok := a.cachedCertificate(certificateURL); ok { // fetched by an earlier caller
 			return nil
 		}
 		c, err := a.read(ctx, u)
@@ -107,7 +108,7 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 	if err != nil {
 		return nil, err
 	}
-	c, ok := a.remembered(certificateURL)
+	c, ok := a.cachedCertificate(certificateURL)
 	if !ok { // it expired at once or was evicted
 		return nil, errBusy
 	}
@@ -116,8 +117,8 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 
 var errBusy = errors.New("too much is being fetched")
 
-// once runs fetch for all callers that need the same address at a time. It fails instead of
-// waiting when all places are taken: otherwise strangers could make callers wait.
+// once runs fetch for all callers that need the same address at a time. It fails instead
+// of waiting when all places are taken: otherwise strangers could make callers wait.
 func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Context) error) error {
 	done := a.flights.DoChan(address, func() (any, error) {
 		select {
@@ -172,8 +173,8 @@ func (a *Amazon) hasFollowed(link string) bool {
 	return a.cfg.Clock().Before(a.followed[link])
 }
 
-// snsURL parses an address of Amazon SNS. It refuses text that differs from its parsed form,
-// because the text is what is fetched.
+// snsURL parses an address of Amazon SNS. It refuses text that differs from its parsed
+// form, because the text is what is fetched.
 func snsURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || !snsHost.MatchString(u.Host) || u.User != nil || u.Fragment != "" || u.String() != text {
@@ -182,7 +183,7 @@ func snsURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-func (a *Amazon) remembered(address string) (certificate, bool) {
+func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c, ok := a.known[address]
@@ -201,8 +202,8 @@ func (a *Amazon) remember(address string, c certificate) {
 	a.known[address] = c
 }
 
-// read fetches and verifies a certificate. It fails when that is impossible now; the result
-// of the verification, good or bad, is in the certificate.
+// read fetches and verifies a certificate. It fails when that is impossible now; the
+// result of the verification, good or bad, is in the certificate.
 func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	file, err := a.cfg.Fetch.Get(ctx, u.String())
 	if err != nil {
@@ -220,7 +221,7 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	if leaf.VerifyHostname(u.Host) != nil && leaf.VerifyHostname(general) != nil {
 		return refused("a certificate of another host")
 	}
-	vouched, err := a.vouched(ctx, leaf, others, now)
+	vouched, err := a.verifyChain(ctx, leaf, others, now)
 	if err != nil {
 		return certificate{}, err
 	}
@@ -238,10 +239,10 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	return certificate{key: key, until: until}, nil
 }
 
-// vouched reports whether the chain from leaf ends at a trusted root. Amazon publishes only
-// the leaf, so issuers are fetched from the addresses in the certificates; those need no
-// trust. It fails when an issuer cannot be fetched.
-func (a *Amazon) vouched(ctx context.Context, leaf *x509.Certificate, others []*x509.Certificate, now time.Time) (bool, error) {
+// verifyChain reports whether the chain from leaf ends at a trusted root. Amazon
+// publishes only the leaf, so issuers are fetched from the addresses in the certificates;
+// those need no trust. It fails when an issuer cannot be fetched.
+func (a *Amazon) verifyChain(ctx context.Context, leaf *x509.Certificate, others []*x509.Certificate, now time.Time) (bool, error) {
 	options := x509.VerifyOptions{
 		Roots: a.cfg.Roots, Intermediates: x509.NewCertPool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
 	}

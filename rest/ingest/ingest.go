@@ -29,8 +29,8 @@ func Address(base, ingestPath string) string { return base + SESPath + ingestPat
 // maxBody is the largest event of Amazon SNS and EventBridge, in bytes.
 const maxBody = messages.MaxSESEvent
 
-// Connections finds the connection with an ingest path. It fails with core.CodeNotFound for
-// an unknown path.
+// Connections finds the connection with an ingest path. It fails with core.CodeNotFound
+// for an unknown path.
 type Connections interface {
 	ConnectionByIngestPath(ctx context.Context, path string) (sending.Connection, error)
 }
@@ -88,7 +88,7 @@ func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	err := g.guarded(w, r)
+	err := g.takeGuarded(w, r)
 	if err == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return http.StatusAccepted
@@ -105,8 +105,8 @@ func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	return e.HTTPStatus()
 }
 
-// guarded runs take and turns a panic into internal_error.
-func (g *ingest) guarded(w http.ResponseWriter, r *http.Request) error {
+// takeGuarded runs take and turns a panic into internal_error.
+func (g *ingest) takeGuarded(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	func() {
 		defer func() {
@@ -120,8 +120,8 @@ func (g *ingest) guarded(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// logRefusal logs the cause, which the answer does not show. It logs neither the path, which
-// is half a secret, nor the event, which contains addresses.
+// logRefusal logs the cause, which the answer does not show. It logs neither the path,
+// which is half a secret, nor the event, which contains addresses.
 func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 	level := slog.LevelInfo
 	if e.HTTPStatus() >= http.StatusInternalServerError {
@@ -166,25 +166,25 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	signed := r.Header.Get(snsTypeHeader) != ""
 	if signed {
 		if n, err = readNotification(body); err != nil {
-			return g.malformed(core.AsError(err))
+			return g.malformedError(core.AsError(err))
 		}
 	}
 	connection, err := g.cfg.Connections.ConnectionByIngestPath(r.Context(), path)
 	switch {
 	case err != nil && core.AsError(err).Code == core.CodeNotFound:
-		return g.refused("unknown path")
+		return g.originError("unknown path")
 	case err != nil:
-		return g.failed(err)
+		return g.failure(err)
 	case signed:
 		return g.takeSNS(r, connection, n)
 	case r.Header.Get(keyHeader) != "":
 		return g.takeEventBridge(r, connection, body)
 	}
-	return g.refused("neither signed nor with a key")
+	return g.originError("neither signed nor with a key")
 }
 
-// read returns the body. It refuses a body whose announced length exceeds the limit without
-// reading it.
+// read returns the body. It refuses a body whose announced length exceeds the limit
+// without reading it.
 func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	tooLarge := &core.Error{
 		Code: core.CodeValidationFailed, Status: http.StatusRequestEntityTooLarge, Message: "The body is longer than 256 KB.",
@@ -200,14 +200,14 @@ func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, tooLarge
 	}
 	if err != nil {
-		return nil, g.malformed(&core.Error{Code: core.CodeValidationFailed, Message: "The body ended before it was complete.", Err: err})
+		return nil, g.malformedError(&core.Error{Code: core.CodeValidationFailed, Message: "The body ended before it was complete.", Err: err})
 	}
 	return body, nil
 }
 
-// malformed returns the refusal of a request that can never be accepted, with the status at
-// which event sources stop repeating it.
-func (g *ingest) malformed(e *core.Error) error {
+// malformedError returns the refusal of a request that can never be accepted, with the
+// status at which event sources stop repeating it.
+func (g *ingest) malformedError(e *core.Error) error {
 	g.metrics.count("", "malformed", 1)
 	e.Status = http.StatusBadRequest
 	return e.WithNext("Do not repeat the request: the answer would be the same. Send events in the form in which Amazon SES publishes them.")
@@ -217,7 +217,7 @@ func (g *ingest) malformed(e *core.Error) error {
 func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	events, err := messages.ParseSES(event, g.cfg.Clock())
 	if err != nil {
-		return g.malformed(core.AsError(err))
+		return g.malformedError(core.AsError(err))
 	}
 	kind := string(events[0].Type)
 	recorded, err := g.cfg.Events.Record(ctx, orgID, events)
@@ -230,9 +230,9 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	return nil
 }
 
-// refused returns the refusal of every request that does not prove its origin. why is only
-// logged.
-func (g *ingest) refused(why string) error {
+// originError returns the refusal of every request that does not prove its origin. why is
+// only logged.
+func (g *ingest) originError(why string) error {
 	g.metrics.count("", "refused", 1)
 	return &core.Error{
 		Code:    core.CodeInvalidKey,
@@ -242,7 +242,7 @@ func (g *ingest) refused(why string) error {
 	}
 }
 
-func (g *ingest) failed(err error) error {
+func (g *ingest) failure(err error) error {
 	g.metrics.count("", "failed", 1)
 	return err
 }

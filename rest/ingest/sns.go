@@ -32,9 +32,9 @@ const (
 
 // Publisher verifies the signatures of notifications.
 type Publisher interface {
-	// Key returns the key of the certificate at the address. It fails with [ErrUntrusted] when
-	// the address or the certificate is not the publisher's, and with any other error when
-	// that cannot be verified now.
+	// Key returns the key of the certificate at the address. It fails with [ErrUntrusted]
+	// when the address or the certificate is not the publisher's, and with any other
+	// error when that cannot be verified now.
 	Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error)
 	// Confirm follows the link that confirms the subscription to a topic. It fails with
 	// ErrUntrusted when the link is not the publisher's.
@@ -77,7 +77,7 @@ func readNotification(body []byte) (notification, error) {
 func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
-		return g.refused("no publisher of this account, or another type than announced")
+		return g.originError("no publisher of this account, or another type than announced")
 	}
 	if err := g.verify(r.Context(), publisher, c, n); err != nil {
 		return err
@@ -110,33 +110,33 @@ func (g *ingest) publisherOf(c sending.Connection) Publisher {
 // stranger who knows the path cannot cause fetches of certificates.
 func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	if c.TopicARN == "" || subtle.ConstantTimeCompare([]byte(n.TopicARN), []byte(c.TopicARN)) != 1 {
-		return g.refused("not the topic of the connection")
+		return g.originError("not the topic of the connection")
 	}
 	at, err := time.Parse(time.RFC3339, n.Timestamp)
 	if age := g.cfg.Clock().Sub(at); err != nil || age > replayWindow || age < -clockSkew {
-		return g.refused("not signed within the hour")
+		return g.originError("not signed within the hour")
 	}
 	signature, err := base64.StdEncoding.DecodeString(n.Signature)
 	text, known := n.signedText()
 	if err != nil || !known {
-		return g.refused("no signature, or of something else")
+		return g.originError("no signature, or of something else")
 	}
 	key, err := p.Key(ctx, n.SigningCertURL)
 	if errors.Is(err, ErrUntrusted) {
-		return g.refused(err.Error())
+		return g.originError(err.Error())
 	}
 	if err != nil {
 		return g.unreachable(err)
 	}
 	if !signed(key, n.SignatureVersion, text, signature) {
-		return g.refused("the signature does not match")
+		return g.originError("the signature does not match")
 	}
 	return nil
 }
 
 // unreachable returns the error at which the publisher repeats the message later.
 func (g *ingest) unreachable(err error) error {
-	return g.failed(&core.Error{
+	return g.failure(&core.Error{
 		Code: core.CodeUpstreamUnavailable, Message: "The publisher of the message could not be reached to check it.",
 		RetryAfter: 10 * time.Second, Err: err,
 	})
@@ -180,7 +180,7 @@ func signed(key *rsa.PublicKey, version string, text, signature []byte) bool {
 func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
 	if errors.Is(err, ErrUntrusted) {
-		return g.refused(err.Error())
+		return g.originError(err.Error())
 	}
 	if err != nil {
 		return g.unreachable(err)

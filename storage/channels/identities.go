@@ -117,14 +117,14 @@ func (s Store) Tokens(ctx context.Context, orgID string, domains []string) (map[
 
 func (s Store) TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.TrackingDomain, error) {
 	created, id := engine.PageStart(after)
-	return s.tracking(ctx, trackingPage, orgID, created, id, limit)
+	return s.readTrackingDomains(ctx, trackingPage, orgID, created, id, limit)
 }
 
 func (s Store) Unverified(ctx context.Context, orgID string) ([]channels.TrackingDomain, error) {
-	return s.tracking(ctx, unverified, orgID)
+	return s.readTrackingDomains(ctx, unverified, orgID)
 }
 
-func (s Store) tracking(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
+func (s Store) readTrackingDomains(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
 	rows, err := engine.List[trackingRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func Rows[R any](ctx context.Context, db *DB, c Composed, scan func(*sql.Rows) (
 	var all []R
 	err := db.Retry(ctx, func() error {
 		all = nil
-		return db.composed(ctx, c, func(rows *sql.Rows) error {
+		return db.runComposed(ctx, c, func(rows *sql.Rows) error {
 			for rows.Next() {
 				row, err := scan(rows)
 				if err != nil {
@@ -48,7 +48,7 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func (db *DB) composed(ctx context.Context, c Composed, read func(*sql.Rows) error) error {
+func (db *DB) runComposed(ctx context.Context, c Composed, read func(*sql.Rows) error) error {
 	if t := db.transaction(ctx); t != nil {
 		if !db.hashes(c) {
 			return db.rows(ctx, t.tx, c, read)

@@ -72,7 +72,7 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	defer ready.pass.leave()
 	rows, err := ready.query(db.patience(ctx, s), args)
 	if err != nil {
-		return db.failed(ctx, s, err)
+		return db.wrapFailure(ctx, s, err)
 	}
 	defer func() { _ = rows.Close() }() // rows.Err reports the errors
 	scanner := &sqlx.Rows{Rows: rows, Mapper: columns}
@@ -82,14 +82,14 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return db.failed(ctx, s, err)
+		return db.wrapFailure(ctx, s, err)
 	}
 	return nil
 }
 
-// failed returns the error of a failed statement. For a read it wraps the error in
+// wrapFailure returns the error of a failed statement. For a read it wraps the error in
 // unbegun, because a read may run again.
-func (db *DB) failed(ctx context.Context, s *Statement, err error) error {
+func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	err = s.wrap(db.cause(ctx, err))
 	if s.writes {
 		return err

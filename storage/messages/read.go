@@ -60,7 +60,7 @@ func init() {
 		if way.noIndex {
 			continue
 		}
-		matching, next := way.matching()
+		matching, next := way.statementTail()
 		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
 		way.page = engine.Register("messages by "+way.name, `
 		SELECT `+messageColumns+walk)
@@ -81,13 +81,13 @@ func (w messageWay) place() string {
 	return `m.` + w.by + `, m.sent_at, m.id`
 }
 
-// matching returns the statement between its columns and its order, and the number of
+// statementTail returns the statement between its columns and its order, and the number of
 // the next parameter. The window and the column of the index form two bounds, each
 // compared as one row value. SQLite, which has no statistics, then has no other index to
 // choose. The casts affect only PostgreSQL, where a cast to a column's own type does
 // nothing: they avoid its bad estimates for bounds of row values. The upper bound is the
 // position where the page starts, or the end of the window.
-func (w messageWay) matching() (string, int) {
+func (w messageWay) statementTail() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5
 	if w.by == "" {

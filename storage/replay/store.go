@@ -94,7 +94,7 @@ func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, no
 	for range maxReservations {
 		inserted, err := s.db.Exec(ctx, reserveFree, k.OrgID, k.Space, k.Key, claim.Digest, string(claim.Token), claim.Process, until)
 		if err != nil || inserted == 1 {
-			return s.reserved(ctx, k, mine, err)
+			return s.reservation(ctx, k, mine, err)
 		}
 		found, err := engine.List[replayRow](ctx, s.db, replayRecord, k.OrgID, k.Space, k.Key)
 		if err != nil {
@@ -109,16 +109,16 @@ func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, no
 		taken, err := s.db.Exec(ctx, reserveHeld, claim.Digest, string(claim.Token), claim.Process, until,
 			k.OrgID, k.Space, k.Key, engine.At(now), string(claim.From))
 		if err != nil || taken == 1 {
-			return s.reserved(ctx, k, mine, err)
+			return s.reservation(ctx, k, mine, err)
 		}
 	}
 	return replay.Record{}, false, errors.New("storage: reserve: the record changed at every attempt")
 }
 
-// reserved returns the result of a statement that reserves. A failed statement may still
-// have taken effect, for example if the caller cancelled at that moment, so reserved
-// releases the key.
-func (s Store) reserved(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
+// reservation returns the result of a statement that reserves. A failed statement may
+// still have taken effect, for example if the caller cancelled at that moment, so
+// reserved releases the key.
+func (s Store) reservation(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
 	if err == nil {
 		return mine, true, nil
 	}

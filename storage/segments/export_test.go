@@ -12,7 +12,7 @@ import (
 
 // Matching returns the ids of the contacts that a predicate's SQL finds.
 func Matching(ctx context.Context, db *engine.DB, q segments.Question) ([]string, error) {
-	return matching(ctx, db, &q)
+	return matchingContacts(ctx, db, &q)
 }
 
 // PredicateSQL returns the SQL and arguments that count the contacts of a question, as
@@ -23,7 +23,7 @@ func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	if err != nil {
 		return "", nil, err
 	}
-	text, args := numbered(c.selecting(`count(*)`), c.args)
+	text, args := numberParameters(c.selectQuery(`count(*)`), c.args)
 	return e.Text(text), args, nil
 }
 
@@ -33,6 +33,6 @@ func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, erro
 	if err != nil {
 		return "", err
 	}
-	lines, err := engine.Rows(ctx, db, c.query("plan", `EXPLAIN (COSTS OFF) `+c.selecting(`count(*)`)), scanID)
+	lines, err := engine.Rows(ctx, db, c.query("plan", `EXPLAIN (COSTS OFF) `+c.selectQuery(`count(*)`)), scanID)
 	return strings.Join(lines, "\n"), err
 }

@@ -76,7 +76,7 @@ func (s Store) CountMatching(ctx context.Context, q segments.Question) (int, err
 	if err != nil {
 		return 0, err
 	}
-	return s.count(ctx, c.query("count of a predicate", c.selecting(`count(*)`)))
+	return s.count(ctx, c.query("count of a predicate", c.selectQuery(`count(*)`)))
 }
 
 func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]segments.Example, error) {
@@ -85,7 +85,7 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 		return nil, err
 	}
 	// Addresses are looked up only for the contacts on the page.
-	first := c.selecting(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
+	first := c.selectQuery(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
 	sample := c.query("sample of a predicate", `SELECT c.id, c.email, `+membership.IsMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
 		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`)
 	examples, err := engine.Rows(ctx, s.db, sample, func(rows *sql.Rows) (segments.Example, error) {
@@ -104,28 +104,28 @@ func (s Store) Differing(ctx context.Context, q segments.Question, segmentID str
 	if err != nil {
 		return nil, err
 	}
-	entering, err := engine.Rows(ctx, s.db, c.query("contacts that enter", c.selecting(`s.contact_id`)+
+	entering, err := engine.Rows(ctx, s.db, c.query("contacts that enter", c.selectQuery(`s.contact_id`)+
 		` AND NOT EXISTS (SELECT 1 FROM segment_members AS x WHERE x.org_id = `+orgParameter+
 		` AND x.segment_id = `+c.text(segmentID)+` AND x.contact_id = s.contact_id) LIMIT `+c.parameter(limit)), scanID)
 	if err != nil || len(entering) == limit {
 		return entering, err
 	}
-	leaving, err := s.leaving(ctx, &c, segmentID, limit-len(entering))
+	leaving, err := s.leavingMembers(ctx, &c, segmentID, limit-len(entering))
 	return append(entering, leaving...), err
 }
 
-// leaving returns the members that no longer match. It joins the matching contacts to the
-// members, because a long list would be searched once for each member.
-func (s Store) leaving(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
+// leavingMembers returns the members that no longer match. It joins the matching contacts
+// to the members, because a long list would be searched once for each member.
+func (s Store) leavingMembers(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
 	return engine.Rows(ctx, s.db, c.query("contacts that leave", `SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+
-		c.selecting(`s.contact_id`)+`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
+		c.selectQuery(`s.contact_id`)+`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
 		` AND f.contact_id IS NULL LIMIT `+c.parameter(limit)), scanID)
 }
 
 func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID string) (int, int, error) {
 	var entered, left []string
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
-		found, err := matching(ctx, s.db, &q)
+		found, err := matchingContacts(ctx, s.db, &q)
 		if err != nil {
 			return err
 		}

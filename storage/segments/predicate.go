@@ -58,7 +58,7 @@ const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter 
 // error.
 func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condition, error) {
 	c := condition{dialect: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
-	test := c.required(q.Predicate.Root)
+	test := c.requiredTest(q.Predicate.Root)
 	if c.fault != nil {
 		return condition{}, c.fault
 	}
@@ -74,20 +74,20 @@ func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condi
 	return c, nil
 }
 
-// selecting returns a query of columns of s for the matching contacts. It holds marks of
-// parameters that numbered replaces.
-func (c *condition) selecting(columns string) string {
+// selectQuery returns a query of columns of s for the matching contacts. It holds marks of
+// parameters that numberParameters replaces.
+func (c *condition) selectQuery(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
 // query returns the query of a text that contains the condition.
 func (c *condition) query(name, text string) engine.Composed {
-	numberedText, args := numbered(text, c.args)
+	numberedText, args := numberParameters(text, c.args)
 	return engine.Composed{Name: name, Text: numberedText, Args: args, AggregatesOnce: c.grouped && !c.narrowed}
 }
 
-// parameter adds an argument and returns its mark. numbered replaces the mark by a number
-// when the text is complete.
+// parameter adds an argument and returns its mark. numberParameters replaces the mark by
+// a number when the text is complete.
 func (c *condition) parameter(v any) string {
 	c.args = append(c.args, v)
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
@@ -104,9 +104,9 @@ func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + `
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 
-// numbered replaces the marks of parameters by ascending numbers, because not every driver
-// binds by number. It omits arguments without a mark.
-func numbered(text string, args []any) (string, []any) {
+// numberParameters replaces the marks of parameters by ascending numbers, because not
+// every driver binds by number. It omits arguments without a mark.
+func numberParameters(text string, args []any) (string, []any) {
 	numbers, used := map[string]string{}, []any{}
 	text = places.ReplaceAllStringFunc(text, func(place string) string {
 		if _, ok := numbers[place]; !ok {
@@ -119,17 +119,17 @@ func numbered(text string, args []any) (string, []any) {
 	return text, used
 }
 
-// required returns a test of which only True counts: the whole predicate, or a term of a
-// required "and". It tests events by a semi-join, from either side of which an engine may
-// start.
-func (c *condition) required(n predicate.Node) string {
+// requiredTest returns a test of which only True counts: the whole predicate, or a term
+// of a required "and". It tests events by a semi-join, from either side of which an
+// engine may start.
+func (c *condition) requiredTest(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
 		for _, term := range n.Terms {
 			_, events := term.(*predicate.EventTest)
 			c.byEvents = c.byEvents || events
 		}
-		return c.joined(n.Terms, ` AND `, c.required)
+		return c.joinTerms(n.Terms, ` AND `, c.requiredTest)
 	case *predicate.Not:
 		switch test := n.Term.(type) {
 		case *predicate.EventTest:
@@ -157,7 +157,7 @@ func (c *condition) onceRequired(n predicate.Node, key string) string {
 	return c.node(n)
 }
 
-func (c *condition) joined(terms []predicate.Node, by string, each func(predicate.Node) string) string {
+func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predicate.Node) string) string {
 	texts := make([]string, len(terms))
 	for i, term := range terms {
 		texts[i] = each(term)
@@ -169,9 +169,9 @@ func (c *condition) joined(terms []predicate.Node, by string, each func(predicat
 func (c *condition) node(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
-		return c.joined(n.Terms, ` AND `, c.node)
+		return c.joinTerms(n.Terms, ` AND `, c.node)
 	case *predicate.Or:
-		return c.joined(n.Terms, ` OR `, c.node)
+		return c.joinTerms(n.Terms, ` OR `, c.node)
 	case *predicate.Not:
 		return `(NOT ` + c.node(n.Term) + `)`
 	case *predicate.Compare:

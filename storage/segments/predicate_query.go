@@ -20,13 +20,13 @@ func conditionOn(db *engine.DB, q *segments.Question) (condition, error) {
 	return conditionOf(db.Dialect(), q, contacts)
 }
 
-// matching returns the ids of the matching contacts in no particular order.
-func matching(ctx context.Context, db *engine.DB, q *segments.Question) ([]string, error) {
+// matchingContacts returns the ids of the matching contacts in no particular order.
+func matchingContacts(ctx context.Context, db *engine.DB, q *segments.Question) ([]string, error) {
 	c, err := conditionOn(db, q)
 	if err != nil {
 		return nil, err
 	}
-	return engine.Rows(ctx, db, c.query("matching contacts", c.selecting(`s.contact_id`)), scanID)
+	return engine.Rows(ctx, db, c.query("matching contacts", c.selectQuery(`s.contact_id`)), scanID)
 }
 
 func scanID(rows *sql.Rows) (string, error) {

@@ -19,7 +19,7 @@ func (p Port) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
 	if p.Service == SMTPService {
-		return greeted(ctx, p.Addr)
+		return checkGreeting(ctx, p.Addr)
 	}
 	path := map[string]string{
 		APIService: "/v1/_health", AppService: "/.well-known/oauth-authorization-server", MCPService: "/mcp/_health",
@@ -42,7 +42,7 @@ func (p Port) Probe(ctx context.Context) error {
 	return nil
 }
 
-func greeted(ctx context.Context, addr string) error {
+func checkGreeting(ctx context.Context, addr string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {
 		return err

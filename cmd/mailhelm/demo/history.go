@@ -132,18 +132,18 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	switch {
 	case h.happens(0.0006):
 		h.add("Reject", m, at.Add(time.Second), map[string]any{"reason": "Bad content"})
-	case h.bounced(m, failing, old):
+	case h.addBounce(m, failing, old):
 	case h.happens(0.009):
 		h.add("DeliveryDelay", m, at.Add(10*time.Minute), map[string]any{
 			"delayType": "TransientCommunicationFailure", "delayedRecipients": recipients(to, "4.4.7", ""),
 		})
 	default:
-		h.delivered(m)
+		h.addDelivery(m)
 	}
 }
 
-// bounced decides whether the message bounces, adds the event if so, and reports it.
-func (h *history) bounced(m pastMail, failing, old bool) bool {
+// addBounce decides whether the message bounces, adds the event if so, and reports it.
+func (h *history) addBounce(m pastMail, failing, old bool) bool {
 	probability, permanent := 0.004, 0.8
 	switch {
 	case old:
@@ -167,9 +167,9 @@ func (h *history) bounced(m pastMail, failing, old bool) bool {
 	return true
 }
 
-// delivered adds the delivery and what follows it. The delay until an open is
+// addDelivery adds the delivery and what follows it. The delay until an open is
 // exponential, so opens become rarer over time.
-func (h *history) delivered(m pastMail) {
+func (h *history) addDelivery(m pastMail) {
 	at := m.at.Add(time.Second + h.upTo(4*time.Second)).Truncate(time.Millisecond)
 	h.add("Delivery", m, at, map[string]any{
 		"recipients": []string{m.to}, "processingTimeMillis": at.Sub(m.at).Milliseconds(), "smtpResponse": "250 2.0.0 OK",

@@ -56,7 +56,7 @@ func (p Past) Ensure(ctx context.Context, orgID string) error {
 // nothing, and the next start begins again.
 func (p Past) make(ctx context.Context, orgID string) error {
 	now := p.Clock()
-	events, err := parsed(now)
+	events, err := parseHistory(now)
 	if err != nil {
 		return err
 	}
@@ -76,8 +76,8 @@ func (p Past) make(ctx context.Context, orgID string) error {
 	})
 }
 
-// parsed returns the history as the server would parse it from a notification.
-func parsed(now time.Time) ([]messages.Event, error) {
+// parseHistory returns the history as the server would parse it from a notification.
+func parseHistory(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
 	for _, past := range History(now) {
 		some, err := messages.ParseSES(past.Raw, past.At)

@@ -133,7 +133,7 @@ func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfil
 		meant = append(meant, rows.Header()[i]+" = "+meaning)
 	}
 	if s.JSON {
-		return s.PrintJSON(printedContacts{org.Slug, c.DryRun, columns, sum, rejected.created()})
+		return s.PrintJSON(printedContacts{org.Slug, c.DryRun, columns, sum, rejected.createdName()})
 	}
 	table := [][]string{
 		{"organization", org.Slug},
@@ -145,7 +145,7 @@ func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfil
 		{"not mailable", lineCount(sum.NotMailable, sum.NotMailableLines)},
 		{"done before", strconv.Itoa(sum.DoneBefore)},
 	}
-	if name := rejected.created(); name != "" {
+	if name := rejected.createdName(); name != "" {
 		table = append(table, []string{"rejected to", name})
 	}
 	if c.DryRun {

@@ -51,8 +51,8 @@ func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 	return f.rows.Write(append(cells, strconv.Itoa(row.Line), reason))
 }
 
-// created returns the name of the file, "" if no row was rejected.
-func (f *rejectedFile) created() string {
+// createdName returns the name of the file, "" if no row was rejected.
+func (f *rejectedFile) createdName() string {
 	if f.file == nil {
 		return ""
 	}

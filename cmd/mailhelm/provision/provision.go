@@ -45,7 +45,7 @@ func (p Provisioner) Lifecycle() access.Lifecycle {
 // fails with core.CodeConflict when the slug is taken.
 func (p Provisioner) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
 	org.ID, org.RetentionDays = core.NewID(), core.RetentionOf(org.Tier)
-	err := p.audited(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {
+	err := p.audit(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {
 		return p.Orgs.InsertOrg(ctx, org)
 	})
 	return org, err
@@ -53,7 +53,7 @@ func (p Provisioner) CreateOrg(ctx context.Context, org core.Org) (core.Org, err
 
 // SetRateLimit sets or clears (nil) an organization's calls a minute.
 func (p Provisioner) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
-	return p.audited(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
+	return p.audit(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
 		return p.Orgs.SetRateLimit(ctx, orgID, perMinute)
 	})
 }
@@ -92,7 +92,7 @@ func (p Provisioner) CreateUser(ctx context.Context, n NewUser) (access.User, er
 
 // AddMember adds a user to an organization. It fails with core.CodeConflict for a member.
 func (p Provisioner) AddMember(ctx context.Context, orgID, userID string, role members.Role) error {
-	return p.audited(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
+	return p.audit(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
 		// Grants from an earlier membership must not come back.
 		if _, err := p.Stores.Grants.RevokeGrantsOfUser(ctx, orgID, userID, p.Clock()); err != nil {
 			return err
@@ -123,8 +123,8 @@ func (p Provisioner) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, 
 	})
 }
 
-// audited calls do and appends an event to the audit log, in one transaction.
-func (p Provisioner) audited(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
+// audit calls do and appends an event to the audit log, in one transaction.
+func (p Provisioner) audit(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := do(ctx); err != nil {
 			return err

@@ -26,7 +26,7 @@ func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 			continue
 		}
 		v := Value{Name: flag.Name, Source: s.Of(ctx, flag.Name)}
-		v.Value = concealed(flag, flag.Target.Interface())
+		v.Value = concealSecrets(flag, flag.Target.Interface())
 		if follows, ok := derived[flag.Name]; ok && v.Value == "" {
 			v.Value, v.Source = follows, "derived"
 		}
@@ -35,8 +35,8 @@ func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 	return values
 }
 
-// concealed returns the value as text, with its secrets hidden.
-func concealed(flag *kong.Flag, value any) string {
+// concealSecrets returns the value as text, with its secrets hidden.
+func concealSecrets(flag *kong.Flag, value any) string {
 	text := stringOf(value)
 	switch flag.Tag.Get("secret") {
 	case "whole":

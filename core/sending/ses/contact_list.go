@@ -77,7 +77,7 @@ func (a *Account) EnsureContactList(ctx context.Context, _ string) error {
 		if _, readErr := a.readListName(ctx); readErr == nil {
 			return nil
 		}
-		if answered(err).status == http.StatusForbidden && code(err) == "AccessDeniedException" {
+		if classifyAnswer(err).status == http.StatusForbidden && code(err) == "AccessDeniedException" {
 			return &sending.Failure{Kind: sending.Unsupported, Err: err}
 		}
 		return err

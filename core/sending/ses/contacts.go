@@ -50,7 +50,7 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 		err := a.onList(ctx, doubtedAtOnce, func(list string) error {
 			var err error
 			out, err = a.api.ListContacts(ctx, &sesv2.ListContactsInput{
-				ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: given(token),
+				ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: nilIfEmpty(token),
 			})
 			return err
 		})
@@ -161,8 +161,8 @@ func preferencesOf(all []types.TopicPreference) map[string]sending.Subscription 
 	return choices
 }
 
-// given returns nil for "", because the provider rejects an empty string.
-func given(text string) *string {
+// nilIfEmpty returns nil for "", because the provider rejects an empty string.
+func nilIfEmpty(text string) *string {
 	if text == "" {
 		return nil
 	}

@@ -70,7 +70,7 @@ func kindOf(err error) sending.FailureKind {
 			return kind
 		}
 	}
-	switch answered(err).status {
+	switch classifyAnswer(err).status {
 	case http.StatusNotFound:
 		if explains(err) {
 			return sending.NotFound
@@ -109,7 +109,7 @@ type answer struct {
 	header http.Header
 }
 
-func answered(err error) answer {
+func classifyAnswer(err error) answer {
 	e, ok := errors.AsType[*smithyhttp.ResponseError](err)
 	if !ok || e.Response == nil || e.Response.Response == nil {
 		return answer{}
@@ -120,7 +120,7 @@ func answered(err error) answer {
 // retryAfter returns the wait that the response requests (RFC 9110 section 10.2.3, in
 // seconds); zero without one.
 func retryAfter(err error) time.Duration {
-	seconds, err := strconv.Atoi(strings.TrimSpace(answered(err).header.Get("Retry-After")))
+	seconds, err := strconv.Atoi(strings.TrimSpace(classifyAnswer(err).header.Get("Retry-After")))
 	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {
 		return 0
 	}
@@ -148,7 +148,7 @@ func handedOver(ctx context.Context, err error) error {
 
 // hadNoEffect reports whether the provider refused the call or was never reached.
 func hadNoEffect(err error) bool {
-	if status := answered(err).status; status != 0 {
+	if status := classifyAnswer(err).status; status != 0 {
 		return status >= 400 && status < 500
 	}
 	if operation, ok := errors.AsType[*net.OpError](err); ok {

@@ -84,7 +84,7 @@ type identityDetail struct {
 // detailsOf reads the details of unknown identities first, then those read longest ago.
 // When time runs out, it returns cached details for the latter.
 func (a *Account) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
-	known := a.remembered(listed)
+	known := a.cachedDetails(listed)
 	names := make([]string, len(listed))
 	for i, info := range listed {
 		names[i] = aws.ToString(info.IdentityName)
@@ -114,7 +114,7 @@ func (a *Account) detailsOf(ctx context.Context, listed []types.IdentityInfo) (m
 	return known, nil
 }
 
-func (a *Account) remembered(listed []types.IdentityInfo) map[string]identityDetail {
+func (a *Account) cachedDetails(listed []types.IdentityInfo) map[string]identityDetail {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known := make(map[string]identityDetail, len(listed))

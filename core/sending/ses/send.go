@@ -35,7 +35,7 @@ func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string
 			return err
 		}
 		out, err := a.api.SendEmail(ctx, &sesv2.SendEmailInput{
-			FromEmailAddress: &from, ReplyToAddresses: m.ReplyTo, ConfigurationSetName: given(m.ConfigurationSet),
+			FromEmailAddress: &from, ReplyToAddresses: m.ReplyTo, ConfigurationSetName: nilIfEmpty(m.ConfigurationSet),
 			Destination: &types.Destination{ToAddresses: m.To, CcAddresses: m.CC, BccAddresses: m.BCC},
 			Content:     contentOf(m), EmailTags: messageTags(tagsOf(m.Envelope, m.Content.Template)),
 		}, once)

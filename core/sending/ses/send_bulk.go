@@ -82,7 +82,7 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 		}
 	}
 	return &sesv2.SendBulkEmailInput{
-		FromEmailAddress: &from, ReplyToAddresses: b.ReplyTo, ConfigurationSetName: given(b.ConfigurationSet),
+		FromEmailAddress: &from, ReplyToAddresses: b.ReplyTo, ConfigurationSetName: nilIfEmpty(b.ConfigurationSet),
 		DefaultEmailTags: messageTags(tagsOf(b.Envelope, b.Template)), BulkEmailEntries: entries,
 		DefaultContent: &types.BulkEmailContent{Template: &types.Template{
 			TemplateName: &b.Template, TemplateData: dataOf(b.DefaultData), Headers: headersOf(b.Headers),

@@ -104,7 +104,7 @@ func New(c Config) (*Account, error) {
 	if c.pace == nil {
 		c.pace = newSendPace()
 	}
-	client := bounded(c.HTTPClient)
+	client := boundClient(c.HTTPClient)
 	tokens := newTokenService(c, client)
 	return &Account{
 		api: sesv2.New(sesv2.Options{

@@ -43,7 +43,7 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 	var next string
 	err := a.call(ctx, func(ctx context.Context) error {
 		out, err := a.api.ListSuppressedDestinations(ctx, &sesv2.ListSuppressedDestinationsInput{
-			StartDate: bound(since), EndDate: bound(until), PageSize: aws.Int32(suppressedPage), NextToken: given(token),
+			StartDate: nilIfZero(since), EndDate: nilIfZero(until), PageSize: aws.Int32(suppressedPage), NextToken: nilIfEmpty(token),
 		})
 		if err != nil {
 			return err
@@ -76,8 +76,8 @@ func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	return sending.SuppressedByHand
 }
 
-// bound returns nil for the zero time, which leaves the end of a window open.
-func bound(t time.Time) *time.Time {
+// nilIfZero returns nil for the zero time, which leaves the end of a window open.
+func nilIfZero(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

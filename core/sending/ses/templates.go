@@ -17,7 +17,7 @@ func (a *Account) TemplatesPage(ctx context.Context, _, token string) ([]sending
 	var page []sending.TemplateName
 	var next string
 	err := a.call(ctx, func(ctx context.Context) error {
-		out, err := a.api.ListEmailTemplates(ctx, &sesv2.ListEmailTemplatesInput{PageSize: aws.Int32(templatesPage), NextToken: given(token)})
+		out, err := a.api.ListEmailTemplates(ctx, &sesv2.ListEmailTemplatesInput{PageSize: aws.Int32(templatesPage), NextToken: nilIfEmpty(token)})
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (a *Account) PutTemplate(ctx context.Context, _ string, t sending.Template)
 	if t.Name == "" {
 		return invalid("no name")
 	}
-	content := &types.EmailTemplateContent{Subject: &t.Subject, Text: given(t.Text), Html: given(t.HTML)}
+	content := &types.EmailTemplateContent{Subject: &t.Subject, Text: nilIfEmpty(t.Text), Html: nilIfEmpty(t.HTML)}
 	return a.call(ctx, func(ctx context.Context) error {
 		err := a.updateTemplate(ctx, t.Name, content)
 		if !sending.IsNotFound(failureOf(ctx, err)) {

@@ -87,12 +87,12 @@ func (a *Account) putList(ctx context.Context, list sending.ContactList) error {
 	for i := range list.Topics {
 		t := &list.Topics[i]
 		topics[i] = types.Topic{
-			TopicName: &t.Name, DisplayName: &t.DisplayName, Description: given(t.Description),
+			TopicName: &t.Name, DisplayName: &t.DisplayName, Description: nilIfEmpty(t.Description),
 			DefaultSubscriptionStatus: types.SubscriptionStatus(t.Default),
 		}
 	}
 	_, err := a.api.UpdateContactList(ctx, &sesv2.UpdateContactListInput{
-		ContactListName: &list.Name, Description: given(list.Description), Topics: topics,
+		ContactListName: &list.Name, Description: nilIfEmpty(list.Description), Topics: topics,
 	})
 	return err
 }

@@ -34,9 +34,9 @@ func NewHTTPClient() *http.Client {
 	}}
 }
 
-// bounded returns a copy of the client that limits the size of responses and follows no
-// redirects. The provider sends none, and a signed request is for one host.
-func bounded(client *http.Client) *http.Client {
+// boundClient returns a copy of the client that limits the size of responses and follows
+// no redirects. The provider sends none, and a signed request is for one host.
+func boundClient(client *http.Client) *http.Client {
 	if client == nil {
 		client = NewHTTPClient()
 	}

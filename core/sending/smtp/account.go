@@ -71,7 +71,7 @@ func (s *SMTP) Suppressed(ctx context.Context, orgID, _ string) (sending.Suppres
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Suppressed{}, err
 	}
-	return sending.Suppressed{}, failed(sending.NotFound, errors.New("smtp: the server keeps no suppressed addresses"))
+	return sending.Suppressed{}, newFailure(sending.NotFound, errors.New("smtp: the server keeps no suppressed addresses"))
 }
 
 // SuppressedPage returns an empty page. Any token is Invalid, because none is ever
@@ -99,12 +99,12 @@ func (s *SMTP) Template(ctx context.Context, orgID, _ string) (sending.Template,
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Template{}, err
 	}
-	return sending.Template{}, failed(sending.NotFound, errors.New("smtp: the server holds no templates"))
+	return sending.Template{}, newFailure(sending.NotFound, errors.New("smtp: the server holds no templates"))
 }
 
 // PutTemplate fails with Unsupported: SMTP servers render no templates.
 func (s *SMTP) PutTemplate(ctx context.Context, orgID string, _ sending.Template) error {
-	return s.unsupported(ctx, orgID, "the server holds no templates")
+	return s.unsupportedError(ctx, orgID, "the server holds no templates")
 }
 
 // DeleteTemplate succeeds without an effect: there are no templates.
@@ -115,12 +115,12 @@ func (s *SMTP) DeleteTemplate(ctx context.Context, orgID, _ string) error {
 
 // RequestProductionAccess fails with Unsupported: SMTP accounts have no sandbox.
 func (s *SMTP) RequestProductionAccess(ctx context.Context, orgID string, _ sending.ProductionRequest) error {
-	return s.unsupported(ctx, orgID, "there is no sandbox to leave")
+	return s.unsupportedError(ctx, orgID, "there is no sandbox to leave")
 }
 
-func (s *SMTP) unsupported(ctx context.Context, orgID, why string) error {
+func (s *SMTP) unsupportedError(ctx context.Context, orgID, why string) error {
 	if _, err := s.server(ctx, orgID); err != nil {
 		return err
 	}
-	return failed(sending.Unsupported, errors.New("smtp: "+why))
+	return newFailure(sending.Unsupported, errors.New("smtp: "+why))
 }

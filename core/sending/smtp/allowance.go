@@ -34,10 +34,10 @@ func (a *allowance) take(server Server, now time.Time, recipients int64) (giveBa
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if server.Max24HourSend > 0 && a.sum(now)+recipients > server.Max24HourSend {
-		return nil, throttled(errQuota, a.untilNextStep(now))
+		return nil, newThrottling(errQuota, a.untilNextStep(now))
 	}
 	if !a.rateAllows(server.MaxSendRate, now) {
-		return nil, throttled(errRate, time.Second)
+		return nil, newThrottling(errRate, time.Second)
 	}
 	step := stepOf(now)
 	a.add(step, recipients)

@@ -81,11 +81,11 @@ func (s *SMTP) consent(ctx context.Context, orgID string, call func(context.Cont
 		return err
 	}
 	if s.cfg.Consent == nil {
-		return failed(sending.NotFound, errNoList)
+		return newFailure(sending.NotFound, errNoList)
 	}
 	err := call(ctx, s.cfg.Consent)
 	if f, ok := errors.AsType[*sending.Failure](err); ok && f.Kind == sending.NotConnected {
-		return failed(sending.NotFound, errNoList)
+		return newFailure(sending.NotFound, errNoList)
 	}
 	return err
 }

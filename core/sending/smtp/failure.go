@@ -14,19 +14,19 @@ import (
 // The texts below are only for the log. They omit the server's replies, which often
 // repeat addresses.
 
-func failed(kind sending.FailureKind, cause error) *sending.Failure {
+func newFailure(kind sending.FailureKind, cause error) *sending.Failure {
 	return &sending.Failure{Kind: kind, Err: cause}
 }
 
 func invalid(text string) *sending.Failure {
-	return failed(sending.Invalid, errors.New("smtp: "+text))
+	return newFailure(sending.Invalid, errors.New("smtp: "+text))
 }
 
 // busyRetryAfter is half a minute, because a busy server stays busy for minutes rather
 // than seconds.
 const busyRetryAfter = 30 * time.Second
 
-func throttled(cause error, wait time.Duration) *sending.Failure {
+func newThrottling(cause error, wait time.Duration) *sending.Failure {
 	return &sending.Failure{Kind: sending.Throttled, RetryAfter: wait, Err: cause}
 }
 
@@ -48,31 +48,31 @@ const (
 // deadline means Refused: the server cannot be reached.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
-		return answered(at, answer)
+		return failureOfAnswer(at, answer)
 	}
 	cause := fmt.Errorf("smtp: %s: %w", at, plainly(err))
 	if caller.Err() != nil {
 		cause = fmt.Errorf("smtp: %s: %w", at, caller.Err())
 	}
 	if at == afterDot || caller.Err() != nil {
-		return failed(sending.TimedOut, cause)
+		return newFailure(sending.TimedOut, cause)
 	}
-	return failed(sending.Refused, cause)
+	return newFailure(sending.Refused, cause)
 }
 
-func answered(at step, answer *smtp.SMTPError) *sending.Failure {
+func failureOfAnswer(at step, answer *smtp.SMTPError) *sending.Failure {
 	cause := fmt.Errorf("smtp: %s: answered %d %v", at, answer.Code, answer.EnhancedCode)
 	switch {
 	case answer.Code/100 == 4:
-		return throttled(cause, busyRetryAfter)
+		return newThrottling(cause, busyRetryAfter)
 	case answer.Code/100 == 5 && (at == connecting || at == greeting || at == signingIn || wantsPassword(answer.Code)):
-		return failed(sending.Refused, cause)
+		return newFailure(sending.Refused, cause)
 	case answer.Code/100 == 5:
-		return failed(sending.Rejected, cause)
+		return newFailure(sending.Rejected, cause)
 	case at == afterDot:
-		return failed(sending.TimedOut, cause)
+		return newFailure(sending.TimedOut, cause)
 	}
-	return failed(sending.Refused, cause)
+	return newFailure(sending.Refused, cause)
 }
 
 // wantsPassword reports whether a reply code demands authentication (RFC 4954 section

@@ -35,7 +35,7 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	}
 	switch {
 	case m.Content.Template != "":
-		return "", failed(sending.Unsupported, errTemplates)
+		return "", newFailure(sending.Unsupported, errTemplates)
 	case m.ConfigurationSet != "":
 		return "", invalid("the server knows no configuration sets")
 	}
@@ -44,7 +44,7 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 		return "", err
 	}
 	if !server.maySendFrom(l.from) {
-		return "", failed(sending.Rejected, errSender)
+		return "", newFailure(sending.Rejected, errSender)
 	}
 	box := s.boxes.of(orgID)
 	giveBack, err := box.allowance.take(server, s.cfg.Clock(), int64(len(l.recipients)))
@@ -62,16 +62,16 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 
 // SendBulk fails with Unsupported, because it needs a template.
 func (s *SMTP) SendBulk(ctx context.Context, orgID string, _ sending.Bulk) ([]sending.BulkOutcome, error) {
-	return nil, s.unsupported(ctx, orgID, "the server renders no templates")
+	return nil, s.unsupportedError(ctx, orgID, "the server renders no templates")
 }
 
 // hand takes an idle connection or opens one, and hands the letter over, once.
 func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
 	if err := connections.enter(ctx); err != nil {
 		if caller.Err() != nil {
-			return failed(sending.TimedOut, caller.Err())
+			return newFailure(sending.TimedOut, caller.Err())
 		}
-		return throttled(errTurn, busyRetryAfter)
+		return newThrottling(errTurn, busyRetryAfter)
 	}
 	defer connections.leave()
 	session := connections.take(to)

@@ -60,7 +60,7 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.Failure) {
 	where, err := endpointOf(to.address)
 	if err != nil {
-		return nil, failed(sending.Refused, err)
+		return nil, newFailure(sending.Refused, err)
 	}
 	where.implicitTLS = where.implicitTLS || to.implicitTLS
 	raw, err := s.cfg.Dial(ctx, "tcp", where.address)
@@ -134,7 +134,7 @@ func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
 	defer stop()
 	s.uses++
 	if limit, ok := s.client.MaxMessageSize(); ok && limit > 0 && len(l.data) > limit {
-		return failed(sending.Rejected, errSize)
+		return newFailure(sending.Rejected, errSize)
 	}
 	if err := s.client.Mail(l.from, &smtp.MailOptions{Size: int64(len(l.data))}); err != nil {
 		return failureAt(caller, sender, err)

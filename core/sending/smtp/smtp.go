@@ -136,7 +136,7 @@ func (s *SMTP) Open(c sending.Connection) (sending.Account, error) {
 }
 
 func noServer() *sending.Failure {
-	return failed(sending.NotConnected, errors.New("smtp: the organization has no server"))
+	return newFailure(sending.NotConnected, errors.New("smtp: the organization has no server"))
 }
 
 // Close closes idle connections and keeps no further ones. It does not interrupt
@@ -154,7 +154,7 @@ func (s *SMTP) Close() error {
 // server returns the organization's server. It fails with a *sending.Failure.
 func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	if err := ctx.Err(); err != nil {
-		return Server{}, failed(sending.TimedOut, err)
+		return Server{}, newFailure(sending.TimedOut, err)
 	}
 	server, err := s.cfg.Server(ctx, orgID)
 	if err != nil {
@@ -162,15 +162,15 @@ func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 			return Server{}, err
 		}
 		if ctx.Err() != nil {
-			return Server{}, failed(sending.TimedOut, err)
+			return Server{}, newFailure(sending.TimedOut, err)
 		}
-		return Server{}, failed(sending.Refused, err)
+		return Server{}, newFailure(sending.Refused, err)
 	}
 	if server.Connection.Provider != sending.SMTP {
-		return Server{}, failed(sending.NotConnected, errors.New("smtp: the organization's account is of another kind"))
+		return Server{}, newFailure(sending.NotConnected, errors.New("smtp: the organization's account is of another kind"))
 	}
 	if _, err := endpointOf(server.Connection.Endpoint); err != nil {
-		return Server{}, failed(sending.Refused, err)
+		return Server{}, newFailure(sending.Refused, err)
 	}
 	return server, nil
 }

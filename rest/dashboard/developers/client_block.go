@@ -49,7 +49,7 @@ func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v pe
 	clientID := strings.TrimSpace(r.PostForm.Get(fieldClient))
 	err := h.lifecycle(v).BlockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, clientID)
 	if err == nil {
-		frame.Noticed(w, ClientsPath, "blocked")
+		frame.RedirectWithNotice(w, ClientsPath, "blocked")
 		return
 	}
 	switch e := core.AsError(err); e.Code {
@@ -70,5 +70,5 @@ func (h clientHandlers) unblockClient(w http.ResponseWriter, r *http.Request, v 
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, ClientsPath, "unblocked")
+	frame.RedirectWithNotice(w, ClientsPath, "unblocked")
 }

@@ -15,7 +15,8 @@ type clientSecret struct {
 	Client clientRow
 	Secret string // "" for a public client
 	New    bool   // the client was just registered
-	// TokenURL is the endpoint that takes the secret, Resource the API that the token is for.
+	// TokenURL is the endpoint that takes the secret, Resource the API that the token is
+	// for.
 	TokenURL, Resource string
 }
 
@@ -91,5 +92,5 @@ func (h clientHandlers) revokeClient(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, ClientsPath, "revoked")
+	frame.RedirectWithNotice(w, ClientsPath, "revoked")
 }

@@ -187,7 +187,7 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v peo
 	})
 	switch {
 	case err == nil:
-		frame.Noticed(w, ClientsPath+"/"+c.ID, "edited")
+		frame.RedirectWithNotice(w, ClientsPath+"/"+c.ID, "edited")
 	case labels.Problem(err) != "":
 		h.clientForm(w, r, v, &c, f, err)
 	default:

@@ -88,13 +88,13 @@ func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v peo
 	}
 	tasks := h.lifecycle(v)
 	if g.UserID == v.User.ID {
-		tasks.Transactor = h.Belonging(v)
+		tasks.Transactor = h.MemberTransactor(v)
 	}
 	if _, err := tasks.RevokeGrant(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id); err != nil {
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, GrantsPath, "revoked")
+	frame.RedirectWithNotice(w, GrantsPath, "revoked")
 }
 
 // grantNames finds the applications and people of grants, each once.

@@ -58,7 +58,7 @@ func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v peo
 	row, known := newKeyRow(k, h.Clock()), core.NewScopes(chosen.Strings()...)
 	added, removed := scopeRows(without(known, k.Scopes)), scopeRows(without(k.Scopes, known))
 	if len(added)+len(removed) == 0 {
-		frame.Noticed(w, row.Path, "same")
+		frame.RedirectWithNotice(w, row.Path, "same")
 		return
 	}
 	if !r.PostForm.Has(fieldApply) {
@@ -78,7 +78,7 @@ func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v peo
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, row.Path, "scopes")
+	frame.RedirectWithNotice(w, row.Path, "scopes")
 }
 
 // without returns the scopes of set that other lacks.
@@ -149,7 +149,7 @@ func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v people.
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, KeysPath, "revoked")
+	frame.RedirectWithNotice(w, KeysPath, "revoked")
 }
 
 // askAboutKey shows the page that says what a step does, with the form that takes it.

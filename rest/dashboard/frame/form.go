@@ -40,8 +40,9 @@ func SeeOther(w http.ResponseWriter, location string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// Noticed redirects to a page that shows the notice of this name; see [Notices].
-func Noticed(w http.ResponseWriter, path, notice string) {
+// RedirectWithNotice redirects to a page that shows the notice of this name; see
+// [Notices].
+func RedirectWithNotice(w http.ResponseWriter, path, notice string) {
 	SeeOther(w, path+"?done="+notice)
 }
 

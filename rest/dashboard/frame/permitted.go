@@ -26,9 +26,9 @@ func (f *Frame) Permitted(v people.Visitor, needs members.Permission) core.Trans
 	}}
 }
 
-// Belonging returns transactions in which the visitor is a member of the organization.
-// Otherwise InTx refuses with invalid_scope and changes nothing.
-func (f *Frame) Belonging(v people.Visitor) core.Transactor {
+// MemberTransactor returns transactions in which the visitor is a member of the
+// organization. Otherwise InTx refuses with invalid_scope and changes nothing.
+func (f *Frame) MemberTransactor(v people.Visitor) core.Transactor {
 	return permitted{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.RequireMember(ctx, access.ActorOf(v.User.ID), v.Org.ID)
 	}}

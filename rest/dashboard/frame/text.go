@@ -19,8 +19,8 @@ func PlainName(name string) string {
 	return visible
 }
 
-// Grouped returns a number with commas between thousands.
-func Grouped(n int64) string {
+// WithCommas returns a number with commas between thousands.
+func WithCommas(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {
 		digits = digits[:i] + "," + digits[i:]

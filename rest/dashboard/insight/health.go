@@ -97,7 +97,7 @@ func (p *healthPage) fill(o reports.Overview) {
 	}
 	p.Warnings = o.Warnings
 	p.Figures = []figure{
-		{frame.Grouped(o.Totals.Sent), "sent"},
+		{frame.WithCommas(o.Totals.Sent), "sent"},
 		{percentage(o.Rates.Delivery), "delivered"},
 		{percentage(o.Rates.Bounce), "bounced"},
 		{percentage(o.Rates.Complaint), "complained"},

@@ -13,7 +13,7 @@ import (
 func deliveryChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "delivery", Title: "Deliveries", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount,
-		Summary: fmt.Sprintf("%s of %s messages were delivered.", frame.Grouped(o.Totals.Delivered), frame.Grouped(o.Totals.Sent)),
+		Summary: fmt.Sprintf("%s of %s messages were delivered.", frame.WithCommas(o.Totals.Delivered), frame.WithCommas(o.Totals.Sent)),
 		Days:    daysOf(o),
 		Series: []chart.Series{
 			seriesOf(o, "Delivered", func(c reports.Counts) float64 { return float64(c.Delivered) }),
@@ -82,5 +82,5 @@ func formatCount(v float64) string {
 	if v != float64(int64(v)) {
 		return strconv.FormatFloat(v, 'f', 1, 64)
 	}
-	return frame.Grouped(int64(v))
+	return frame.WithCommas(int64(v))
 }

@@ -171,7 +171,7 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 	e := core.AsError(err)
 	switch {
 	case err == nil:
-		frame.Noticed(w, UndeliverablePath+"/"+id, "excluded")
+		frame.RedirectWithNotice(w, UndeliverablePath+"/"+id, "excluded")
 	case e.Code == core.CodeValidationFailed:
 		h.undeliverableAddress(w, r, v, frame.PlainName(reason), e)
 	default:

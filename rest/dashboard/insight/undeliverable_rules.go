@@ -109,7 +109,7 @@ func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request,
 	e := core.AsError(err)
 	switch {
 	case err == nil:
-		frame.Noticed(w, rulesPath, "rules")
+		frame.RedirectWithNotice(w, rulesPath, "rules")
 	case e.Code == core.CodeValidationFailed:
 		h.rulesForm(w, r, v, wanted.Profile, typed, "", e)
 	default:

@@ -102,9 +102,9 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 // usedOf returns the used part of the daily quota in words. A maximum of 0 is no limit.
 func usedOf(q account.SendQuota) string {
 	if q.Max24Hour == 0 {
-		return frame.Grouped(q.SentLast24Hour) + " messages; there is no daily limit"
+		return frame.WithCommas(q.SentLast24Hour) + " messages; there is no daily limit"
 	}
-	return frame.Grouped(q.SentLast24Hour) + " of " + frame.Grouped(q.Max24Hour) + " messages"
+	return frame.WithCommas(q.SentLast24Hour) + " of " + frame.WithCommas(q.Max24Hour) + " messages"
 }
 
 // atMost returns a limit in words. 0 is no limit.
@@ -112,7 +112,7 @@ func atMost(limit int64) string {
 	if limit == 0 {
 		return "no limit"
 	}
-	return frame.Grouped(limit)
+	return frame.WithCommas(limit)
 }
 
 func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.Request, v people.Visitor) {
@@ -129,7 +129,7 @@ func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.
 	}
 	switch e := core.AsError(err); {
 	case err == nil:
-		frame.Noticed(w, AccountPath, "asked")
+		frame.RedirectWithNotice(w, AccountPath, "asked")
 	case e.Code == core.CodeInvalidScope:
 		h.Fail(w, r, v, err)
 	case e.HTTPStatus() < http.StatusInternalServerError || e.Code == core.CodeUpstreamUnavailable:

@@ -15,9 +15,9 @@ import (
 
 const connectPath = AccountPath + "/connect"
 
-// connecting returns the tasks on the connection for a visitor. They check that the visitor
-// may manage the organization, and record the visitor as the actor.
-func (h connectionHandlers) connecting(v people.Visitor) sending.Connecting {
+// connectionTasks returns the tasks on the connection for a visitor. They check that the
+// visitor may manage the organization, and record the visitor as the actor.
+func (h connectionHandlers) connectionTasks(v people.Visitor) sending.Connecting {
 	c := h.Connecting
 	c.Transactor = h.Permitted(v, members.MayManageOrg)
 	c.Record = func(ctx context.Context, _, action string, detail map[string]any) error {
@@ -118,11 +118,11 @@ func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Reques
 	}
 	wanted, err := postedConnection(r, v.Org.ID)
 	if err == nil {
-		_, err = h.connecting(v).Connect(r.Context(), wanted)
+		_, err = h.connectionTasks(v).Connect(r.Context(), wanted)
 	}
 	switch e := core.AsError(err); {
 	case err == nil:
-		frame.Noticed(w, AccountPath, "connected")
+		frame.RedirectWithNotice(w, AccountPath, "connected")
 	case e.Code == core.CodeValidationFailed:
 		h.connectForm(w, r, v, before, wanted, e)
 	default:

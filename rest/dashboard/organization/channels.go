@@ -110,7 +110,7 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v p
 		return
 	}
 	if age := h.Clock().Sub(standing.SyncedAt); age >= 0 && age < syncPause {
-		frame.Noticed(w, ChannelsPath, "fresh")
+		frame.RedirectWithNotice(w, ChannelsPath, "fresh")
 		return
 	}
 	err = h.Permitted(v, members.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
@@ -123,7 +123,7 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, ChannelsPath, "sync")
+	frame.RedirectWithNotice(w, ChannelsPath, "sync")
 }
 
 func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v people.Visitor) {
@@ -138,5 +138,5 @@ func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v 
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, ChannelsPath, "adopted")
+	frame.RedirectWithNotice(w, ChannelsPath, "adopted")
 }

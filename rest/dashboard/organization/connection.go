@@ -39,8 +39,8 @@ func (o *Organization) viewConnection(c sending.Connection, v people.Visitor) *c
 	return view
 }
 
-// connectionOf returns the connection of the visitor's organization, or nil when no account
-// is connected. When it returns false it has answered.
+// connectionOf returns the connection of the visitor's organization, or nil when no
+// account is connected. When it returns false it has answered.
 func (o *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, err := o.Connections.Connection(r.Context(), v.Org.ID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -88,7 +88,7 @@ func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request
 	defer cancel()
 	findings, overview := sending.Examine(ctx, h.Sending, *c)
 	if c.Provider == sending.SES && c.AccountID == "" && overview.AccountID != "" {
-		if _, err := h.connecting(v).SetAccountID(r.Context(), v.Org.ID, overview.AccountID); err != nil {
+		if _, err := h.connectionTasks(v).SetAccountID(r.Context(), v.Org.ID, overview.AccountID); err != nil {
 			h.Fail(w, r, v, err)
 			return
 		}
@@ -105,11 +105,11 @@ func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http
 	if err != nil {
 		version = 0 // which the task refuses
 	}
-	if _, err := h.connecting(v).SetTemplateVersion(r.Context(), v.Org.ID, version); err != nil {
+	if _, err := h.connectionTasks(v).SetTemplateVersion(r.Context(), v.Org.ID, version); err != nil {
 		h.failConnection(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, AccountPath, "template")
+	frame.RedirectWithNotice(w, AccountPath, "template")
 }
 
 // connectionDecision is the data of a page that asks before the connection is changed.
@@ -129,7 +129,7 @@ func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request
 	if !h.Confirm(w, r, v, AccountPath+"/events-key") {
 		return
 	}
-	c, key, err := h.connecting(v).NewIngestKey(r.Context(), v.Org.ID)
+	c, key, err := h.connectionTasks(v).NewIngestKey(r.Context(), v.Org.ID)
 	if err != nil {
 		h.failConnection(w, r, v, err)
 		return
@@ -156,11 +156,11 @@ func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Req
 	if !h.Confirm(w, r, v, AccountPath+"/disconnect") {
 		return
 	}
-	if err := h.connecting(v).Disconnect(r.Context(), v.Org.ID); err != nil {
+	if err := h.connectionTasks(v).Disconnect(r.Context(), v.Org.ID); err != nil {
 		h.failConnection(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, AccountPath, "disconnected")
+	frame.RedirectWithNotice(w, AccountPath, "disconnected")
 }
 
 // failConnection answers an error like Fail. A missing connection is a conflict, not a

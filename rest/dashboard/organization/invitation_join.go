@@ -108,7 +108,7 @@ func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = h.Entrance.Enter(w, r, member)
 	}
-	h.joined(w, r, err)
+	h.finishJoin(w, r, err)
 }
 
 // joinKnown adds an account that belongs to no organization and so cannot sign in. The
@@ -125,7 +125,7 @@ func (h joinHandlers) joinKnown(w http.ResponseWriter, r *http.Request, secret s
 		_, err = h.Joining.Join(r.Context(), secret, user)
 	}
 	if !h.askAgain(w, r, secret, "", err) {
-		h.joined(w, r, err)
+		h.finishJoin(w, r, err)
 	}
 }
 
@@ -155,10 +155,10 @@ func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v people.Vi
 			err = fmt.Errorf("after joining: %w", err)
 		}
 	}
-	h.joined(w, r, err)
+	h.finishJoin(w, r, err)
 }
 
-func (h joinHandlers) joined(w http.ResponseWriter, r *http.Request, err error) {
+func (h joinHandlers) finishJoin(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		h.Site.Fail(w, r, err)
 		return

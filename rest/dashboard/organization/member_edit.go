@@ -121,5 +121,5 @@ func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v p
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, MembersPath, notice)
+	frame.RedirectWithNotice(w, MembersPath, notice)
 }

@@ -69,5 +69,5 @@ func (h memberHandlers) withdraw(w http.ResponseWriter, r *http.Request, v peopl
 		h.Fail(w, r, v, err)
 		return
 	}
-	frame.Noticed(w, MembersPath, "withdrawn")
+	frame.RedirectWithNotice(w, MembersPath, "withdrawn")
 }

@@ -14,8 +14,8 @@ import (
 type settingsPage struct {
 	Form     frame.Form
 	Settings members.Settings
-	// Shown are the settings when the form was first shown. The form sends them back, so that
-	// only the fields that the visitor changed are changed.
+	// Shown are the settings when the form was first shown. The form sends them back, so
+	// that only the fields that the visitor changed are changed.
 	Shown members.Settings
 	// MayRequire is false when requiring a second factor would lock the visitor out.
 	MayRequire bool
@@ -49,7 +49,7 @@ func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v
 	e := core.AsError(err)
 	switch {
 	case err == nil:
-		frame.Noticed(w, SettingsPath, "saved")
+		frame.RedirectWithNotice(w, SettingsPath, "saved")
 	case e.Code == core.CodeValidationFailed || e.Code == core.CodeConflict:
 		h.settingsForm(w, r, v, e.HTTPStatus(), shown, wanted, e.Message+" "+e.NextStep())
 	default:

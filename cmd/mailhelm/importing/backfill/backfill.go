@@ -96,7 +96,7 @@ func (r *run) tell() {
 }
 
 func (r *run) read(ctx context.Context, file io.Reader) error {
-	lines, err := uncompressed(stoppable{ctx, file})
+	lines, err := decompress(stoppable{ctx, file})
 	if err != nil {
 		return err
 	}
@@ -109,8 +109,8 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 			r.Lines++
 			r.take(number, text, whole)
 		}
-		// A file may have any number of lines without an event. A small compressed file can hold
-		// very many.
+		// A file may have any number of lines without an event. A small compressed file
+		// can hold very many.
 		if r.size >= maxBatch || number%lookEvery == 0 || err != nil {
 			if failed := r.flush(ctx); failed != nil {
 				return failed
@@ -139,9 +139,9 @@ func (s stoppable) Read(b []byte) (int, error) {
 	return s.file.Read(b)
 }
 
-// uncompressed returns the file, decompressed if it is gzip. It detects gzip by the
+// decompress returns the file, decompressed if it is gzip. It detects gzip by the
 // first bytes, not by the name.
-func uncompressed(file io.Reader) (*bufio.Reader, error) {
+func decompress(file io.Reader) (*bufio.Reader, error) {
 	raw := bufio.NewReaderSize(file, 64<<10)
 	if start, _ := raw.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) { // a shorter file is not gzip
 		return raw, nil
@@ -179,14 +179,14 @@ func (r *run) take(number int, text []byte, whole bool) {
 	events, err := messages.ParseSES(event, r.cfg.Clock())
 	if err != nil || !whole {
 		r.Malformed++
-		r.MalformedLines = noted(r.MalformedLines, number)
+		r.MalformedLines = appendLine(r.MalformedLines, number)
 		return
 	}
 	r.Events += len(events)
 	r.batch, r.size = append(r.batch, line{number, events}), r.size+len(events)
 }
 
-func noted(lines []int, number int) []int {
+func appendLine(lines []int, number int) []int {
 	if len(lines) < maxNoted {
 		lines = append(lines, number)
 	}
@@ -219,7 +219,7 @@ func (r *run) oneByOne(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 		r.Failed++
-		r.FailedLines = noted(r.FailedLines, l.number)
+		r.FailedLines = appendLine(r.FailedLines, l.number)
 		if r.failures++; r.failures == maxFailures {
 			return fmt.Errorf("line %d and the %d before it could not be stored: %w", l.number, maxFailures-1, err)
 		}

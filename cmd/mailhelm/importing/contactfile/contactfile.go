@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// MaxRecord is the longest record in bytes, more than any contact needs. A longer record
-	// nearly always has a quote that was never closed.
+	// MaxRecord is the longest record in bytes, more than any contact needs. A longer
+	// record nearly always has a quote that was never closed.
 	MaxRecord = 1 << 20
 	// maxHeader is the number of bytes that Open inspects before reading records.
 	maxHeader  = 64 << 10
@@ -48,8 +48,8 @@ type Row struct {
 	Line int
 	// Cells are the unchanged cells of the record.
 	Cells []string
-	// JSON is the row as an item of a bulk write. It is nil if Fault gives a reason why the
-	// row is invalid.
+	// JSON is the row as an item of a bulk write. It is nil if Fault gives a reason why
+	// the row is invalid.
 	JSON  json.RawMessage
 	Fault string
 }
@@ -137,7 +137,7 @@ func delimiterOf(start []byte) rune {
 func (r *Reader) readHeader() error {
 	header, err := r.records.Read()
 	if err != nil {
-		return r.explained(err)
+		return r.explain(err)
 	}
 	if len(header) > maxColumns {
 		return fmt.Errorf("the header has %d columns, more than %d", len(header), maxColumns)
@@ -173,7 +173,7 @@ func (r *Reader) Next() (Row, error) {
 		return row, nil
 	}
 	if err != nil {
-		r.failed = r.explained(err)
+		r.failed = r.explain(err)
 		return Row{}, r.failed
 	}
 	r.last = row
@@ -181,8 +181,8 @@ func (r *Reader) Next() (Row, error) {
 	return row, nil
 }
 
-// explained returns a read error with its line in the file.
-func (r *Reader) explained(err error) error {
+// explain returns a read error with its line in the file.
+func (r *Reader) explain(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):
 		return fmt.Errorf("the record at line %d is longer than 1 MiB: is a quote in it never closed?", r.line())
