@@ -16,8 +16,8 @@ const maxAuthorization = 16 << 10
 // challengeBytes is the length of a SHA-256, which an S256 challenge is.
 const challengeBytes = 32
 
-// AuthorizationRequest is a checked request of a client for a person's consent (RFC
-// 6749 section 4.1.1).
+// AuthorizationRequest is a checked request of a client for a person's consent (RFC 6749
+// section 4.1.1).
 type AuthorizationRequest struct {
 	Client      access.Client
 	RedirectURI string // as the client asked; see [access.Client.MayRedirect]
@@ -85,8 +85,8 @@ func (s *Server) readParameters(request *AuthorizationRequest, query url.Values)
 	return nil
 }
 
-// checkQuery fails for parameters that occur twice and values that are no text. Unknown
-// parameters may be anything (RFC 6749 section 3.1).
+// checkQuery fails for parameters that occur twice and for values with control characters
+// or invalid UTF-8. It ignores unknown parameters (RFC 6749 section 3.1).
 func checkQuery(query url.Values) *refusal {
 	for _, name := range authorizationParameters {
 		if len(query[name]) > 1 && name != "resource" {

@@ -8,20 +8,20 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// tokenResponse is the answer of the token endpoint (RFC 6749 section 5.1). The
-// scope is always there, also when it is what was asked for.
+// tokenResponse is the answer of the token endpoint (RFC 6749 section 5.1). It always has
+// the scope, even if it equals the requested one.
 type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int    `json:"expires_in"`
 	Scope       string `json:"scope"`
-	// RefreshToken is there for tokens that act for a person.
+	// RefreshToken is set for tokens that act for a person.
 	RefreshToken string `json:"refresh_token,omitempty"`
 }
 
-// ClientCredentialsExchange is the grant of RFC 6749 section 4.4: a token for
-// the client itself, bound to its organization, with no user and never with a
-// refresh token. The client has proved itself already.
+// ClientCredentialsExchange serves the grant of RFC 6749 section 4.4. It issues a token
+// for the client itself, bound to its organization, without a user and without a refresh
+// token. The library calls it after VerifyClient.
 func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRequest[oidc.ClientCredentialsRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -51,8 +51,8 @@ func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRe
 	}, "")
 }
 
-// answerToken issues an access token and answers with it; refresh is the refresh
-// token that goes with it, or "".
+// answerToken issues an access token and returns the answer with it. refresh is the
+// refresh token of the answer, or "".
 func (s *Server) answerToken(attempt *attempt, g grant, refresh string) (*op.Response, error) {
 	token, err := s.tokens.issue(g)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 
 const clientRefused = "Client authentication failed: the client is not known or was revoked, or its secret is missing or wrong."
 
-// VerifyClient finds the client and compares its secret. An unknown client costs the
-// same comparison as a known one, and every failure has the same words. It reads the
-// store each time, so a revoked client gets no token from its revocation on.
+// VerifyClient returns the client if the secret is right. An unknown client costs the
+// same comparison as a known one, and every failure has the same text. It reads the store
+// each time, so that a revoked client gets no more tokens.
 func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	attempt := attemptOf(ctx)
 	found, err := p.server.findClient(ctx, r.Data.ClientID)

@@ -24,9 +24,9 @@ const (
 	codeReplayed = "The authorization code was redeemed before. A code that is redeemed twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
 )
 
-// CodeExchange is the grant of RFC 6749 section 4.1.3 with PKCE. A confidential client
-// has been authenticated before; a public client is authenticated by the verifier
-// alone.
+// CodeExchange serves the grant of RFC 6749 section 4.1.3 with PKCE. The library has
+// authenticated a confidential client; the code verifier alone authenticates a public
+// one.
 func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -49,9 +49,9 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 	})
 }
 
-// redeemCode uses a code up and returns its grant, which was valid at that moment. A
-// replay that ends the grant right after makes its tokens invalid at once. A code that
-// is presented wrongly is in the wrong hands, so its grant is revoked.
+// redeemCode marks a code as used and returns its grant, which was valid at that moment.
+// A code that comes with wrong parameters may be stolen, so redeemCode revokes its grant.
+// If a replay revokes the grant right after, the new tokens are invalid at once.
 func (s *Server) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
 	now := s.clock()
 	code, outcome, err := s.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)

@@ -11,14 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxForm is the longest body that is read, in bytes.
+// maxForm is the maximum size of a request's body, in bytes.
 const maxForm = 64 << 10
 
-// readForm reads the parameters of a request to the token or the revocation
-// endpoint as strictly as RFC 6749
-// section 3.2 writes them: POST, form-encoded, in the body alone, none twice
-// except `resource` (RFC 8707 section 2). Parameters without a value and
-// parameters that nobody reads are left out, as if they had not been sent.
+// readForm returns the parameters of a request to the token or the revocation endpoint.
+// It accepts only a form-encoded POST (RFC 6749 section 3.2) with all parameters in the
+// body. Only `resource` may occur twice (RFC 8707 section 2). It drops empty and unknown
+// parameters.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	body, refused := readBody(w, r, "application/x-www-form-urlencoded")
 	if refused != nil {
@@ -27,7 +26,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	return parseForm(string(body))
 }
 
-// readBody reads the body of a POST, of the one media type and at most 64 KB.
+// readBody returns the body of a POST. It refuses other methods, other media types than
+// want, query strings, compression and bodies over 64 KB.
 func readBody(w http.ResponseWriter, r *http.Request, want string) ([]byte, *refusal) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST, OPTIONS")
@@ -78,15 +78,15 @@ func parseForm(body string) (url.Values, *refusal) {
 	return form, nil
 }
 
-// parameters are those that the endpoints read, and the two of RFC 7521, which are
-// read to be refused.
+// parameters are the parameters that the endpoints read. Two of them, of RFC 7521, are
+// read only to be refused.
 var parameters = []string{
 	"grant_type", "client_id", "client_secret", "scope", "resource", "client_assertion", "client_assertion_type",
 	"code", "redirect_uri", "code_verifier", "refresh_token", "token", "token_type_hint",
 }
 
-// ifKnown names a parameter in a message when it is one of ours. Any other name
-// is the caller's text and may be a misplaced secret.
+// ifKnown returns a parameter's name for an error message, and "" if the name is unknown:
+// it may be a misplaced secret.
 func ifKnown(name string) string {
 	if slices.Contains(parameters, name) {
 		return ": `" + name + "`"

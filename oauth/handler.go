@@ -11,8 +11,8 @@ const (
 	publicCache     = "public, max-age=300"
 )
 
-// routes mounts what the configuration has. Of the library's own routes, which are
-// more, only the four named here can be reached.
+// routes returns the handler of all endpoints that the configuration enables. The library
+// has more routes; clients cannot reach them.
 func (s *Server) routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(TokenPath, preflight("POST", s.clientEndpoint(checkGrant, library)))
@@ -28,10 +28,10 @@ func (s *Server) routes(cfg Config, library http.Handler, metadata []byte) http.
 	return common(mux)
 }
 
-// common sets what every answer carries. Scripts of any origin may read it,
-// because nothing here depends on cookies: the token endpoint answers to whoever
-// has the secret, and credentials of the browser are never let in. These endpoints
-// use database connections of their own, because every other call needs a token.
+// common sets the headers of every answer. Scripts of any origin may read answers,
+// because no endpoint reads cookies and the headers allow no credentials of the browser.
+// Requests use the database connections reserved for vital calls, because every other
+// call needs a token.
 func common(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
@@ -45,8 +45,7 @@ func common(next http.Handler) http.Handler {
 	})
 }
 
-// preflight answers OPTIONS, the question a browser asks before a cross-origin
-// request.
+// preflight answers OPTIONS requests, which browsers send before cross-origin requests.
 func preflight(methods string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodOptions {

@@ -12,11 +12,11 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// introspection is the answer about a token (RFC 7662 section 2.2). For an invalid
-// token, or one that the client may not introspect, it is Active alone.
+// introspection is the answer about a token (RFC 7662 section 2.2). For an invalid token,
+// or one that the client may not introspect, only Active is set.
 type introspection struct {
 	Active bool `json:"active"`
-	// Scope is what the token may do now, which can be less than at its issue.
+	// Scope has the scopes that the token has now, which can be fewer than at its issue.
 	Scope     string `json:"scope,omitempty"`
 	ClientID  string `json:"client_id,omitempty"`
 	TokenType string `json:"token_type,omitempty"` // of access tokens alone
@@ -35,8 +35,8 @@ func checkIntrospection(form url.Values) *refusal {
 	return nil
 }
 
-// confidential refuses requests without a client secret before the library does, which
-// would answer without a challenge.
+// confidential refuses requests without a client secret. The library would refuse them
+// too, but without the header WWW-Authenticate.
 func confidential(library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
@@ -49,9 +49,9 @@ func confidential(library http.Handler) http.Handler {
 	})
 }
 
-// Introspect is RFC 7662 for clients with a secret. A client may introspect the tokens
-// of its organization; a client without an organization, its own. The library leaves
-// the comparison of the secret to this method.
+// Introspect serves RFC 7662 for clients with a secret. A client may introspect the
+// tokens of its organization; a client without an organization, its own. It verifies the
+// secret itself, because the library does not.
 func (p *provider) Introspect(ctx context.Context, r *op.Request[op.IntrospectionRequest]) (*op.Response, error) {
 	verified, err := p.VerifyClient(ctx, &op.Request[op.ClientCredentials]{Data: r.Data.ClientCredentials})
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client
 	return told, err
 }
 
-// inForce reads from the store what a token may do now, past the caches of this
+// inForce reads the current scopes of a token from the store, not from the caches of this
 // process.
 func (s *Server) inForce(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
 	principal, err := s.examiner.Examine(ctx, token)

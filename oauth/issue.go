@@ -16,11 +16,11 @@ import (
 // access tokens from other JWTs of the same key.
 const tokenType = "at+jwt"
 
-// claims are those of RFC 9068 section 2.2 and three of ours. The audience is one
-// string: a token is for one host.
+// claims are the claims of RFC 9068 section 2.2 and three more. The audience is one
+// string, because a token is for one host.
 type claims struct {
 	Issuer      string           `json:"iss"`
-	Subject     string           `json:"sub"` // the client's id where there is no user
+	Subject     string           `json:"sub"` // the client's id if the token has no user
 	Audience    string           `json:"aud"`
 	Expires     int64            `json:"exp"`
 	IssuedAt    int64            `json:"iat"`
@@ -36,7 +36,7 @@ type claims struct {
 // grant is the input of a token; every grant type produces one.
 type grant struct {
 	id       string // of the person's authorization, "" without a person
-	orgID    string // which need not be the client's, who may have none
+	orgID    string // may differ from the client's; some clients have none
 	subject  string
 	client   access.Client
 	audience string
@@ -71,8 +71,8 @@ func newTokenIssuer(address string, keys *signing.Keys, clock core.Clock) (*toke
 	return t, err
 }
 
-// signer returns the signer of the current key. Two goroutines that meet a new key at
-// once may both make its signer; either one works.
+// signer returns the signer of the current key. It is safe for concurrent use; two calls
+// may both make a signer for a new key, and either works.
 func (t *tokenIssuer) signer() (jose.Signer, error) {
 	kid, private := t.keys.Current()
 	if known := t.latest.Load(); known != nil && known.kid == kid {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// serverMetadata is the discovery document (RFC 8414 section 2). It lists what
-// works and nothing else.
+// serverMetadata is the discovery document (RFC 8414 section 2). It lists only what this
+// configuration serves.
 type serverMetadata struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`

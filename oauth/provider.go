@@ -8,9 +8,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// provider is the server as the library calls it: one method for each endpoint
-// and grant that is served, each in the file of its task. What is not here the
-// library answers as not supported.
+// provider implements the library's server interface: one method for each endpoint and
+// grant. The library answers all others as not supported.
 type provider struct {
 	op.UnimplementedServer
 	server *Server

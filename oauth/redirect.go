@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// withParameters adds to the query of a redirect URI, which keeps what it has.
+// withParameters returns a redirect URI with parameters added to its query.
 func withParameters(uri string, parameters url.Values) string {
 	switch {
 	case !strings.Contains(uri, "?"):

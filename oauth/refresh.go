@@ -18,9 +18,9 @@ const (
 	refreshExpired  = "The time in which this authorization can be refreshed is over. It counts from the authorization; the person has to authorize again."
 )
 
-// RefreshToken is the grant of RFC 6749 section 6, with rotation: the presented token
-// ends and the answer has the next one. It checks the request first, so that a mistake
-// costs no token.
+// RefreshToken serves the grant of RFC 6749 section 6 with rotation: the presented token
+// becomes invalid and the answer has the next one. It checks the whole request first, so
+// that a wrong request does not use up the token.
 func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -84,15 +84,16 @@ func (s *Server) revokeReplayed(ctx context.Context, registered access.Client, t
 	return s.refreshReplay()
 }
 
-// replayPage is the documentation of replays, for people whose sessions both ended.
+// replayPage is the documentation page about replays, which end the session of both
+// parties.
 const replayPage = "/guides/refresh-tokens"
 
 func (s *Server) refreshReplay() *refusal {
 	return invalidGrant(refreshReplayed).explainedAt(s.docsURL, replayPage)
 }
 
-// rotate replaces the presented refresh token by the next. Of several requests with the
-// same token one succeeds; the others are replays.
+// rotate replaces the presented refresh token by the next. Of concurrent requests with
+// the same token one succeeds; the others are replays.
 func (s *Server) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
 	now := s.clock()
 	next, stored := newRefreshToken(allowed, now)

@@ -11,21 +11,20 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// basicChallenge accompanies every 401 (RFC 9110 section 15.5.2), whichever way
-// the client tried: Basic is the method that every client has.
+// basicChallenge is the header WWW-Authenticate of every 401 (RFC 9110 section 15.5.2).
+// It names Basic, the method that every client can use.
 const basicChallenge = `Basic realm="Mailhelm", charset="UTF-8"`
 
-// refusal is an error of RFC 6749 section 5.2 with the status it is answered
-// with. Its description is for the developer of the client: it names the
-// parameter and what to do, holds no value that may be a secret, and no quote or
-// backslash, which the RFC excludes.
+// refusal is an error of RFC 6749 section 5.2 with its HTTP status. The description is
+// for the developer of the client: it names the parameter and what to do. It contains no
+// value that may be a secret, and no quote or backslash, which the RFC excludes.
 type refusal struct {
 	status int
 	err    *oidc.Error
-	// page is `error_uri`: where the documentation says more; "" for nowhere. The
-	// library has no place for it, so such a refusal is always written by write.
+	// page is `error_uri`, the documentation of the error; "" for none. The library
+	// cannot write it, so write writes such a refusal.
 	page string
-	// retryAfter is in seconds; 0 says nothing.
+	// retryAfter is in seconds; 0 omits the header Retry-After.
 	retryAfter int
 }
 
@@ -45,8 +44,8 @@ func invalidGrant(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrInvalidGrant(), description)
 }
 
-// unsupportedResponseType is of RFC 6749 section 4.1.2.1; the library has no name
-// for it.
+// unsupportedResponseType returns an error of RFC 6749 section 4.1.2.1 that the library
+// does not define.
 func unsupportedResponseType(description string) *refusal {
 	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: "unsupported_response_type"}, description)
 }
@@ -67,7 +66,7 @@ func invalidClient(description string) *refusal {
 	return refuse(http.StatusUnauthorized, oidc.ErrInvalidClient(), description)
 }
 
-// serverError says nothing about its cause, which is for the log.
+// serverError returns server_error. Clients do not see the cause; the log does.
 func serverError(cause error) *refusal {
 	const description = "The authorization server could not complete the request. Try again in a moment."
 	r := refuse(http.StatusInternalServerError, oidc.ErrServerError(), description)
@@ -83,13 +82,14 @@ func refuse(status int, err *oidc.Error, description string) *refusal {
 	return &refusal{status: status, err: err.WithDescription("%s", description)}
 }
 
-// withStatus replaces the status where HTTP has a better one than 400.
+// withStatus replaces the status of errors for which HTTP has a better one than 400.
 func (r *refusal) withStatus(status int) *refusal {
 	r.status = status
 	return r
 }
 
-// explainedAt refers to a page of the documentation, when there is documentation.
+// explainedAt adds the address of a page of the documentation, if documentation is
+// configured.
 func (r *refusal) explainedAt(docsURL, path string) *refusal {
 	if docsURL != "" {
 		r.page = docsURL + path
@@ -97,17 +97,17 @@ func (r *refusal) explainedAt(docsURL, path string) *refusal {
 	return r
 }
 
-// setRetry says when to ask again, if the refusal passes.
+// setRetry sets the header Retry-After of a refusal that a later request may avoid.
 func (r *refusal) setRetry(h http.Header) {
 	if r.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(r.retryAfter))
 	}
 }
 
-// code is the value of the member `error`.
+// code returns the value of the member `error`.
 func (r *refusal) code() string { return string(r.err.ErrorType) }
 
-// asError is the refusal in the form that the library writes out.
+// asError returns the refusal as an error that the library writes.
 func (r *refusal) asError() error { return op.NewStatusError(r.err, r.status) }
 
 // write answers with the refusal.

@@ -13,13 +13,13 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// registered is the answer of RFC 7591 section 3.2.1: the client with everything
-// as it is registered, which need not be as it was sent.
+// registered is the answer of RFC 7591 section 3.2.1: the client as it was registered,
+// which may differ from the request.
 type registered struct {
 	ClientID string `json:"client_id"`
 	IssuedAt int64  `json:"client_id_issued_at"`
 	Secret   string `json:"client_secret,omitempty"`
-	// SecretExpires is 0, which means never, and there exactly when Secret is.
+	// SecretExpires is 0 (never), and absent for a client without a secret.
 	SecretExpires *int64 `json:"client_secret_expires_at,omitempty"`
 
 	Name          string   `json:"client_name"`
@@ -30,8 +30,8 @@ type registered struct {
 	Scope         string   `json:"scope"`
 }
 
-// register lets a client register itself. Whoever asks is not known, and what is
-// said is not verified: consent pages say so.
+// register registers a client at its own request. Nothing proves who sends the request or
+// that its metadata is true; consent pages say so.
 func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	answer, refused := s.registerClient(w, r)
@@ -82,12 +82,12 @@ func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registe
 	return answer, nil
 }
 
-// openGrants are what a client without an organization can use, in any case both.
+// openGrants returns the grants of a client without an organization. It always gets both.
 func openGrants() []string {
 	return []string{string(oidc.GrantTypeCode), string(oidc.GrantTypeRefreshToken)}
 }
 
-// registrationRefusal puts a refusal into the words of RFC 7591 section 3.2.2.
+// registrationRefusal returns a refusal as an error of RFC 7591 section 3.2.2.
 func registrationRefusal(w http.ResponseWriter, e *core.Error) *refusal {
 	switch {
 	case e.Code == core.CodeRateLimited:

@@ -10,7 +10,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// invalidMetadataType is an error of RFC 7591 section 3.2.2.
+// invalidMetadataType is an error code of RFC 7591 section 3.2.2.
 const invalidMetadataType = "invalid_client_metadata"
 
 // The methods by which a client can authenticate at the token endpoint.
@@ -20,8 +20,8 @@ const (
 	authNone  = "none"
 )
 
-// registrationRequest is what is read of a client's metadata (RFC 7591 section
-// 2). The rest is ignored, as the RFC has it.
+// registrationRequest has the metadata that registration reads (RFC 7591 section 2). It
+// ignores all other members, as the RFC requires.
 type registrationRequest struct {
 	Name          string   `json:"client_name"`
 	RedirectURIs  []string `json:"redirect_uris"`
@@ -35,8 +35,8 @@ func invalidMetadata(description string) *refusal {
 	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: invalidMetadataType}, description)
 }
 
-// readRegistration reads the metadata and fills in the defaults of RFC 7591
-// section 2. Redirect URIs and the name are judged by whoever stores them.
+// readRegistration reads the metadata and fills in the defaults of RFC 7591 section 2. It
+// does not check redirect URIs and the name; core/access does when it stores the client.
 func readRegistration(body []byte) (registrationRequest, *refusal) {
 	var asked registrationRequest
 	if core.CheckJSON(body) != nil || json.Unmarshal(body, &asked) != nil {
@@ -62,7 +62,8 @@ func readRegistration(body []byte) (registrationRequest, *refusal) {
 
 func notOpen(grant string) bool { return !slices.Contains(openGrants(), grant) }
 
-// scopes is what the client may ask for: all there is when it names none.
+// scopes returns the scopes that the client may request: all scopes if the metadata names
+// none.
 func (r registrationRequest) scopes() (core.Scopes, *refusal) {
 	scopes, refused := grantedScopes(r.Scope, core.AllScopes())
 	if refused != nil {
@@ -71,5 +72,5 @@ func (r registrationRequest) scopes() (core.Scopes, *refusal) {
 	return scopes, refused
 }
 
-// joinScopes writes scopes as the parameter does (RFC 6749 section 3.3).
+// joinScopes formats scopes as a `scope` parameter (RFC 6749 section 3.3).
 func joinScopes(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }

@@ -9,9 +9,9 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// Revocation is RFC 7009: a refresh token ends its whole family, an access token itself
-// alone. It ignores the hint, because the two kinds look different. It answers an
-// unknown, expired or foreign token like a revoked one, and does nothing.
+// Revocation serves RFC 7009. A refresh token ends its whole family; an access token ends
+// alone. It ignores the hint, because the two kinds look different. For an unknown,
+// expired or foreign token it answers success and does nothing.
 func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.RevocationRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)

@@ -7,10 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// grantedScopes reads a `scope` parameter (RFC 6749 section 3.3) against what
-// the client is registered for. Without one the token gets every registered
-// scope; a scope that is unknown or not registered refuses the whole request,
-// because a token with less than was asked for fails later and further away.
+// grantedScopes returns the scopes of a `scope` parameter (RFC 6749 section 3.3), and all
+// of registered if the parameter is empty. It refuses unknown and unregistered scopes: a
+// token with fewer scopes than requested would fail later, where the cause is harder to
+// see.
 func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refusal) {
 	asked, refused := readScopes(requested)
 	if refused != nil {
@@ -25,10 +25,10 @@ func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refu
 	return asked, nil
 }
 
-// offeredScopes is grantedScopes for a person's consent, where what the client is
-// not registered for is left out as long as something remains. MCP clients ask
-// for every scope in the resource's metadata, whatever they are registered for,
-// and the token answer says what was granted.
+// offeredScopes returns the requested scopes to show on a consent page. Unlike
+// grantedScopes it drops unregistered scopes, and refuses only if no scope is left: MCP
+// clients request every scope of the resource's metadata. The token response lists the
+// granted scopes.
 func offeredScopes(requested string, registered core.Scopes) (core.Scopes, *refusal) {
 	asked, refused := readScopes(requested)
 	if refused != nil {
@@ -44,7 +44,7 @@ func offeredScopes(requested string, registered core.Scopes) (core.Scopes, *refu
 	return offered, nil
 }
 
-// readScopes takes the parameter apart, and refuses names that no scope has.
+// readScopes parses a `scope` parameter and refuses unknown scopes.
 func readScopes(requested string) (core.Scopes, *refusal) {
 	var names []string
 	for name := range strings.SplitSeq(requested, " ") {
@@ -59,8 +59,8 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 	return core.NewScopes(names...), nil
 }
 
-// sayScope repeats what was asked for only when it looks like a scope. The
-// description is logged too, and a misplaced secret must not be.
+// sayScope returns the scope for a description, but only if it looks like a scope.
+// Descriptions are logged, and the value may be a misplaced secret.
 func sayScope(name string, position int) string {
 	if len(name) <= 64 && strings.HasPrefix(name, "api.") && !strings.ContainsFunc(name, notInScope) {
 		return name

@@ -17,7 +17,7 @@ import (
 const (
 	TokenPath      = "/oauth/token"  //nolint:gosec // a path, not a credential
 	RevocationPath = "/oauth/revoke" // RFC 7009
-	// IntrospectionPath is served unless the configuration says otherwise.
+	// IntrospectionPath is served if the configuration allows introspection.
 	IntrospectionPath = "/oauth/introspect" // RFC 7662
 	// RegistrationPath is served only when clients may register themselves.
 	RegistrationPath = "/oauth/register" // RFC 7591
@@ -52,8 +52,8 @@ type Config struct {
 	Documents access.DocumentReader
 	// Registrations registers clients that describe themselves; nil refuses them.
 	Registrations *access.Registrations
-	// Principals are the remembered principals of this process, which a revocation
-	// drops at once; nil in a process without a resource host.
+	// Principals caches the principals of this process; a revocation removes them at
+	// once. It is nil in a process without a resource host.
 	Principals *access.Authenticator
 	Keys       *signing.Keys
 	Clock      core.Clock
@@ -79,8 +79,8 @@ type Server struct {
 	handler    http.Handler
 }
 
-// New returns an authorization server. It fails when an address of the configuration
-// cannot stand in a token.
+// New returns an authorization server. It fails for an address of the configuration that
+// tokens cannot hold.
 func New(cfg Config) (*Server, error) {
 	resources, err := checkAddresses(cfg)
 	if err != nil {

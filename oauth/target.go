@@ -8,14 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// targets are the two resources that a token can be for (RFC 8707), in the
-// canonical form in which `aud` names them.
+// targets has the canonical addresses of the two resources that a token can be for (RFC
+// 8707), as the claim `aud` names them.
 type targets struct {
 	api   string
 	agent string
 }
 
-// address is the canonical address of a resource.
+// address returns the canonical address of a resource.
 func (t targets) address(r access.Resource) string {
 	if r == access.Agent {
 		return t.agent
@@ -23,7 +23,7 @@ func (t targets) address(r access.Resource) string {
 	return t.api
 }
 
-// findResource finds the resource with a canonical address.
+// findResource returns the resource with a canonical address.
 func (t targets) findResource(address string) (access.Resource, bool) {
 	switch address {
 	case t.api:
@@ -61,9 +61,9 @@ func (t targets) listAddresses() string {
 	return "Known are " + t.api + " (the default) and " + t.agent + "."
 }
 
-// canonicalAddress brings the address of a host into the one form that stands in
-// tokens and documents: scheme and host in lower case, no default port, no slash
-// at the end. Clients that build it with a URL parser add that slash.
+// canonicalAddress returns the form of a host's address that tokens and documents use:
+// scheme and host in lower case, no default port, no slash at the end. Clients may send
+// others; URL parsers add a slash.
 func canonicalAddress(value string) (string, error) {
 	u, err := url.Parse(value)
 	switch {

@@ -15,15 +15,15 @@ import (
 // the same.
 var grants = []oidc.GrantType{oidc.GrantTypeCode, oidc.GrantTypeRefreshToken, oidc.GrantTypeClientCredentials}
 
-// required are the parameters that each grant cannot do without.
+// required has the required parameters of each grant.
 var required = map[oidc.GrantType][]string{
 	oidc.GrantTypeCode:         {"code", "redirect_uri", "code_verifier"},
 	oidc.GrantTypeRefreshToken: {"refresh_token"},
 }
 
-// clientEndpoint checks a request to an endpoint at which clients authenticate
-// before the library sees it, and hands it on with the parameters already
-// parsed, so that the library reads exactly those.
+// clientEndpoint returns a handler that checks the form, the client authentication and
+// check before it calls the library. It sets the parsed parameters on the request, so
+// that the library does not parse the body differently.
 func (s *Server) clientEndpoint(check func(url.Values) *refusal, library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -73,9 +73,9 @@ func checkRevocation(form url.Values) *refusal {
 	return nil
 }
 
-// checkClientAuthentication finds the client id, and refuses a request that
-// authenticates its client in two ways (RFC 6749 section 2.3) or names two
-// clients. The secret is compared later.
+// checkClientAuthentication returns the client's id. It refuses a request that
+// authenticates in two ways (RFC 6749 section 2.3) or names two clients. It does not
+// verify the secret; the library calls VerifyClient for that.
 func checkClientAuthentication(authorization []string, form url.Values) (string, *refusal) {
 	if form.Has("client_assertion") || form.Has("client_assertion_type") {
 		return "", invalidClient("Client assertions are not supported. Use HTTP Basic, or `client_id` and `client_secret` in the body.")
@@ -102,8 +102,9 @@ func checkClientAuthentication(authorization []string, form url.Values) (string,
 	return clientID, nil
 }
 
-// basicClientID reads both parts as RFC 6749 section 2.3.1 has them, form-encoded:
-// some clients escape even the underscore of our ids, others escape nothing.
+// basicClientID returns the client's id of a header with HTTP Basic. Id and secret may be
+// form-encoded (RFC 6749 section 2.3.1) or not: some clients escape even an underscore,
+// others escape nothing.
 func basicClientID(authorization string) (string, bool) {
 	header := http.Request{Header: http.Header{"Authorization": {authorization}}}
 	user, secret, ok := header.BasicAuth()
@@ -118,12 +119,12 @@ func basicClientID(authorization string) (string, bool) {
 	return clientID, err == nil
 }
 
-// attempt is what the log says of one request of a client. It travels in the context,
-// because the steps between are the library's.
+// attempt collects what the log line of a request of a client contains. It is in the
+// request's context, because the library calls the methods that fill it in.
 type attempt struct {
 	requestID string
 	clientID  string
-	known     bool // that the client proved to be clientID
+	known     bool // whether the client authenticated as clientID
 	orgID     string
 	resource  string
 	tokenID   string
@@ -134,8 +135,8 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// attemptOf finds the attempt of a request; a request that did not come through
-// a client endpoint gets one that nobody reads.
+// attemptOf returns the attempt of a request, or a new one, which is not logged, for a
+// request that did not pass a client endpoint.
 func attemptOf(ctx context.Context) *attempt {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a
@@ -143,7 +144,7 @@ func attemptOf(ctx context.Context) *attempt {
 	return &attempt{}
 }
 
-// refuse notes the refusal for the log and gives it to the library to answer.
+// refuse stores the refusal for the log and returns it as an error for the library.
 func (a *attempt) refuse(r *refusal) error {
 	a.refused = r
 	return r.asError()
@@ -154,8 +155,8 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 		slog.String("request_id", a.requestID),
 		slog.Int("status", out.status),
 	}
-	// People paste secrets where the client id belongs, so only an id is logged, and
-	// an address only when it is a client's.
+	// People paste secrets into the client's id. So the log has a client's id only if it
+	// has the form of one, or if the client authenticated with it.
 	if access.IsClientID(a.clientID) || a.known {
 		attrs = append(attrs, slog.String("client", a.clientID))
 	}
@@ -189,13 +190,13 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	s.log.LogAttrs(ctx, level, "token refused", attrs...)
 }
 
-// challenger adds to what the library writes: the challenge of every 401, and the
-// page that a refusal refers to. It notes the status.
+// challenger completes the library's answers: it adds WWW-Authenticate to every 401, and
+// writes refusals with a documentation page itself. It keeps the status for the log.
 type challenger struct {
 	http.ResponseWriter
 	status  int
-	attempt *attempt // nil before the library has its turn
-	// replaced is set when the refusal was written here, whole.
+	attempt *attempt // nil before the library is called
+	// replaced is true after the challenger wrote the whole refusal itself.
 	replaced bool
 }
 
@@ -215,7 +216,7 @@ func (c *challenger) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-// Write drops the library's words for a refusal that was written already.
+// Write drops the library's body if the challenger wrote the refusal already.
 func (c *challenger) Write(body []byte) (int, error) {
 	if c.replaced {
 		return len(body), nil

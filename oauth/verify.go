@@ -14,10 +14,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// verifiedLimit is the most tokens that are remembered, at about 1.5 KB each.
+// verifiedLimit is the maximum number of cached tokens, at about 1.5 KB each.
 const verifiedLimit = 20_000
 
-// The reasons of refused tokens are for the log. Callers learn none of them.
+// The reasons for refusing a token. They are for the log; callers see none of them.
 var (
 	errTokenForm     = errors.New("not a signed JWT in compact form")
 	errTokenInvalid  = errors.New("the token's signature, type or issuer is not right")
@@ -54,8 +54,8 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 	tokens := gooidc.NewVerifier(cfg.Issuer, keySet{cfg.Keys}, &gooidc.Config{
 		SupportedSigningAlgs: []string{gooidc.ES256},
 		Now:                  cfg.Clock,
-		// The library takes the audience for a client's id and is content with one
-		// of several. read compares the whole of it instead.
+		// The library takes the audience for a client's id and accepts a token if one of
+		// several audiences fits. read compares the whole audience instead.
 		SkipClientIDCheck: true,
 	})
 	verified := cache.New[access.Proof, verifiedToken](verifiedLimit)
@@ -99,8 +99,8 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	if !now.Before(parsed.Expiry) {
 		return verifiedToken{}, errTokenExpired
 	}
-	// No token is issued with such a lifetime, even by a clock that is ahead. A thief
-	// of a key could make one, and the cache would keep it beyond the key's end.
+	// The server issues no token with such a lifetime, even if its clock is ahead. A
+	// thief of a key could make one, and the cache would accept it after the key's end.
 	if parsed.Expiry.After(now.Add(signing.Overlap)) {
 		return verifiedToken{}, errTokenLifetime
 	}
@@ -111,7 +111,7 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	return v.read(c)
 }
 
-// read decodes the audience into a string, so that an array fails.
+// read decodes the claims. It fails for an audience that is an array.
 func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if c.ID == "" || c.Subject == "" || c.ClientID == "" || c.Org == "" || c.IssuedAt == 0 {
 		return verifiedToken{}, errTokenClaims
@@ -131,15 +131,15 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 		token.UserID = c.Subject
 		token.GrantID = c.Grant
 	}
-	// A person's token without its grant could never be revoked.
+	// Refuse a person's token without a grant: it could not be revoked.
 	if (token.UserID == "") != (c.Grant == "") {
 		return verifiedToken{}, errTokenClaims
 	}
 	return verifiedToken{token: token, resource: resource, issuedAt: c.IssuedAt}, nil
 }
 
-// keySet checks signatures with this server's own keys. It fetches nothing; a flood of
-// unknown key ids costs one read a second.
+// keySet verifies signatures with this server's own keys. It makes no requests; a flood
+// of unknown key ids causes at most one read of the store a second.
 type keySet struct{ keys *signing.Keys }
 
 // VerifySignature implements go-oidc's KeySet. It also checks `typ`, which the library
