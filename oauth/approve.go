@@ -22,18 +22,18 @@ const codeLifetime = 60 * time.Second
 // It fails with not_found when the client belongs to another organization, with
 // conflict when the organization blocks it, and with validation_failed when no asked
 // scope is left.
-func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
-	if err := s.letsIn(ctx, request.Client, member); err != nil {
+func (a *Authorizations) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
+	if err := a.letsIn(ctx, request.Client, member); err != nil {
 		return "", err
 	}
 	scopes := request.Scopes.Intersect(chosen).Intersect(member.Scopes())
 	if len(scopes) == 0 && len(request.Scopes) > 0 {
 		return "", core.Invalid("scopes", "must name at least one that the application asks for and that you may use yourself")
 	}
-	if err := s.keepDescribed(ctx, request.Client); err != nil {
+	if err := a.keepDescribed(ctx, request.Client); err != nil {
 		return "", err
 	}
-	now := s.clock()
+	now := a.clock()
 	allowed := access.Grant{
 		ID: core.NewID(), OrgID: member.OrgID, UserID: member.UserID, ClientID: request.Client.ClientID,
 		Resource: request.Resource, Scopes: scopes, CreatedAt: now, ExpiresAt: refreshEnd(request.Client, now),
@@ -41,27 +41,27 @@ func (s *Server) Approve(ctx context.Context, request AuthorizationRequest, memb
 	// Insert the code first: a grant without a code would be listed as if it were in
 	// use.
 	code := access.MintAuthorizationCode()
-	err := s.stores.Tokens.InsertCode(ctx, access.AuthorizationCode{
+	err := a.stores.Tokens.InsertCode(ctx, access.AuthorizationCode{
 		Hash: code.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID,
 		RedirectURI: request.RedirectURI, Challenge: request.Challenge, ExpiresAt: now.Add(codeLifetime),
 	})
 	if err != nil {
 		return "", fmt.Errorf("store authorization code: %w", err)
 	}
-	if err := s.stores.Grants.InsertGrant(ctx, allowed); err != nil {
+	if err := a.stores.Grants.InsertGrant(ctx, allowed); err != nil {
 		return "", fmt.Errorf("store grant: %w", err)
 	}
-	s.log.LogAttrs(ctx, slog.LevelInfo, "authorization granted",
+	a.log.LogAttrs(ctx, slog.LevelInfo, "authorization granted",
 		slog.String("client", allowed.ClientID), slog.String("org", allowed.OrgID), slog.String("grant", allowed.ID))
-	return s.answer(request, url.Values{"code": {code.Secret}}), nil
+	return a.answer(request, url.Values{"code": {code.Secret}}), nil
 }
 
 // letsIn fails for a member who cannot let the client in.
-func (s *Server) letsIn(ctx context.Context, client access.Client, member members.Member) error {
+func (a *Authorizations) letsIn(ctx context.Context, client access.Client, member members.Member) error {
 	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
 		return core.NotFound("application")
 	}
-	blocked, err := s.Blocked(ctx, client, member.OrgID)
+	blocked, err := a.Blocked(ctx, client, member.OrgID)
 	if err != nil {
 		return err
 	}
@@ -72,8 +72,8 @@ func (s *Server) letsIn(ctx context.Context, client access.Client, member member
 }
 
 // Deny returns where to send the browser when the person declines.
-func (s *Server) Deny(request AuthorizationRequest) string {
-	return s.sendBack(request, accessDenied("The person declined the request.")).Redirect
+func (a *Authorizations) Deny(request AuthorizationRequest) string {
+	return a.sendBack(request, accessDenied("The person declined the request.")).Redirect
 }
 
 // refreshEnd returns the absolute end of refreshing, nil for never.

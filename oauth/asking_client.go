@@ -13,16 +13,16 @@ const clientUnknown = "The application that sent you here is not registered, or 
 
 // askingClient finds the client of an authorization request. For an id that is an
 // address it reads the metadata document.
-func (s *Server) askingClient(ctx context.Context, clientID string) (access.Client, *AuthorizationRefusal) {
-	found, err := s.findClient(ctx, clientID)
+func (a *Authorizations) askingClient(ctx context.Context, clientID string) (access.Client, *AuthorizationRefusal) {
+	found, err := a.clients.find(ctx, clientID)
 	if err != nil {
 		return access.Client{}, checkFailed(err)
 	}
 	if found.RevokedAt != nil {
 		return access.Client{}, tell(clientUnknown)
 	}
-	if access.IsDocumentClientID(clientID) && s.documents != nil {
-		return s.describedClient(ctx, found, clientID)
+	if access.IsDocumentClientID(clientID) && a.documents != nil {
+		return a.describedClient(ctx, found, clientID)
 	}
 	if found.ClientID == "" {
 		return access.Client{}, tell(clientUnknown)
@@ -33,33 +33,33 @@ func (s *Server) askingClient(ctx context.Context, clientID string) (access.Clie
 // describedClient reads the document and updates the stored client. It does not store a
 // new client before a person lets the client in: otherwise links to the page could fill
 // the store.
-func (s *Server) describedClient(ctx context.Context, stored access.Client, clientID string) (access.Client, *AuthorizationRefusal) {
-	document, err := s.documents.ReadDocument(ctx, clientID)
+func (a *Authorizations) describedClient(ctx context.Context, stored access.Client, clientID string) (access.Client, *AuthorizationRefusal) {
+	document, err := a.documents.ReadDocument(ctx, clientID)
 	if err != nil {
 		return access.Client{}, tell(err.Error())
 	}
 	if document.ClientID != clientID {
 		return access.Client{}, tell("The application that sent you here does not write its address as its own description does, so it cannot be told who it is.")
 	}
-	described := document.Client(s.clock())
+	described := document.Client(a.clock())
 	if stored.ClientID == "" {
 		return described, nil
 	}
 	if stored.Name == described.Name && slices.Equal(stored.RedirectURIs, described.RedirectURIs) && slices.Equal(stored.Scopes, described.Scopes) {
 		return stored, nil
 	}
-	if described, err = s.stores.OpenClients.SaveDocumentClient(ctx, described); err != nil {
+	if described, err = a.stores.OpenClients.SaveDocumentClient(ctx, described); err != nil {
 		return access.Client{}, checkFailed(fmt.Errorf("save document client: %w", err))
 	}
 	return described, nil
 }
 
 // keepDescribed stores a client of a metadata document that a person lets in.
-func (s *Server) keepDescribed(ctx context.Context, client access.Client) error {
+func (a *Authorizations) keepDescribed(ctx context.Context, client access.Client) error {
 	if client.Kind != access.DocumentClient {
 		return nil
 	}
-	if _, err := s.stores.OpenClients.SaveDocumentClient(ctx, client); err != nil {
+	if _, err := a.stores.OpenClients.SaveDocumentClient(ctx, client); err != nil {
 		return fmt.Errorf("save document client: %w", err)
 	}
 	return nil
@@ -67,18 +67,18 @@ func (s *Server) keepDescribed(ctx context.Context, client access.Client) error 
 
 // Blocked reports whether an organization blocks a client. Only clients without an
 // organization can be blocked.
-func (s *Server) Blocked(ctx context.Context, client access.Client, orgID string) (bool, error) {
+func (a *Authorizations) Blocked(ctx context.Context, client access.Client, orgID string) (bool, error) {
 	if !client.Open() {
 		return false, nil
 	}
-	blocked, err := s.stores.OpenClients.ClientBlocked(ctx, orgID, client.ClientID)
+	blocked, err := a.stores.OpenClients.ClientBlocked(ctx, orgID, client.ClientID)
 	if err != nil {
 		return false, fmt.Errorf("client blocked: %w", err)
 	}
 	return blocked, nil
 }
 
-// NamesDocument reports whether [Server.ReadAuthorization] may fetch a metadata
+// NamesDocument reports whether [Authorizations.ReadAuthorization] may fetch a metadata
 // document for a query. A page asks for sign-in before, so that only people with an
 // account can make the server fetch.
 func NamesDocument(rawQuery string) bool {

@@ -3,6 +3,7 @@ package oauth
 import (
 	"context"
 	"encoding/base64"
+	"log/slog"
 	"net/url"
 	"slices"
 
@@ -38,17 +39,29 @@ type AuthorizationRefusal struct {
 	Err error
 }
 
+// Authorizations reads the requests of clients for a person's consent, and stores the
+// person's decision.
+type Authorizations struct {
+	clients   clientFinder
+	documents access.DocumentReader // nil without clients that are addresses
+	stores    access.Stores
+	targets   targets
+	issuer    string
+	clock     core.Clock
+	log       *slog.Logger
+}
+
 // ReadAuthorization checks the query of an authorization request. It never redirects to
 // an unknown client or an unregistered redirect URI. Every other fault goes back to the
 // client with `error`, `error_description`, `state` and `iss` (RFC 9207).
-func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (AuthorizationRequest, *AuthorizationRefusal) {
+func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string) (AuthorizationRequest, *AuthorizationRefusal) {
 	var request AuthorizationRequest
 	query, err := url.ParseQuery(rawQuery)
 	if err != nil || len(rawQuery) > maxAuthorization {
 		return request, tell("The link that brought you here is damaged or too long. Start again in the application.")
 	}
 	var refused *AuthorizationRefusal
-	if request.Client, refused = s.askingClient(ctx, single(query, "client_id")); refused != nil {
+	if request.Client, refused = a.askingClient(ctx, single(query, "client_id")); refused != nil {
 		return request, refused
 	}
 	request.RedirectURI = single(query, "redirect_uri")
@@ -56,14 +69,14 @@ func (s *Server) ReadAuthorization(ctx context.Context, rawQuery string) (Author
 		return request, tell("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
 	}
 	request.State = single(query, "state")
-	if refused := s.readParameters(&request, query); refused != nil {
-		return request, s.sendBack(request, refused)
+	if refused := a.readParameters(&request, query); refused != nil {
+		return request, a.sendBack(request, refused)
 	}
 	return request, nil
 }
 
 // readParameters reads the parameters whose faults go to the client's redirect URI.
-func (s *Server) readParameters(request *AuthorizationRequest, query url.Values) *refusal {
+func (a *Authorizations) readParameters(request *AuthorizationRequest, query url.Values) *refusal {
 	if refused := checkQuery(query); refused != nil {
 		return refused
 	}
@@ -78,10 +91,10 @@ func (s *Server) readParameters(request *AuthorizationRequest, query url.Values)
 		return refused
 	}
 	named := slices.DeleteFunc(slices.Clone(query["resource"]), func(v string) bool { return v == "" })
-	if request.Resource, refused = s.targets.requestedResource(named); refused != nil {
+	if request.Resource, refused = a.targets.requestedResource(named); refused != nil {
 		return refused
 	}
-	request.ResourceURL = s.targets.address(request.Resource)
+	request.ResourceURL = a.targets.address(request.Resource)
 	return nil
 }
 
@@ -144,8 +157,8 @@ func single(query url.Values, name string) string {
 func tell(message string) *AuthorizationRefusal { return &AuthorizationRefusal{Message: message} }
 
 // sendBack returns the refusal that goes to the client.
-func (s *Server) sendBack(request AuthorizationRequest, refused *refusal) *AuthorizationRefusal {
-	return &AuthorizationRefusal{Redirect: s.answer(request, url.Values{
+func (a *Authorizations) sendBack(request AuthorizationRequest, refused *refusal) *AuthorizationRefusal {
+	return &AuthorizationRefusal{Redirect: a.answer(request, url.Values{
 		"error":             {refused.code()},
 		"error_description": {refused.err.Description},
 	})}
@@ -153,10 +166,10 @@ func (s *Server) sendBack(request AuthorizationRequest, refused *refusal) *Autho
 
 // answer returns the redirect URI with an answer to an authorization request, which
 // names the issuer (RFC 9207 section 2).
-func (s *Server) answer(request AuthorizationRequest, parameters url.Values) string {
+func (a *Authorizations) answer(request AuthorizationRequest, parameters url.Values) string {
 	if request.State != "" {
 		parameters.Set("state", request.State)
 	}
-	parameters.Set("iss", s.tokens.address)
+	parameters.Set("iss", a.issuer)
 	return withParameters(request.RedirectURI, parameters)
 }

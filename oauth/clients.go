@@ -19,7 +19,7 @@ const clientRefused = "Client authentication failed: the client is not known or 
 // each time, so that a revoked client gets no more tokens.
 func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	attempt := attemptOf(ctx)
-	found, err := p.server.findClient(ctx, r.Data.ClientID)
+	found, err := p.clients.find(ctx, r.Data.ClientID)
 	if err != nil {
 		return nil, attempt.refuse(serverError(err))
 	}
@@ -32,13 +32,16 @@ func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 	return &client{found}, nil
 }
 
-// findClient returns the zero client for an unknown id. It fetches nothing: a metadata
+// clientFinder finds stored clients.
+type clientFinder struct{ store access.ClientStore }
+
+// find returns the zero client for an unknown id. It fetches nothing: a metadata
 // document is read when a person is asked; later requests use the stored client.
-func (s *Server) findClient(ctx context.Context, clientID string) (access.Client, error) {
+func (f clientFinder) find(ctx context.Context, clientID string) (access.Client, error) {
 	if !access.IsClientID(clientID) && !access.IsDocumentClientID(clientID) {
 		return access.Client{}, nil
 	}
-	found, err := s.stores.Clients.Client(ctx, clientID)
+	found, err := f.store.Client(ctx, clientID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
 		return access.Client{}, nil
 	}

@@ -36,32 +36,35 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 	if refused := checkVerifier(r.PostForm.Get("code_verifier")); refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	allowed, refused := p.server.redeemCode(ctx, registered, r.PostForm)
+	allowed, refused := p.codes.redeemCode(ctx, registered, r.PostForm)
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	next, stored := newRefreshToken(allowed, p.server.clock())
-	if err := p.server.stores.Tokens.InsertRefreshToken(ctx, stored); err != nil {
+	next, stored := newRefreshToken(allowed, p.codes.clock())
+	if err := p.codes.stores.Tokens.InsertRefreshToken(ctx, stored); err != nil {
 		return nil, attempt.refuse(serverError(err))
 	}
-	return p.server.answerPerson(attempt, personalAnswer{
+	return p.answers.answerPerson(attempt, personalAnswer{
 		client: registered, allowed: allowed, scopes: allowed.Scopes.Intersect(registered.Scopes), refresh: next,
 	})
 }
 
+// codeExchange redeems authorization codes.
+type codeExchange struct{ *families }
+
 // redeemCode marks a code as used and returns its grant, which was valid at that moment.
 // A code that comes with wrong parameters may be stolen, so redeemCode revokes its grant.
 // If a replay revokes the grant right after, the new tokens are invalid at once.
-func (s *Server) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
-	now := s.clock()
-	code, outcome, err := s.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
+func (e *codeExchange) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
+	now := e.clock()
+	code, outcome, err := e.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
 	if err != nil {
 		return access.Grant{}, serverError(err)
 	}
 	switch outcome {
 	case access.Redeemed:
 	case access.Replayed:
-		s.reportReplay(ctx, registered, code.GrantID, code.OrgID)
+		e.reportReplay(ctx, registered, code.GrantID, code.OrgID)
 		return access.Grant{}, invalidGrant(codeReplayed)
 	default:
 		return access.Grant{}, invalidGrant(codeUnknown)
@@ -69,11 +72,11 @@ func (s *Server) redeemCode(ctx context.Context, registered access.Client, form 
 	refused := checkCode(code, registered, form, now)
 	if refused == nil {
 		var allowed access.Grant
-		if allowed, refused = s.authorization(ctx, code.OrgID, code.GrantID, form["resource"]); refused == nil {
+		if allowed, refused = e.authorization(ctx, code.OrgID, code.GrantID, form["resource"]); refused == nil {
 			return allowed, nil
 		}
 	}
-	if err := s.revokeGrant(ctx, code.OrgID, code.GrantID); err != nil {
+	if err := e.revokeGrant(ctx, code.OrgID, code.GrantID); err != nil {
 		return access.Grant{}, serverError(err)
 	}
 	return access.Grant{}, refused

@@ -13,16 +13,18 @@ const (
 
 // routes returns the handler of all endpoints that the configuration enables. The library
 // has more routes; clients cannot reach them.
-func (s *Server) routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
+func routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
+	endpoints := clientEndpoints{log: cfg.Log}
 	mux := http.NewServeMux()
-	mux.Handle(TokenPath, preflight("POST", s.clientEndpoint(checkGrant, library)))
-	mux.Handle(RevocationPath, preflight("POST", s.clientEndpoint(checkRevocation, library)))
+	mux.Handle(TokenPath, preflight("POST", endpoints.protect(checkGrant, library)))
+	mux.Handle(RevocationPath, preflight("POST", endpoints.protect(checkRevocation, library)))
 	if cfg.Introspection {
-		mux.Handle(IntrospectionPath, preflight("POST", s.clientEndpoint(checkIntrospection, confidential(library))))
+		mux.Handle(IntrospectionPath, preflight("POST", endpoints.protect(checkIntrospection, confidential(library))))
 	}
 	mux.Handle(KeySetPath, preflight("GET, HEAD", readOnly(library)))
-	if s.registrar != nil {
-		mux.Handle(RegistrationPath, preflight("POST", http.HandlerFunc(s.register)))
+	if cfg.Registrations != nil {
+		registration := &registrationEndpoint{registrar: cfg.Registrations, proxies: cfg.Proxies, log: cfg.Log}
+		mux.Handle(RegistrationPath, preflight("POST", http.HandlerFunc(registration.register)))
 	}
 	mux.Handle(MetadataPath, preflight("GET, HEAD", readOnly(document(metadata))))
 	return common(mux)

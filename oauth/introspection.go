@@ -66,9 +66,9 @@ func (p *provider) Introspect(ctx context.Context, r *op.Request[op.Introspectio
 		return nil, attempt.refuse(refused)
 	}
 	attempt.asked = true
-	ask := p.server.introspectAccessToken
+	ask := p.introspector.introspectAccessToken
 	if access.IsRefreshToken(r.Data.Token) {
-		ask = p.server.introspectRefreshToken
+		ask = p.introspector.introspectRefreshToken
 	}
 	told, err := ask(ctx, asker, r.Data.Token)
 	if err != nil {
@@ -85,12 +85,22 @@ func mayAsk(asker access.Client, orgID, clientID string) bool {
 	return asker.OrgID == orgID
 }
 
-func (s *Server) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
-	found, err := s.own.check(ctx, token, s.clock())
+// introspector answers introspection from the store.
+type introspector struct {
+	stores   access.Stores
+	own      *Verifier
+	examiner *access.Authenticator // reads past the caches
+	targets  targets
+	issuer   string
+	clock    core.Clock
+}
+
+func (i *introspector) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
+	found, err := i.own.check(ctx, token, i.clock())
 	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {
 		return introspection{}, nil //nolint:nilerr // the reason must not be told
 	}
-	told, err := s.inForce(ctx, found.token, found.resource)
+	told, err := i.inForce(ctx, found.token, found.resource)
 	if told.Active {
 		told.TokenType, told.ID, told.IssuedAt = "Bearer", found.token.ID, found.issuedAt
 		told.Expires = found.token.ExpiresAt.Unix()
@@ -100,22 +110,22 @@ func (s *Server) introspectAccessToken(ctx context.Context, asker access.Client,
 
 // introspectRefreshToken returns the scopes of the access token that the refresh token
 // would give now.
-func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
-	found, used, err := s.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
+func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
+	found, used, err := i.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && (used || !mayAsk(asker, found.OrgID, found.ClientID)) {
 		return introspection{}, nil
 	}
 	if err != nil {
 		return introspection{}, err
 	}
-	allowed, err := s.stores.Grants.Grant(ctx, found.OrgID, found.GrantID)
-	if isNotFound(err) || err == nil && allowed.ExpiresAt != nil && !s.clock().Before(*allowed.ExpiresAt) {
+	allowed, err := i.stores.Grants.Grant(ctx, found.OrgID, found.GrantID)
+	if isNotFound(err) || err == nil && allowed.ExpiresAt != nil && !i.clock().Before(*allowed.ExpiresAt) {
 		return introspection{}, nil
 	}
 	if err != nil {
 		return introspection{}, err
 	}
-	told, err := s.inForce(ctx, access.Token{
+	told, err := i.inForce(ctx, access.Token{
 		ClientID: allowed.ClientID, OrgID: allowed.OrgID, UserID: allowed.UserID, GrantID: allowed.ID, Scopes: allowed.Scopes,
 	}, allowed.Resource)
 	if told.Active {
@@ -129,8 +139,8 @@ func (s *Server) introspectRefreshToken(ctx context.Context, asker access.Client
 
 // inForce reads the current scopes of a token from the store, not from the caches of this
 // process.
-func (s *Server) inForce(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
-	principal, err := s.examiner.Examine(ctx, token)
+func (i *introspector) inForce(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
+	principal, err := i.examiner.Examine(ctx, token)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {
 		return introspection{}, nil
 	}
@@ -139,7 +149,7 @@ func (s *Server) inForce(ctx context.Context, token access.Token, resource acces
 	}
 	told := introspection{
 		Active: true, Scope: strings.Join(principal.Scopes.Strings(), " "), ClientID: token.ClientID,
-		Subject: token.UserID, Audience: s.targets.address(resource), Issuer: s.tokens.address,
+		Subject: token.UserID, Audience: i.targets.address(resource), Issuer: i.issuer,
 	}
 	if told.Subject == "" {
 		told.Subject = token.ClientID

@@ -28,7 +28,7 @@ func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Re
 		return nil, attempt.refuse(refused)
 	}
 	hash := access.HashSecret(r.PostForm.Get("refresh_token"))
-	allowed, refused := p.server.refreshable(ctx, registered, hash, r.PostForm["resource"])
+	allowed, refused := p.refreshing.refreshable(ctx, registered, hash, r.PostForm["resource"])
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
@@ -36,16 +36,22 @@ func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.Re
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	next, refused := p.server.rotate(ctx, registered, allowed, hash)
+	next, refused := p.refreshing.rotate(ctx, registered, allowed, hash)
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	return p.server.answerPerson(attempt, personalAnswer{client: registered, allowed: allowed, scopes: scopes, refresh: next})
+	return p.answers.answerPerson(attempt, personalAnswer{client: registered, allowed: allowed, scopes: scopes, refresh: next})
+}
+
+// refreshing rotates refresh tokens.
+type refreshing struct {
+	*families
+	docsURL string
 }
 
 // refreshable returns the grant of a refresh token that this client can refresh now.
-func (s *Server) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
-	token, used, err := s.stores.Tokens.PeekRefreshToken(ctx, hash)
+func (f *refreshing) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
+	token, used, err := f.stores.Tokens.PeekRefreshToken(ctx, hash)
 	if isNotFound(err) || err == nil && token.ClientID != registered.ClientID {
 		return access.Grant{}, invalidGrant(refreshUnknown)
 	}
@@ -53,16 +59,16 @@ func (s *Server) refreshable(ctx context.Context, registered access.Client, hash
 		return access.Grant{}, serverError(err)
 	}
 	if used {
-		return access.Grant{}, s.revokeReplayed(ctx, registered, token)
+		return access.Grant{}, f.revokeReplayed(ctx, registered, token)
 	}
-	allowed, refused := s.authorization(ctx, token.OrgID, token.GrantID, resources)
+	allowed, refused := f.authorization(ctx, token.OrgID, token.GrantID, resources)
 	if refused != nil {
 		return access.Grant{}, refused
 	}
 	if allowed.RevokedAt != nil {
 		return access.Grant{}, invalidGrant(refreshRevoked)
 	}
-	if allowed.ExpiresAt != nil && !s.clock().Before(*allowed.ExpiresAt) {
+	if allowed.ExpiresAt != nil && !f.clock().Before(*allowed.ExpiresAt) {
 		return access.Grant{}, invalidGrant(refreshExpired)
 	}
 	return allowed, nil
@@ -70,34 +76,34 @@ func (s *Server) refreshable(ctx context.Context, registered access.Client, hash
 
 // revokeReplayed revokes the grant of a refresh token that is presented again. Further
 // replays add nothing to the audit log.
-func (s *Server) revokeReplayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
-	family, err := s.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
+func (f *refreshing) revokeReplayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
+	family, err := f.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if err != nil {
 		return serverError(err)
 	}
 	if family.RevokedAt == nil {
-		if err := s.revokeGrant(ctx, token.OrgID, token.GrantID); err != nil {
+		if err := f.revokeGrant(ctx, token.OrgID, token.GrantID); err != nil {
 			return serverError(err)
 		}
-		s.reportReplay(ctx, registered, token.GrantID, token.OrgID)
+		f.reportReplay(ctx, registered, token.GrantID, token.OrgID)
 	}
-	return s.refreshReplay()
+	return f.refreshReplay()
 }
 
 // replayPage is the documentation page about replays, which end the session of both
 // parties.
 const replayPage = "/guides/refresh-tokens"
 
-func (s *Server) refreshReplay() *refusal {
-	return invalidGrant(refreshReplayed).explainedAt(s.docsURL, replayPage)
+func (f *refreshing) refreshReplay() *refusal {
+	return invalidGrant(refreshReplayed).explainedAt(f.docsURL, replayPage)
 }
 
 // rotate replaces the presented refresh token by the next. Of concurrent requests with
 // the same token one succeeds; the others are replays.
-func (s *Server) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
-	now := s.clock()
+func (f *refreshing) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
+	now := f.clock()
 	next, stored := newRefreshToken(allowed, now)
-	outcome, err := s.stores.Tokens.RotateRefreshToken(ctx, old, stored, now)
+	outcome, err := f.stores.Tokens.RotateRefreshToken(ctx, old, stored, now)
 	if err != nil {
 		return "", serverError(err)
 	}
@@ -105,8 +111,8 @@ func (s *Server) rotate(ctx context.Context, registered access.Client, allowed a
 	case access.Redeemed:
 		return next, nil
 	case access.Replayed:
-		s.reportReplay(ctx, registered, allowed.ID, allowed.OrgID)
-		return "", s.refreshReplay()
+		f.reportReplay(ctx, registered, allowed.ID, allowed.OrgID)
+		return "", f.refreshReplay()
 	default:
 		return "", invalidGrant(refreshUnknown)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/throttle"
+	"github.com/mailhelm/mailhelm/oauth/proxies"
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
@@ -30,14 +31,21 @@ type registered struct {
 	Scope         string   `json:"scope"`
 }
 
+// registrationEndpoint registers clients that describe themselves.
+type registrationEndpoint struct {
+	registrar *access.Registrations
+	proxies   proxies.Trusted
+	log       *slog.Logger
+}
+
 // register registers a client at its own request. Nothing proves who sends the request or
 // that its metadata is true; consent pages say so.
-func (s *Server) register(w http.ResponseWriter, r *http.Request) {
+func (e *registrationEndpoint) register(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	answer, refused := s.registerClient(w, r)
+	answer, refused := e.registerClient(w, r)
 	requestID := slog.String("request_id", w.Header().Get(requestIDHeader))
 	if refused != nil {
-		s.logRegistrationRefused(r, requestID, refused)
+		e.logRegistrationRefused(r, requestID, refused)
 		refused.write(w)
 		return
 	}
@@ -46,13 +54,13 @@ func (s *Server) register(w http.ResponseWriter, r *http.Request) {
 		serverError(err).write(w)
 		return
 	}
-	s.log.LogAttrs(r.Context(), slog.LevelInfo, "client registered", requestID, slog.String("client", answer.ClientID))
+	e.log.LogAttrs(r.Context(), slog.LevelInfo, "client registered", requestID, slog.String("client", answer.ClientID))
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusCreated)
 	w.Write(append(body, '\n')) //nolint:errcheck // on a failure the client has gone
 }
 
-func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
+func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
 	body, refused := readBody(w, r, "application/json")
 	if refused != nil {
 		refused.err.ErrorType = invalidMetadataType
@@ -66,7 +74,7 @@ func (s *Server) registerClient(w http.ResponseWriter, r *http.Request) (registe
 	if refused != nil {
 		return registered{}, refused
 	}
-	client, secret, err := s.registrar.Register(r.Context(), throttle.NetworkOf(s.proxies.Remote(r)), access.SelfDescribed{
+	client, secret, err := e.registrar.Register(r.Context(), throttle.NetworkOf(e.proxies.Remote(r)), access.SelfDescribed{
 		Name: asked.Name, Public: asked.AuthMethod == authNone, RedirectURIs: asked.RedirectURIs, Scopes: scopes,
 	})
 	if err != nil {
@@ -101,7 +109,7 @@ func registrationRefusal(w http.ResponseWriter, e *core.Error) *refusal {
 	return invalidMetadata("`client_" + e.Fields[0].Field + "` " + e.Fields[0].Reason + ".")
 }
 
-func (s *Server) logRegistrationRefused(r *http.Request, requestID slog.Attr, refused *refusal) {
+func (e *registrationEndpoint) logRegistrationRefused(r *http.Request, requestID slog.Attr, refused *refusal) {
 	level, attrs := slog.LevelInfo, []slog.Attr{
 		requestID, slog.Int("status", refused.status), slog.String("error", refused.code()), slog.String("reason", refused.err.Description),
 	}
@@ -109,5 +117,5 @@ func (s *Server) logRegistrationRefused(r *http.Request, requestID slog.Attr, re
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("cause", refused.err.Parent.Error()))
 	}
-	s.log.LogAttrs(r.Context(), level, "registration refused", attrs...)
+	e.log.LogAttrs(r.Context(), level, "registration refused", attrs...)
 }

@@ -18,9 +18,9 @@ func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revo
 	if refused != nil {
 		return nil, attempt.refuse(refused)
 	}
-	revoke := p.server.revokeAccessToken
+	revoke := p.revoker.revokeAccessToken
 	if access.IsRefreshToken(r.Data.Token) {
-		revoke = p.server.revokeRefreshToken
+		revoke = p.revoker.revokeRefreshToken
 	}
 	if err := revoke(ctx, registered, r.Data.Token); err != nil {
 		return nil, attempt.refuse(serverError(err))
@@ -28,27 +28,33 @@ func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revo
 	return op.NewResponse(struct{}{}), nil
 }
 
-func (s *Server) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
-	found, _, err := s.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
+// revoker revokes tokens for the client to which they were issued.
+type revoker struct {
+	*families
+	own *Verifier
+}
+
+func (v *revoker) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
+	found, _, err := v.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && found.ClientID != registered.ClientID {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("find refresh token: %w", err)
 	}
-	return s.revokeGrant(ctx, found.OrgID, found.GrantID)
+	return v.revokeGrant(ctx, found.OrgID, found.GrantID)
 }
 
-func (s *Server) revokeAccessToken(ctx context.Context, registered access.Client, token string) error {
-	found, err := s.own.check(ctx, token, s.clock())
+func (v *revoker) revokeAccessToken(ctx context.Context, registered access.Client, token string) error {
+	found, err := v.own.check(ctx, token, v.clock())
 	if err != nil || found.token.ClientID != registered.ClientID {
 		return nil //nolint:nilerr // a token that is not good any more needs no revocation
 	}
-	if err := s.stores.Tokens.DenyToken(ctx, found.token.ID, found.token.ExpiresAt); err != nil {
+	if err := v.stores.Tokens.DenyToken(ctx, found.token.ID, found.token.ExpiresAt); err != nil {
 		return fmt.Errorf("deny token: %w", err)
 	}
-	if s.principals != nil {
-		s.principals.ForgetToken(found.token.ID)
+	if v.principals != nil {
+		v.principals.ForgetToken(found.token.ID)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ type Config struct {
 	APIResource   string
 	AgentResource string
 	// AuthorizeURL is where people consent: the page that calls
-	// [Server.ReadAuthorization] and [Server.Approve].
+	// [Authorizations.ReadAuthorization] and [Authorizations.Approve].
 	AuthorizeURL string
 	// DocsURL is the documentation that refusals link to; "" for none.
 	DocsURL string
@@ -60,23 +60,11 @@ type Config struct {
 	Log        *slog.Logger
 }
 
-// Server is the authorization server.
+// Server is the authorization server: the endpoints for clients as a handler, and the
+// authorizations that the consent page asks people for.
 type Server struct {
-	stores     access.Stores
-	members    access.Ceilings
-	documents  access.DocumentReader
-	registrar  *access.Registrations
-	clock      core.Clock
-	keys       *signing.Keys
-	own        *Verifier // of tokens that are to be revoked
-	principals *access.Authenticator
-	examiner   *access.Authenticator // of tokens that are asked about
-	docsURL    string
-	proxies    proxies.Trusted
-	targets    targets
-	tokens     *tokenIssuer
-	log        *slog.Logger
-	handler    http.Handler
+	*Authorizations
+	handler http.Handler
 }
 
 // New returns an authorization server. It fails for an address of the configuration that
@@ -101,23 +89,20 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{
-		stores: cfg.Stores, members: cfg.Members, clock: cfg.Clock,
-		documents: cfg.Documents, registrar: cfg.Registrations,
-		docsURL: cfg.DocsURL, proxies: cfg.Proxies, examiner: access.NewAuthenticator(access.AuthenticatorConfig{
-			Stores: cfg.Stores, Orgs: cfg.Orgs, Members: cfg.Members, Tokens: own, Clock: cfg.Clock,
-		}),
-		keys: cfg.Keys, own: own, principals: cfg.Principals, targets: resources, tokens: tokens, log: cfg.Log,
-	}
-	library := op.RegisterServer(&provider{server: s}, op.Endpoints{
+	library := op.RegisterServer(newProvider(cfg, resources, tokens, own), op.Endpoints{
 		Token:      op.NewEndpoint(TokenPath),
 		Revocation: op.NewEndpoint(RevocationPath),
 		JwksURI:    op.NewEndpoint(KeySetPath),
 
 		Introspection: op.NewEndpoint(IntrospectionPath),
 	}, op.WithServerCORSOptions(nil))
-	s.handler = s.routes(cfg, library, metadata)
-	return s, nil
+	return &Server{
+		Authorizations: &Authorizations{
+			clients: clientFinder{cfg.Stores.Clients}, documents: cfg.Documents, stores: cfg.Stores,
+			targets: resources, issuer: cfg.Issuer, clock: cfg.Clock, log: cfg.Log,
+		},
+		handler: routes(cfg, library, metadata),
+	}, nil
 }
 
 // Handler serves [TokenPath], [RevocationPath], [KeySetPath] and [MetadataPath]; every other path

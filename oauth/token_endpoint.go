@@ -21,15 +21,19 @@ var required = map[oidc.GrantType][]string{
 	oidc.GrantTypeRefreshToken: {"refresh_token"},
 }
 
-// clientEndpoint returns a handler that checks the form, the client authentication and
-// check before it calls the library. It sets the parsed parameters on the request, so
-// that the library does not parse the body differently.
-func (s *Server) clientEndpoint(check func(url.Values) *refusal, library http.Handler) http.Handler {
+// clientEndpoints wraps the endpoints at which clients authenticate, and logs one line
+// for each request.
+type clientEndpoints struct{ log *slog.Logger }
+
+// protect returns a handler that checks the form, the client authentication and check
+// before it calls the library. It sets the parsed parameters on the request, so that the
+// library does not parse the body differently.
+func (e clientEndpoints) protect(check func(url.Values) *refusal, library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		attempt := &attempt{requestID: w.Header().Get(requestIDHeader)}
 		out := &challenger{ResponseWriter: w, status: http.StatusOK}
-		defer func() { s.logAttempt(r.Context(), attempt, out) }()
+		defer func() { e.logAttempt(r.Context(), attempt, out) }()
 
 		form, refused := readForm(w, r)
 		if refused == nil {
@@ -150,7 +154,7 @@ func (a *attempt) refuse(r *refusal) error {
 	return r.asError()
 }
 
-func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
+func (e clientEndpoints) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	attrs := []slog.Attr{
 		slog.String("request_id", a.requestID),
 		slog.Int("status", out.status),
@@ -168,15 +172,15 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	}
 	if a.tokenID != "" {
 		attrs = append(attrs, slog.String("resource", a.resource), slog.String("token", a.tokenID))
-		s.log.LogAttrs(ctx, slog.LevelInfo, "token issued", attrs...)
+		e.log.LogAttrs(ctx, slog.LevelInfo, "token issued", attrs...)
 		return
 	}
 	if a.asked && out.status == http.StatusOK {
-		s.log.LogAttrs(ctx, slog.LevelInfo, "introspection answered", attrs...)
+		e.log.LogAttrs(ctx, slog.LevelInfo, "introspection answered", attrs...)
 		return
 	}
 	if out.status == http.StatusOK {
-		s.log.LogAttrs(ctx, slog.LevelInfo, "revocation answered", attrs...)
+		e.log.LogAttrs(ctx, slog.LevelInfo, "revocation answered", attrs...)
 		return
 	}
 	level := slog.LevelInfo
@@ -187,7 +191,7 @@ func (s *Server) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("cause", a.refused.err.Parent.Error()))
 	}
-	s.log.LogAttrs(ctx, level, "token refused", attrs...)
+	e.log.LogAttrs(ctx, level, "token refused", attrs...)
 }
 
 // challenger completes the library's answers: it adds WWW-Authenticate to every 401, and

@@ -1,0 +1,60 @@
+package oauth
+
+import (
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/zitadel/oidc/v3/pkg/op"
+)
+
+// tokenResponse is the answer of the token endpoint (RFC 6749 section 5.1). It always has
+// the scope, even if it equals the requested one.
+type tokenResponse struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int    `json:"expires_in"`
+	Scope       string `json:"scope"`
+	// RefreshToken is set for tokens that act for a person.
+	RefreshToken string `json:"refresh_token,omitempty"`
+}
+
+// tokenAnswers issues access tokens and writes the answers of the token endpoint.
+type tokenAnswers struct {
+	issuer  *tokenIssuer
+	targets targets
+}
+
+// answerToken issues an access token and returns the answer with it. refresh is the
+// refresh token of the answer, or "".
+func (t *tokenAnswers) answerToken(attempt *attempt, g grant, refresh string) (*op.Response, error) {
+	token, err := t.issuer.issue(g)
+	if err != nil {
+		return nil, attempt.refuse(serverError(err))
+	}
+	attempt.resource, attempt.tokenID, attempt.grantID = g.audience, token.id, g.id
+	return op.NewResponse(tokenResponse{
+		AccessToken:  token.text,
+		TokenType:    "Bearer",
+		ExpiresIn:    int(signing.AccessTokenLifetime.Seconds()),
+		Scope:        token.scope,
+		RefreshToken: refresh,
+	}), nil
+}
+
+// personalAnswer is the input for the tokens of a person.
+type personalAnswer struct {
+	client  access.Client
+	allowed access.Grant
+	scopes  core.Scopes
+	refresh string
+}
+
+// answerPerson issues an access token that acts for a person. It carries the scopes of
+// the grant; each call intersects them with the person's permissions.
+func (t *tokenAnswers) answerPerson(attempt *attempt, a personalAnswer) (*op.Response, error) {
+	attempt.orgID = a.allowed.OrgID
+	return t.answerToken(attempt, grant{
+		id: a.allowed.ID, orgID: a.allowed.OrgID, subject: a.allowed.UserID, client: a.client,
+		audience: t.targets.address(a.allowed.Resource), scopes: a.scopes,
+	}, a.refresh)
+}
