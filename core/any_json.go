@@ -21,8 +21,8 @@ type Places struct {
 	members map[string]*Places
 }
 
-// CheckJSON is [CheckJSON] for a value with such places. A place holds one JSON text in
-// UTF-8. Its depth is at most MaxJSONDepth, except in rows.
+// CheckJSON is [CheckJSON] for a value in which some places hold any JSON. Such a place
+// holds one JSON text in UTF-8. Its depth is at most MaxJSONDepth, except in rows.
 func (p *Places) CheckJSON(raw []byte) error {
 	err := CheckJSON(raw)
 	if err == nil || p == nil {

@@ -26,7 +26,8 @@ func boxes() core.Operation {
 	}})
 }
 
-// TestAnyJSONStandsWhereItIsDeclared: as bytes, and nowhere else.
+// TestAnyJSONStandsWhereItIsDeclared: values of any JSON type are accepted and returned
+// byte for byte where the schema declares them, and refused elsewhere.
 func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
 	t.Parallel()
 	op := boxes()
@@ -56,7 +57,8 @@ func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoCanonicalFormIsKnownByItsBytes: two that differ are never taken for one.
+// TestWhatHasNoCanonicalFormIsKnownByItsBytes: a value without a canonical form is
+// compared by its bytes, so two different values never count as equal.
 func TestWhatHasNoCanonicalFormIsKnownByItsBytes(t *testing.T) {
 	t.Parallel()
 	schema := boxes().Input(core.Agent)
@@ -75,8 +77,8 @@ func TestWhatHasNoCanonicalFormIsKnownByItsBytes(t *testing.T) {
 	}
 }
 
-// FuzzAnyJSON: what is taken is JSON, and what stands in no such place is as strict as
-// ever.
+// FuzzAnyJSON checks that an accepted place holds valid JSON, and that all other places
+// are as strict as before.
 func FuzzAnyJSON(f *testing.F) {
 	op := boxes()
 	for _, seed := range []string{`{"a":1,"a":2}`, `"\ud800"`, `1e999`, `"]`, `1},{"content":2`, `1}],"name":"\u0000","boxes":[{`} {

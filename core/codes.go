@@ -220,7 +220,7 @@ func (c Code) Info() CodeInfo {
 	return codesByName[CodeInternalError]
 }
 
-// TypeURI is the stable address of the code's page below the documentation's root.
+// TypeURI returns the stable address of the code's page below the documentation's root.
 func (c Code) TypeURI(docsURL string) string {
 	return docsURL + "/api/errors/" + url.PathEscape(string(c))
 }

@@ -39,7 +39,8 @@ func TestNumbersThatSurvive(t *testing.T) {
 	}
 }
 
-// Only the white space of JSON may stand behind a value, not all that Unicode has.
+// TestNothingFollowsTheValue: only the white space of JSON may stand behind a value, not
+// all that Unicode has.
 func TestNothingFollowsTheValue(t *testing.T) {
 	t.Parallel()
 	for behind, want := range map[string]bool{
@@ -51,8 +52,8 @@ func TestNothingFollowsTheValue(t *testing.T) {
 	}
 }
 
-// FuzzCheckJSON holds the checker to what it promises: whatever it accepts, the
-// standard library accepts too, and two canonical forms agree.
+// FuzzCheckJSON checks that encoding/json accepts every accepted text, and that the
+// canonical form of a canonical form is the same.
 func FuzzCheckJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `null`, ` 1 `, `{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":2}}`, `"\u0000"`, `{"\u0000":1}`, `"\\u0000"`,

@@ -58,7 +58,7 @@ func (r *reads) endOne() {
 	synctest.Wait()
 }
 
-// outcome is what a call ended with, nil when it goes on.
+// outcome returns the error of a call, nil if the call goes on.
 func (r *reads) outcome(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -182,7 +182,8 @@ func TestWhoLeavesTheQueueIsForgotten(t *testing.T) {
 	})
 }
 
-// The rail counts expensive calls alone, and sends them to connections of their own.
+// TestExpensiveCallsWait: the rail counts expensive calls alone, and sends them to
+// connections of their own.
 func TestExpensiveCallsWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

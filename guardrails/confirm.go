@@ -25,7 +25,7 @@ const (
 	spentLife = 48 * time.Hour
 )
 
-// confirm lets an operation that cannot be undone proceed only with a token that this
+// confirm stops an operation that cannot be undone unless the call has a token that this
 // service signed for exactly this call and this consequence.
 func confirm(ctx context.Context, p *passage) error {
 	if !p.info.Confirms {

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// reach is a call of the operation that confirms, by the first caller.
+// reach calls the operation that needs a confirmation, as the first caller.
 func (r *rig) reach(token, key string, m *mishap) (guardrails.Result, *core.Error) {
 	return r.call("op_reach", guardrails.Request{
 		Principal: r.callers[0], Surface: core.Agent, RequestID: "r", Arguments: sayingSo[0], IdempotencyKey: key, Confirmation: token,
@@ -40,8 +40,8 @@ func (r *rig) reached(t *testing.T) int {
 	return len(found["r"])
 }
 
-// TestAConfirmationIsSpentWithItsEffect: whatever befalls the first attempt, the
-// confirmation is good for a second one if and only if there was no effect.
+// TestAConfirmationIsSpentWithItsEffect: whatever fails in the first attempt, a second
+// attempt with the same confirmation succeeds if and only if the first had no effect.
 func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -75,8 +75,8 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	})
 }
 
-// TestASlowConfirmerIsNoSecondOne: a call that showed its confirmation in its last
-// second and commits after it ended, its key still reserved, finds it spent, though
+// TestASlowConfirmerIsNoSecondOne: a call presents its confirmation in the last second
+// and commits after its expiry. A second call must find the confirmation spent, even if
 // expired records were purged in between.
 func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	t.Parallel()
@@ -106,8 +106,9 @@ func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	})
 }
 
-// TestAPurgeByAFastClockForgetsNoConfirmation: what a process with another clock
-// throws away must not be good again on this one.
+// TestAPurgeByAFastClockForgetsNoConfirmation: a process with a fast clock purges the
+// record of a used confirmation. The confirmation must not be valid again in this
+// process.
 func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, storagetest.SQLite(t), nil)
@@ -122,8 +123,8 @@ func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 	wantCode(t, err, core.CodeConfirmationInvalid)
 }
 
-// TestProcessesOverOneDatabaseShareConfirmations: what one hands out another takes,
-// and of many callers at both one has the effect.
+// TestProcessesOverOneDatabaseShareConfirmations: one process accepts the confirmation of
+// another. Of many concurrent callers at both, one has the effect.
 func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 	t.Parallel()
 	config := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4}

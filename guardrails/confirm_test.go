@@ -35,8 +35,8 @@ func TestConfirmationTakesTwoCalls(t *testing.T) {
 	}
 }
 
-// TestEveryWrongConfirmationIsRefusedAlike: one code and one text, whatever is
-// wrong, and nothing happens.
+// TestEveryWrongConfirmationIsRefusedAlike: a wrong confirmation gets one code and one
+// text, whatever is wrong with it, and has no effect.
 func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 	t.Parallel()
 	var texts sync.Map
@@ -78,7 +78,8 @@ func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 	})
 }
 
-// TestWithoutASecretNothingIsConfirmed: a mistake in the wiring refuses.
+// TestWithoutASecretNothingIsConfirmed: without a signing secret, every confirmation is
+// refused.
 func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -96,9 +97,9 @@ func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestWhatWasConfirmedIsWhatHappens: what changes between the confirmation and the
-// transaction is noticed inside the transaction. The call is refused with the current
-// preview, does nothing, and that preview can be confirmed.
+// TestWhatWasConfirmedIsWhatHappens: a change between the confirmation and the
+// transaction is detected inside the transaction. The call does nothing and returns the
+// current preview, which can be confirmed.
 func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -123,8 +124,8 @@ func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 	})
 }
 
-// TestTheTransactionSeesWhatWasConfirmed: what others commit while the task runs is
-// not in what it does. On SQLite others wait for it.
+// TestTheTransactionSeesWhatWasConfirmed: the operation does not see writes that others
+// commit while it runs. On SQLite, others wait for it.
 func TestTheTransactionSeesWhatWasConfirmed(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

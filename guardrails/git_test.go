@@ -61,7 +61,8 @@ func (d *definitions) operation() core.Operation {
 	})
 }
 
-// connected is on the real rails, with this host of repositories or with none.
+// connected returns an operation on definitions behind the real rails, with this host of
+// repositories or with none.
 func connected(t *testing.T, host guardrails.RepositoryHost) *definitions {
 	t.Helper()
 	d := &definitions{bundle: setup(t)}
@@ -107,8 +108,8 @@ func TestWithoutARepositoryTheWriteIsAWrite(t *testing.T) {
 	}
 }
 
-// An attempt that was cut short finds its branch when it is repeated; another
-// explicit key is another change.
+// TestBranchesBelongToCalls: an attempt that was cut short finds its branch when it is
+// repeated; another explicit key is another change.
 func TestBranchesBelongToCalls(t *testing.T) {
 	t.Parallel()
 	host := newRepositories()

@@ -33,13 +33,13 @@ const (
 
 var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
 
-// answered: the caller still waits for the answer.
+// answered reports whether the caller still waits for the answer.
 func (f fate) answered() bool { return f == lives || f == fails }
 
-// commits: nothing stands in the way of the effect.
+// commits reports whether the effect is committed despite the mishap.
 func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
 
-// dies: whatever the process would have tidied up stays as it is.
+// dies reports whether the process ends before it can release its reservations.
 func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
 
 // mishap is the fate of one call; it travels in the call's context.
@@ -184,8 +184,8 @@ func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardra
 	return result, core.AsError(err)
 }
 
-// effects are the ids of what was done in an organization, by the request that
-// its audit line names.
+// effects returns the ids of an organization's effects, by the request id of the audit
+// line.
 func (r *rig) effects(orgID string) (map[string][]string, error) {
 	events, err := r.db.Audit().AuditEvents(context.Background(), orgID, 10_000)
 	found := make(map[string][]string)

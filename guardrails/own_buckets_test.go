@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestFullBucketsAreForgotten: callers who come once and never again take no
-// memory for good, and forgetting gives no caller a token.
+// TestFullBucketsAreForgotten: the full buckets of callers that do not return are removed
+// from memory. Removal gives no caller additional calls.
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

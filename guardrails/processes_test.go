@@ -84,8 +84,8 @@ func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
 	}
 }
 
-// TestAReservationEndsWithItsProcess: what a process reserved that shows no sign of
-// life is taken over, once, and the process that was only slow has no second effect.
+// TestAReservationEndsWithItsProcess: the reservation of a process without heartbeats is
+// taken over once. If that process was only slow, its call has no second effect.
 func TestAReservationEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -123,8 +123,8 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 	})
 }
 
-// beat has processes show signs of life, with little time passing, until the function
-// it returns is called.
+// beat writes heartbeats of processes while the clock advances slowly, until the returned
+// function is called.
 func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -174,9 +174,9 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	})
 }
 
-// What ended without the key's being given back is free: at once for the process
-// itself and after a process that said goodbye or was alone, and with the next sign of
-// life of a process whose database was away.
+// TestKeysAreGivenBack: what ended without the key's being given back is free: at once
+// for the process itself and after a process that said goodbye or was alone, and with the
+// next sign of life of a process whose database was away.
 func TestKeysAreGivenBack(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -140,8 +140,8 @@ func TestTwoOperationsOfOneNamePanicAtStart(t *testing.T) {
 	guardrails.New(guardrails.Config{Clock: b.clock.Now, Metrics: noMetrics{}}).Catalogue(append(ops, ops[0]))
 }
 
-// TestAPanicHoldsNothing: after a mistake in an operation the process lives, the
-// key and the locks are free, nothing is stored, and the stack is in the log.
+// TestAPanicHoldsNothing: after a panic in an operation the process continues, the key
+// and the locks are free, nothing is stored, and the stack is in the log.
 func TestAPanicHoldsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

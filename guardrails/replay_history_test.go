@@ -101,7 +101,7 @@ type history struct {
 	all  []porcupine.Operation
 }
 
-// observe lets the clients loose and returns what was said, a last look included.
+// observe runs the clients and returns the history of their calls, including a last read.
 func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
 	h := &history{rig: r}
 	var wait sync.WaitGroup
@@ -150,8 +150,8 @@ func (h *history) add(client int, in said, out told, began int64) {
 	h.all = append(h.all, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: began, Return: ended})
 }
 
-// hear is what a client knows afterwards. One who has left knows nothing, and
-// the answer of a process that died is not heard.
+// hear returns what a client knows after a call: nothing if the client disconnected or
+// the process died.
 func hear(result guardrails.Result, err *core.Error, f fate) told {
 	switch {
 	case !f.answered():
@@ -170,8 +170,8 @@ func hear(result guardrails.Result, err *core.Error, f fate) told {
 	return told{what: failed}
 }
 
-// TestHistoriesAreLinearizable: whatever concurrent clients saw, there is an order
-// in which each key had its one effect and all calls were answered with it.
+// TestHistoriesAreLinearizable: for every history of concurrent clients there is an order
+// in which each key has one effect and every call was answered with it.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -76,7 +76,7 @@ type verdict struct {
 	replayed string        // the effect of the repeated answer
 }
 
-// admit says how a call is answered that gets no further, or that it goes on.
+// admit returns the answer of a call that the model stops, or that the call goes on.
 func (m *model) admit(t *attempt) (verdict, bool) {
 	if t.key == "" {
 		return verdict{}, true
@@ -123,7 +123,7 @@ func (m *model) purge() {
 	maps.DeleteFunc(m.records, func(_ string, r record) bool { return !m.now.Before(r.until) })
 }
 
-// ends are the instants at which a record ends, soonest first.
+// ends returns the instants at which records expire, soonest first.
 func (m *model) ends() []time.Time {
 	var all []time.Time
 	for _, r := range m.records {
@@ -135,7 +135,7 @@ func (m *model) ends() []time.Time {
 	return all
 }
 
-// heard is the rails' answer in the model's words.
+// heard returns the rails' answer as a verdict of the model.
 func heard(result guardrails.Result, err *core.Error) verdict {
 	if err != nil {
 		return verdict{code: err.Code, again: err.RetryAfter}

@@ -24,8 +24,8 @@ func TestReplaysFollowTheModel(t *testing.T) {
 	})
 }
 
-// PostgreSQL gets fewer: what differs there is how the rows are locked, which the
-// histories look into.
+// TestReplaysFollowTheModelOnPostgreSQL: PostgreSQL gets fewer: what differs there is how
+// the rows are locked, which the histories look into.
 func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -110,7 +110,8 @@ var breakages = map[string]breakage{
 	"loose":     func(_ core.Transactor, s replay.Store) (core.Transactor, replay.Store) { return loose{}, s },
 }
 
-// TestTheModelSeesFaults: a checker that nothing can fail proves nothing.
+// TestTheModelSeesFaults: faults in the rails must be found: the checker fails for each
+// of these.
 func TestTheModelSeesFaults(t *testing.T) {
 	t.Parallel()
 	for name, broken := range breakages {

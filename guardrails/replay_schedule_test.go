@@ -160,7 +160,7 @@ func (p *player) hold(a act) error {
 	}
 }
 
-// check holds the end of a call that went on to the model's.
+// check compares the outcome of a call with the model's.
 func (p *player) check(t *attempt, m *mishap, got verdict) error {
 	want := p.model.end(t, m.effect)
 	if t.act.Fate.answered() && got != want {

@@ -99,7 +99,7 @@ func newProbeStack(t testing.TB) (*stack, *probes) {
 	return newStack(t, p.operations(), probeRoutes...), p
 }
 
-// confirming is an operation that needs a confirmation.
+// confirming returns an operation that needs a confirmation.
 func confirming() core.Operation {
 	return core.Declare(core.Op[readIn, readIn]{
 		Name: "probe_confirm", Title: "Confirm", Purpose: "Asks first.", Effect: core.Destroys,

@@ -182,7 +182,7 @@ func (s *stack) limit(perMinute int) {
 	}
 }
 
-// request is a call with the live key; headers are name, value pairs.
+// request sends a call with the live key; headers are name, value pairs.
 func (s *stack) request(method, target, body string, headers ...string) *http.Request {
 	var reader io.Reader
 	if body != "" {

@@ -86,8 +86,8 @@ func FuzzMayRedirect(f *testing.F) {
 	})
 }
 
-// TestWhatIsRegisteredCanBeUsed: registration and authorization hold a redirect
-// URI to one rule, so none can be registered that is refused later.
+// TestWhatIsRegisteredCanBeUsed: registration and authorization apply the same rule to
+// redirect URIs, so every registered URI can be used.
 func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{"http://localhost:099/cb", "http://localhost:0/cb", "http://localhost:/cb", "http://LOCALHOST/cb", "https://app.example:0/cb", "https://app.example:65536"} {
@@ -97,8 +97,8 @@ func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 	}
 }
 
-// TestWhoseLoopbackPortMayVary: the exception of RFC 8252 section 7.3 is for
-// programs on people's own computers, of which the organization knows no port.
+// TestWhoseLoopbackPortMayVary: the exception of RFC 8252 section 7.3 for loopback ports
+// applies only to public clients, which run on people's own computers.
 func TestWhoseLoopbackPortMayVary(t *testing.T) {
 	t.Parallel()
 	secret := HashSecret("secret")

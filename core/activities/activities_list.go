@@ -86,7 +86,7 @@ func (a *Activities) page(ctx context.Context, c *core.Call, q query) (Page, err
 	return Page{core.PageOf(rows, q.limit, filter, place)}, nil
 }
 
-// text is the text of the filters as given, so that a cursor fits no other list.
+// text returns the filters as text. A cursor contains it, so that it fits no other list.
 func (q query) text() string {
 	return fmt.Sprintf("activities %q %q %s %s", q.Name, q.of, instant(q.From), instant(q.To))
 }

@@ -70,8 +70,8 @@ func TestPagesAreNewestFirstAndFiltered(t *testing.T) {
 	})
 }
 
-// TestPagesJoin: pages of any size, put together, are the whole list, also where many
-// happened at the same moment.
+// TestPagesJoin: pages of any size, put together, are the whole list, also if many
+// activities have the same timestamp.
 func TestPagesJoin(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

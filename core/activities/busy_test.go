@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// TestABusyDatabaseRefusesTheRequest: while another transaction holds the only writer for
-// longer than calls wait, nothing is answered as accepted and nothing is written,
-// and the same request with the same keys does it later.
+// TestABusyDatabaseRefusesTheRequest: another transaction holds the only writer for
+// longer than calls wait. The request then fails and writes nothing; the same request
+// with the same keys succeeds later.
 func TestABusyDatabaseRefusesTheRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

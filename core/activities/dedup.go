@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// dedup gives every item with a contact the id of its activity: a new one, or that of the
-// item that it repeats.
+// dedup sets the activity id of every item with a contact: a new id, or the id of the
+// activity that the item repeats.
 func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	for i := range items {
 		if items[i].reason == "" {

@@ -65,7 +65,8 @@ func TestOnceIsOnceForEver(t *testing.T) {
 	})
 }
 
-// TestAThousandClaimsOfOneName: 1,000 callers at once, one activity.
+// TestAThousandClaimsOfOneName: 1,000 concurrent calls with the same deduplication key
+// store one activity.
 func TestAThousandClaimsOfOneName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

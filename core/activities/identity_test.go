@@ -104,8 +104,8 @@ func TestExternalIDsAreBoundOrRefused(t *testing.T) {
 	})
 }
 
-// TestOneContactOutOfManyBatches: the first batch creates the contact, and the others
-// find it, on an engine with one writer and on one with many.
+// TestOneContactOutOfManyBatches: of many concurrent batches about a new contact, the
+// first creates the contact and the others find it, on both engines.
 func TestOneContactOutOfManyBatches(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

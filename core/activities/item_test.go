@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestReasons: every reason that an item has in itself, and the values next to it
-// that will do.
+// TestReasons: the cases cover every reason for which an item is rejected on its own, and
+// the nearest values that are accepted.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -87,7 +87,8 @@ var invalidItems = map[string]string{
 
 var deep = strings.Repeat("[", 65) + strings.Repeat("]", 65)
 
-// TestInvalidItemsAreRejectedAlone: between two that are taken, on either surface.
+// TestInvalidItemsAreRejectedAlone: an invalid item between two valid ones is rejected
+// alone, on both surfaces.
 func TestInvalidItemsAreRejectedAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -108,8 +109,8 @@ func TestInvalidItemsAreRejectedAlone(t *testing.T) {
 	}
 }
 
-// TestWholeRequests: what is no list of 1 to 1,000 items, 100 of an agent, is refused as a
-// whole.
+// TestWholeRequests: a request that is not a list of 1 to 1,000 items (100 for an agent)
+// is refused as a whole.
 func TestWholeRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -169,7 +170,8 @@ func TestTimesAreBounded(t *testing.T) {
 	}
 }
 
-// TestPropertiesComeBackByteForByte: whatever JSON it is, as it was written.
+// TestPropertiesComeBackByteForByte: properties are returned byte for byte as they were
+// sent, whatever JSON they contain.
 func TestPropertiesComeBackByteForByte(t *testing.T) {
 	t.Parallel()
 	each(t, propertiesComeBack)

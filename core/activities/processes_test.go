@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestTwoProcesses: two that know nothing of one another but the database take the same
-// batches at the same time, and everything happens once.
+// TestTwoProcesses: two processes that share only the database record the same batches at
+// the same time; each activity is stored once.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)

@@ -52,8 +52,8 @@ type Mutation struct {
 	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"What else changes; with a disruptive change alone."`
 }
 
-// mutation is the whole of what a change does; known is the drop-out when it was
-// counted.
+// mutation changes the property. known is the number of contacts that the preview
+// counted, nil without one.
 func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
 	m := Mutation{MutationClass: change.Class()}
 	if m.MutationClass == Free {

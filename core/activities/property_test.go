@@ -101,8 +101,9 @@ func TestWhatAChangeIs(t *testing.T) {
 	}
 }
 
-// Who drops out is who did something with a value that predicates find before the
-// change and not after it: all contacts with a value of the type when the name goes.
+// TestWhoDropsOutWithAProperty: who drops out is who did something with a value that
+// predicates find before the change and not after it: all contacts with a value of the
+// type when the name goes.
 func TestWhoDropsOutWithAProperty(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -155,8 +156,8 @@ func TestWhoDropsOutWithAProperty(t *testing.T) {
 	})
 }
 
-// dropsOut holds what an operation tells of its impact to a number of contacts; no
-// impact is none.
+// dropsOut checks the number of contacts that an operation's impact names. No impact
+// counts as none.
 func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values ...any) {
 	t.Helper()
 	out, err := b.run(t.Context(), name, fmt.Sprintf(arguments, values...))
@@ -179,7 +180,8 @@ func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values
 	}
 }
 
-// A property that is changed while a drop-out is counted is counted for anew.
+// TestADropOutIsOfThePropertyThatIsChanged: a property that is changed while a drop-out
+// is counted is counted for anew.
 func TestADropOutIsOfThePropertyThatIsChanged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -14,8 +14,8 @@ import (
 
 const day = 24 * time.Hour
 
-// TestOldActivitiesAreForgotten: by when they were received, not by when they
-// happened, and no later than the plan says.
+// TestOldActivitiesAreForgotten: activities are purged by the time of receipt, not by
+// their own timestamp, and no earlier than the retention says.
 func TestOldActivitiesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -46,7 +46,8 @@ func TestOldActivitiesAreForgotten(t *testing.T) {
 	})
 }
 
-// TestPurgeTakesManySteps: what is to stay lies between what goes, over several steps.
+// TestPurgeTakesManySteps: a purge in several steps deletes exactly the old activities,
+// which lie between recent ones.
 func TestPurgeTakesManySteps(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -112,7 +112,8 @@ func (b *bundle) record(t *testing.T, items string, values ...any) []activities.
 	return want[activities.Recorded](t, b, "activities_record", `{"activities":[`+items+`]}`, values...).Data
 }
 
-// recordAside is record for a goroutine beside the test's own.
+// recordAside is record for a goroutine other than the test's own: it does not call
+// t.Fatal.
 func (b *bundle) recordAside(t *testing.T, items string) []activities.ItemResult {
 	t.Helper()
 	out, err := b.run(t.Context(), "activities_record", `{"activities":[`+items+`]}`)

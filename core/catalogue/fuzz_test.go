@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 )
 
-// FuzzArguments gives the same text to the argument decoder of every operation on
-// both surfaces. Nothing panics, what is refused is refused as the caller's fault
-// in visible words of bounded length, and what is taken is an object that has only
-// members the schema names and is refused nowhere later.
+// FuzzArguments gives the same text to the argument decoder of every operation on both
+// surfaces. Decoding must not panic. A refusal is a caller's error with a printable text
+// of bounded length. Accepted arguments are an object with only members of the schema,
+// and no later check refuses them.
 func FuzzArguments(f *testing.F) {
 	operations := catalogue.Operations(catalogue.Domains{})
 	for _, seed := range []string{

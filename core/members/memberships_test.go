@@ -42,7 +42,7 @@ func (g *gate) member(userID string) members.Member {
 	return m
 }
 
-// last is the newest line of the audit log.
+// last returns the newest line of the audit log.
 func (g *gate) last() line {
 	g.t.Helper()
 	lines := g.audited()
@@ -163,7 +163,7 @@ func TestSetRole(t *testing.T) {
 	})
 }
 
-// Of two owners who unmake or remove each other at once, one stays.
+// TestAnOwnerStays: of two owners who unmake or remove each other at once, one stays.
 func TestAnOwnerStays(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(members.Memberships, context.Context, access.Actor, string, string) error{

@@ -12,9 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// TestLinksDoNotHideTheRecipient: click addresses and servers' answers carry addresses
-// encoded, in every way that senders use, and the caller without the scope gets none
-// of them.
+// TestLinksDoNotHideTheRecipient: click addresses and servers' answers contain addresses
+// in many encodings. A caller without the scope for addresses sees none of them.
 func TestLinksDoNotHideTheRecipient(t *testing.T) {
 	t.Parallel()
 	std, raw := base64.StdEncoding.EncodeToString, base64.RawStdEncoding.EncodeToString

@@ -23,7 +23,7 @@ type Messages struct{ Config }
 // New makes a Messages.
 func New(cfg Config) *Messages { return &Messages{Config: cfg} }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations, in the order of the catalogue.
 func (m *Messages) Operations() []core.Operation {
 	return []core.Operation{
 		m.messagesSearch(), m.messagesDiagnose(),

@@ -97,7 +97,8 @@ func TestDiagnoses(t *testing.T) {
 	}
 }
 
-// checkEvidence: each event is shown, and named by one claim.
+// checkEvidence fails unless every event is in the answer and exactly one claim refers to
+// it.
 func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event) {
 	t.Helper()
 	var claimed, listed, want []string
@@ -118,8 +119,8 @@ func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event
 	}
 }
 
-// A message may be known by one event alone, without the Send: the diagnosis does not say
-// then that nothing was heard, however old it is.
+// TestOneEventIsNotNothing: a message may be known by one event alone, without the Send:
+// the diagnosis does not say then that nothing was heard, however old it is.
 func TestOneEventIsNotNothing(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[messages.EventType]messages.Outcome{
@@ -197,8 +198,8 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 	}
 }
 
-// Calls are offered to those who may make them, and an address is in a call only
-// for those who may see it.
+// TestNextStepsAreForTheCaller: an answer suggests only calls that the caller may make. A
+// suggested call contains an address only if the caller may see addresses.
 func TestNextStepsAreForTheCaller(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -247,7 +248,8 @@ func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	}
 }
 
-// Of two recipients the diagnosis is about the one who asks more for an explanation.
+// TestWhatIsWorse: of two recipients the diagnosis is about the one who asks more for an
+// explanation.
 func TestWhatIsWorse(t *testing.T) {
 	t.Parallel()
 	worse := []messages.EventType{messages.Complaint, messages.Bounce, messages.Reject, messages.DeliveryDelay, messages.Send, messages.Delivery}

@@ -78,8 +78,8 @@ func costOfFilters(filters ...string) core.Cost {
 	return core.Light
 }
 
-// filterText is the text of the filters as given: a cursor fits no other list, and a window
-// that ends now is the same list a moment later.
+// filterText returns the filters as text for cursors: a cursor fits only its own list. A
+// window that ends now gives the same text a moment later.
 func (in ListMessagesIn) filterText() string {
 	return fmt.Sprintf("messages %s %s %q %q %q %q %q", timeText(in.From), timeText(in.To), in.Channel, in.Status, in.Template, in.Identity, in.Recipient)
 }

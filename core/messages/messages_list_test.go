@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// idsOf are the messages of a page or of a sample, in order.
+// idsOf returns the ids of the messages of a page or a sample, in order.
 func idsOf(t *testing.T, answer string) []string {
 	t.Helper()
 	var page struct{ Data, Items []struct{ ID string } }
@@ -26,7 +26,7 @@ func idsOf(t *testing.T, answer string) []string {
 	return ids
 }
 
-// other is another organization's mail, over another channel, of another template.
+// other returns a message of another organization, with another channel and template.
 func other(id string, at time.Time) messages.Event {
 	return messages.Event{
 		ID: id + "-Send", MessageID: id, Type: messages.Send, OccurredAt: at, Recipient: "bob@example.net",
@@ -143,8 +143,8 @@ func TestRefusalsOfMessages(t *testing.T) {
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }
 
-// Of a message that was sent a moment ago nothing may be known yet, and its caller
-// learns that this passes.
+// TestAMessageOfWhichNothingIsKnown: of a message that was sent a moment ago nothing may
+// be known yet, and its caller learns that this passes.
 func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -171,8 +171,8 @@ func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 	contains(t, d.must("messages_search", `{"template":"welcome"}`), `"shown":5,"total":5,"truncated":false`)
 }
 
-// A channel has one name at the provider and another here, and callers know the
-// one that is here.
+// TestChannelsAreNamedByTheirSlugs: a channel has one name at the provider and another
+// here, and callers know the one that is here.
 func TestChannelsAreNamedByTheirSlugs(t *testing.T) {
 	t.Parallel()
 	d := setup(t).unmasked()

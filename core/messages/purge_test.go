@@ -37,8 +37,8 @@ func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
 	return kept{t, db, all, org}
 }
 
-// yearly is a message that bounced and was opened, with an own recipient, sent at
-// each of the times.
+// yearly returns the events of one message for each time: sent, bounced and opened, each
+// with its own recipient.
 func yearly(times ...time.Time) []messages.Event {
 	var all []messages.Event
 	for i, at := range times {
@@ -63,7 +63,7 @@ func (k kept) record(events []messages.Event) {
 	}
 }
 
-// seen is everything that can be read of the organization, from always to always.
+// seen returns all that the reads of the organization return, without a bound in time.
 func (k kept) seen() map[string]any {
 	k.t.Helper()
 	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}
@@ -88,9 +88,8 @@ func (k kept) seen() map[string]any {
 	return seen
 }
 
-// What is older than the retention goes, to the day and with all that is counted
-// of it; everything else stays, and old events that come once more change nothing
-// that can be read.
+// TestPurge: a purge deletes what is older than the retention, to the day, with its
+// counts. All else stays. Old events that arrive again change no read.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -138,7 +137,8 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// Each step is of bounded size and takes nothing of another organization's.
+// TestPurgeGoesInSteps: each step is of bounded size and takes nothing of another
+// organization's.
 func TestPurgeGoesInSteps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -65,7 +65,7 @@ func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, 
 	return found, err
 }
 
-// messageNotFound is the answer for every message that is not found: of another
+// messageNotFound returns the error for every message that is not found: of another
 // organization, too old, or without events yet.
 func messageNotFound() error {
 	return core.NotFound("message").WithNext("Check that the id is the provider's. A message is known here from its first event on, usually seconds after it was sent, and for 365 days.")

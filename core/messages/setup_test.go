@@ -103,12 +103,12 @@ func (d *desk) unmasked() *desk {
 	return d
 }
 
-// mail is a message of marketing, sent to Jane.
+// mail returns a marketing message sent to Jane.
 func mail(sent time.Time) messages.Mail {
 	return messages.Mail{From: "shop@mail.example.com", To: []string{jane}, SentAt: sent, Subject: "For " + jane, Template: "welcome", Channel: "marketing"}
 }
 
-// happened is an event of a message to Jane; more goes into its metadata.
+// happened returns an event of a message to Jane; more is added to its metadata.
 func happened(id string, t messages.EventType, at time.Time, more string) messages.Event {
 	e := messages.Event{ID: fmt.Sprintf("%s-%s-%d", id, t, at.Unix()), MessageID: id, Type: t, OccurredAt: at, Recipient: jane, Mail: mail(at)}
 	if more != "" {

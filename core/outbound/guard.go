@@ -40,9 +40,9 @@ func New(allowed []netip.Prefix, ports ...uint16) Guard {
 	)}
 }
 
-// Control is for net.Dialer.Control. It sees the address that is about to be
-// connected to, whatever a lookup before has answered, so a name that points
-// elsewhere a moment later gains nothing.
+// Control is the Control function of a net.Dialer. It checks the address of the
+// connection itself, so a name that resolves differently after an earlier lookup passes
+// no check.
 func (g Guard) Control(network, address string, conn syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -55,8 +55,8 @@ func Check(password, email string) *Refusal {
 
 func foldCase(text string) string { return strings.ToLower(norm.NFKC.String(text)) }
 
-// partsOf are the parts of an address that a guesser tries: what is before the @,
-// with and without its +tag, and the labels of the domain but the last.
+// partsOf returns the parts of an address that a guesser would try: the local part, with
+// and without its +tag, and the labels of the domain except the last.
 func partsOf(email string) []string {
 	local, domain, _ := strings.Cut(email, "@")
 	untagged, _, _ := strings.Cut(local, "+")

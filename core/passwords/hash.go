@@ -87,7 +87,7 @@ func parsePasswordHash(hash string) (cost, []byte, []byte, error) {
 	return c, salt, sum, nil
 }
 
-// String is the parameter part of the PHC format.
+// String returns the parameter part of the PHC format.
 func (c cost) String() string {
 	return fmt.Sprintf("m=%d,t=%d,p=%d", c.memory, c.passes, c.threads)
 }

@@ -227,12 +227,13 @@ func (h *house) wantAudited(action, actorKind string) {
 	}
 }
 
-// attempt is one at the person's address.
+// attempt returns one sign-in attempt at the person's address.
 func attempt(client, device string) people.SignInRequest {
 	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }
 
-// newHouseBeside is the limits of another process on the same database.
+// newHouseBeside returns a house with limits of its own, like another process on the same
+// database.
 func newHouseBeside(h *house) *attempts.Limits {
 	return attempts.New(h.attempts.Config)
 }

@@ -73,7 +73,7 @@ func (h *house) wantNotice(subject, text string) {
 	}
 }
 
-// linkIn is the secret of the link in the one letter.
+// linkIn returns the secret of the link in the only letter.
 func linkIn(t *testing.T, letters []letters.Letter) string {
 	t.Helper()
 	if len(letters) != 1 {
@@ -87,7 +87,8 @@ func linkIn(t *testing.T, letters []letters.Letter) string {
 	return secret
 }
 
-// Who has a second factor proves it first, and keeps it at a reset.
+// TestSecondFactorsStayInForce: a person with a second factor must prove it before a
+// change of the password, and keeps it after a reset.
 func TestSecondFactorsStayInForce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -219,9 +220,9 @@ func TestLinksOfResets(t *testing.T) {
 	})
 }
 
-// Asking for links is limited by network, and never for an address alone. However many
-// ask, a person has at most five links at a time. What cannot be sent is tried again,
-// and no more once it is too late.
+// TestAskingForLinksIsLimited: asking for links is limited by network, and never for an
+// address alone. However many ask, a person has at most five links at a time. What cannot
+// be sent is tried again, and no more once it is too late.
 func TestAskingForLinksIsLimited(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -256,8 +257,8 @@ func TestAskingForLinksIsLimited(t *testing.T) {
 	})
 }
 
-// A sign-in that checked the old password before a change and begins its session
-// after it is refused: nothing would end that session.
+// TestASignInBesideAChange: a sign-in that checked the old password before a change and
+// begins its session after it is refused: nothing would end that session.
 func TestASignInBesideAChange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -41,7 +41,7 @@ func (e *factored) visitor(secret string) people.Visitor {
 	return v
 }
 
-// code is what the app shows, some steps from now.
+// code returns what the authenticator app shows the given number of steps from now.
 func (e *factored) code(key people.AppKey, steps int) string {
 	e.t.Helper()
 	code, err := totp.GenerateCode(key.Secret, e.clock().Add(time.Duration(steps)*30*time.Second))

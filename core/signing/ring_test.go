@@ -27,7 +27,7 @@ func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return c.Store.SigningKeys(ctx)
 }
 
-// signing is the keys of a process, and what rotates them.
+// signing returns the signing keys of a process.
 func (g *gate) signing(store signing.Store, master signing.MasterKey) *signing.Keys {
 	g.t.Helper()
 	keys, err := signing.NewKeys(g.t.Context(), store, master, g.clock)
@@ -119,8 +119,9 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 	})
 }
 
-// A rotation with notice: the next key is published at once and signs when every
-// process knows it; what the old one signed is good until its last token expires.
+// TestRotationOverlaps: a rotation with notice: the next key is published at once and
+// signs when every process knows it; what the old one signed is good until its last token
+// expires.
 func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -161,8 +162,8 @@ func TestRotationOverlaps(t *testing.T) {
 	})
 }
 
-// Without notice a process may meet tokens of a key that it has not heard of, and
-// sign with one that is retired.
+// TestRotationAtOnce: without notice a process may meet tokens of a key that it has not
+// heard of, and sign with one that is retired.
 func TestRotationAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -189,8 +190,8 @@ func TestRotationAtOnce(t *testing.T) {
 	})
 }
 
-// Revoking the old keys is felt by a process when it reads the keys again, and by
-// one that meets a token of the new key at that moment.
+// TestRevokingOldKeys: revoking the old keys is felt by a process when it reads the keys
+// again, and by one that meets a token of the new key at that moment.
 func TestRevokingOldKeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -247,8 +248,8 @@ func TestOneRotationAtATime(t *testing.T) {
 	})
 }
 
-// A flood of forged kids costs one read a second, and a key that exists is found
-// within that second.
+// TestUnknownKeysAreAskedForOnceASecond: a flood of forged kids costs one read a second,
+// and a key that exists is found within that second.
 func TestUnknownKeysAreAskedForOnceASecond(t *testing.T) {
 	t.Parallel()
 	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
@@ -316,8 +317,8 @@ func (s *slow) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return nil, ctx.Err()
 }
 
-// Whoever waited for a slow answer does not ask again: a line of forged tokens
-// would wait longer and longer.
+// TestUnknownKeysBesideASlowStore: whoever waited for a slow answer does not ask again: a
+// line of forged tokens would wait longer and longer.
 func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))

@@ -31,7 +31,7 @@ func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: t.syncAll, Every: SyncEvery, Timeout: SyncEvery}
 }
 
-// syncAll is for one organization, or for all.
+// syncAll syncs the templates of one organization, or of all if orgID is "".
 func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", t.Sync)
 }
@@ -120,8 +120,8 @@ func absent(err error) bool {
 	return sending.IsAbsent(err) || ok && f.Kind == sending.Unsupported
 }
 
-// visible is the content as both databases take it, under the name that it was
-// listed with.
+// visible returns the content in a form that both databases can store, under the name in
+// the account's listing.
 func visible(t sending.Template, name string) sending.Template {
 	return sending.Template{Name: name, Subject: storable(t.Subject), Text: storable(t.Text), HTML: storable(t.HTML)}
 }

@@ -30,7 +30,7 @@ const found = "import"
 
 const versionLength = 7
 
-// complete is the template with what follows from its hash.
+// complete returns the template with the values that follow from its hash.
 func (t Template) complete() Template {
 	t.Version, t.Source = t.Hash[:min(versionLength, len(t.Hash))], found
 	return t
@@ -168,7 +168,7 @@ func (s *scanner) problem() string {
 	return ""
 }
 
-// detail is the template with everything that its content tells.
+// detail returns the template with all values that its content determines.
 func detail(t Template, content sending.Template) Detail {
 	variables, diagnostics := scan(content)
 	d := Detail{

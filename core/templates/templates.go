@@ -57,7 +57,7 @@ type Templates struct{ Config }
 // New makes a Templates.
 func New(cfg Config) *Templates { return &Templates{Config: cfg} }
 
-// Operations are the tasks, in the order of the catalogue.
+// Operations returns the operations, in the order of the catalogue.
 func (t *Templates) Operations() []core.Operation {
 	return []core.Operation{t.templatesList(), t.templatesGet()}
 }

@@ -29,9 +29,9 @@ type topicWrite struct {
 	after []sending.Topic // accepted by the account
 }
 
-// push is the first half. Writers of an organization's topics take turns until their
-// calls end, so that the mirror follows the account in order. It refuses topics that a
-// repository defines.
+// push writes to the account, the first half of a change. Writers of an organization's
+// topics take turns until their calls end, so that the mirror follows the account in
+// order. It refuses topics that a repository defines.
 func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
 	release, err := t.Turns.Lock(ctx, org+"/topics")
@@ -91,8 +91,8 @@ func refuseTopic(err error) error {
 	return refused
 }
 
-// mirror is the second half. It returns the topic of the write, the zero Topic when it
-// is deleted.
+// mirror stores the change, its second half. It returns the topic as written, the zero
+// Topic after a deletion.
 func (t *Topics) mirror(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
 	org := c.Principal.Org.ID
 	if err := t.replaceMirrored(ctx, org, w.after, c.Now); err != nil {

@@ -43,8 +43,8 @@ const answers = 4
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// nameOf is the name of a bucket in Redis. The limit is part of it: a bucket whose
-// limit was changed starts afresh.
+// nameOf returns the name of a bucket in Redis. It includes the limit, so a changed limit
+// starts with a full bucket.
 func nameOf(key guardrails.BucketKey, limit int) string {
 	whose := fmt.Sprintf("%d %q %q %q", key.Resource, key.OrgID, key.Environment, key.CredentialID)
 	digest := sha256.Sum256([]byte(whose))

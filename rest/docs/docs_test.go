@@ -191,8 +191,8 @@ func TestOtherAddresses(t *testing.T) {
 	}
 }
 
-// TestGuidesOfTheAudience: the language as agents read it too, and every reason for which
-// an item is refused.
+// TestGuidesOfTheAudience: the guides contain the predicate language as agents read it,
+// and every reason for which an item is rejected.
 func TestGuidesOfTheAudience(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")

@@ -21,7 +21,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// figures are the handler with everything that counts events, and a fault between it and
+// figures holds the handler with the parts that count events, and a fault between it and
 // the database.
 func (s *scene) figures(fault func(ingest.Recorder) ingest.Recorder) *suppression.Suppression {
 	clock := func() time.Time { return now }
@@ -57,8 +57,9 @@ var crashes = []string{
 	about("Open", "open", ""), about("Click", "click", `,"link":"https://x.example/"`),
 }
 
-// A process that ends after the commit and before the answer gets the event again and
-// counts it once: in the figures, in the unique counts, and against the address.
+// TestCrashBetweenCommitAndAnswer: a process that ends after the commit and before the
+// answer gets the event again and counts it once: in the figures, in the unique counts,
+// and against the address.
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -101,8 +102,9 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	}
 }
 
-// An event that a recorder cannot process gets an answer at which its source repeats it. It
-// is logged and counted, and other events are stored. After the fault is fixed, it is stored.
+// TestPoison: an event that a recorder cannot process gets an answer at which its source
+// repeats it. It is logged and counted, and other events are stored. After the fault is
+// fixed, it is stored.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -152,7 +154,8 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// A panic's text may contain data of the event. The log has only its place.
+// TestPanicsNameNobody: a panic's text may contain data of the event. The log has only
+// its place.
 func TestPanicsNameNobody(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(*ingest.Config, messages.Config){
