@@ -103,8 +103,8 @@ func (w *writer) call(ctx context.Context, name, arguments string) error {
 	return core.NotFound("operation")
 }
 
-// awaitLook: the second writer knows the old address now and waits for it, or it
-// waits in line for the external id and knows nothing yet.
+// awaitLook returns once the second writer has read the old address and waits for its
+// lock, or waits for the lock of the external id before any read.
 func awaitLook(looked <-chan struct{}) {
 	select {
 	case <-looked:
@@ -112,9 +112,10 @@ func awaitLook(looked <-chan struct{}) {
 	}
 }
 
-// A sync asks the account after a write began and reads its page before the write
-// reaches the account. The page is the older of the two whatever the write's
-// beginning says, and must not take the opt-out out of the mirror again.
+// TestSyncDoesNotUndoAnOptOutUnderWay: a sync asks the account after a write began and
+// reads its page before the write reaches the account. The page is the older of the two
+// whatever the write's beginning says, and must not take the opt-out out of the mirror
+// again.
 func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -150,10 +151,10 @@ func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	})
 }
 
-// An upsert by external id waits for the address that the contact has. When the
-// contact has moved meanwhile, it has to wait for the new address as well: an
-// opt-out that came between its read and its write of consent would be lost, at
-// the account too.
+// TestUpsertAfterAMoveDoesNotLoseAnOptOut: an upsert by external id waits for the address
+// that the contact has. When the contact has moved meanwhile, it has to wait for the new
+// address as well: an opt-out that came between its read and its write of consent would
+// be lost, at the account too.
 func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -216,8 +217,9 @@ func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	})
 }
 
-// An archiving that waited for the contact's address looks again where the
-// contact is: otherwise the new address would stay on the account's list.
+// TestArchiveAfterAMoveTakesTheContactOff: an archiving that waited for the contact's
+// address looks again where the contact is: otherwise the new address would stay on the
+// account's list.
 func TestArchiveAfterAMoveTakesTheContactOff(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

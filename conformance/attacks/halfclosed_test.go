@@ -49,8 +49,9 @@ func stopSending(t *testing.T, address, text string) reply {
 	return reply{status: answer.StatusCode, header: answer.Header, body: string(body)}
 }
 
-// Who stops sending looks like one who leaves, so the call is cancelled. Nothing
-// then passes for an answer, nor for a fault of the product's, in the log neither.
+// TestWhoStopsSendingIsAnsweredWholeOrNotAtAll: who stops sending looks like one who
+// leaves, so the call is cancelled. Nothing then passes for an answer, nor for a fault of
+// the product's, in the log neither.
 func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	log := &lines{}
@@ -77,7 +78,7 @@ func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// request is one as it goes over the wire.
+// request returns a request as bytes.
 func request(line, credential, body string) string {
 	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		line, credential, len(body), body)

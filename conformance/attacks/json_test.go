@@ -43,7 +43,7 @@ func TestHostileValuesMeanTheSameEverywhere(t *testing.T) {
 	})
 }
 
-// What is stored comes back as it was sent, through both databases.
+// TestStrangeTextComesBack: stored JSON is returned as it was sent, on both databases.
 func TestStrangeTextComesBack(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -79,8 +79,8 @@ func TestFiltersTakeNoSyntax(t *testing.T) {
 	})
 }
 
-// A path names whom a request is about; no spelling of a member or a parameter
-// makes it about somebody else.
+// TestPathDecidesWhomACallIsAbout: a path names whom a request is about; no spelling of a
+// member or a parameter makes it about somebody else.
 func TestPathDecidesWhomACallIsAbout(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

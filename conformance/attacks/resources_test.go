@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// Each credential is sent to each host that it is not for.
+// TestCredentialsAreGoodForOneHost: each credential is sent to each host that it is not
+// for.
 func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -26,7 +27,7 @@ func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	})
 }
 
-// A token is changed in every way that keeps its form.
+// TestChangedTokensAreRefused: a token is changed in every way that keeps its form.
 func TestChangedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -61,7 +62,7 @@ func TestChangedTokensAreRefused(t *testing.T) {
 	caller{p, good}.rest(t, "DELETE", "/v1/contacts/"+p.Contact, "").want(t, 403)
 }
 
-// part is a part of a token with one member changed.
+// part returns a part of a token with one member changed.
 func part(t *testing.T, encoded, member, value string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -79,7 +80,8 @@ func part(t *testing.T, encoded, member, value string) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// Every refusal of a credential reads the same, whatever exists.
+// TestRefusedCredentialsTeachNothing: every refusal of a credential reads the same,
+// whatever exists.
 func TestRefusedCredentialsTeachNothing(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// Addresses go into headers, logs and prompts. The quoted form of a local part
-// would let everything through.
+// TestAddressesHoldVisibleASCII: addresses go into headers, logs and prompts. The quoted
+// form of a local part would let everything through.
 func TestAddressesHoldVisibleASCII(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -34,8 +34,9 @@ func TestAddressesHoldVisibleASCII(t *testing.T) {
 	}
 }
 
-// A string attribute takes a number as its JSON text, so it has to come back with
-// the digits that were sent; a number with more digits than survive is refused.
+// TestNumbersAsTextKeepTheirDigits: a string attribute takes a number as its JSON text,
+// so it has to come back with the digits that were sent; a number with more digits than
+// survive is refused.
 func TestNumbersAsTextKeepTheirDigits(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -52,7 +53,7 @@ func TestNumbersAsTextKeepTheirDigits(t *testing.T) {
 	})
 }
 
-// What is given out has to be taken again.
+// TestLastInstantsStayReadable: the API accepts every value that it returns.
 func TestLastInstantsStayReadable(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -12,7 +12,7 @@ type Authenticator struct {
 	id  webauthn.AuthenticatorID
 }
 
-// Authenticator gives the tab a device for passkeys and returns it.
+// Authenticator adds a virtual device for passkeys to the tab and returns it.
 func (tab *Tab) Authenticator() *Authenticator {
 	tab.t.Helper()
 	_, err := chromedp.Call(tab.ctx, webauthn.Enable, webauthn.EnableParams{})

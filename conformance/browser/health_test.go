@@ -63,7 +63,8 @@ func (s *scene) demote(to members.Permission) {
 	}
 }
 
-// send lets the organization have sent mail on so many days, more on some.
+// send records messages of the organization on several days, more on some days than on
+// others.
 func (s *scene) send(days int) {
 	s.t.Helper()
 	var events []messages.Event
@@ -86,7 +87,7 @@ func (s *scene) send(days int) {
 	}
 }
 
-// lifeOf is what becomes of one message; one in thirteen bounces.
+// lifeOf returns the events of one message; one of thirteen messages bounces.
 func lifeOf(id string, i int, at time.Time) []messages.Event {
 	kinds := []messages.EventType{messages.Send, messages.Delivery}
 	switch {

@@ -53,7 +53,7 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// question is the address of the consent page.
+// question returns the address of the consent page.
 func (s *scene) question() string {
 	return s.p.AppURL + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {s.client.ClientID}, "redirect_uri": {s.address}, "state": {"süß&x"},

@@ -16,7 +16,8 @@ type app struct {
 	secret string
 }
 
-// code is what the app shows; a product takes each once, so time goes on first.
+// code returns the next code of the authenticator app. It advances the clock first,
+// because the product accepts each code once.
 func (a app) code() string {
 	a.s.t.Helper()
 	a.s.p.Clock.Advance(time.Minute)
@@ -102,8 +103,9 @@ func TestSecondFactor(t *testing.T) {
 	})
 }
 
-// Somebody without a second factor, in an organization that requires one, is led
-// to setting it up and then back to what an application asks.
+// TestOrganizationRequiresSecondFactor: somebody without a second factor, in an
+// organization that requires one, is led to setting it up and then back to what an
+// application asks.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

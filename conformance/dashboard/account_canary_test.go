@@ -20,8 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// parrot is a mail server that says in its refusals whatever it was told, passwords
-// decoded.
+// parrot is a mail server whose refusals repeat every command, with passwords decoded.
 func parrot(t *testing.T) (address string, heard *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -80,8 +79,7 @@ func told(r *http.Request) string {
 	return fmt.Sprint(r.URL, r.Header, string(body))
 }
 
-// leads has the connection lead to a server of the test, as an operator's command
-// would.
+// leads points the connection to a server of the test, as an operator's command would.
 func (l life) leads(endpoint string) {
 	l.t.Helper()
 	c, err := connection(l.t, l.p)
@@ -95,7 +93,8 @@ func (l life) leads(endpoint string) {
 	l.p.Clock.Advance(time.Minute) // other parts of the process look again
 }
 
-// asksTheAccount has everything that leads to the account ask it, and looks at the answers.
+// asksTheAccount sends every kind of request that reaches the account and checks the
+// answers.
 func (l life) asksTheAccount(what string) {
 	l.t.Helper()
 	l.hasNot("the check while the provider "+what, []byte(l.submit(l.open(accountPage), accountPage+"/verify", unchanged)))
@@ -167,9 +166,9 @@ func (l life) serverFails() {
 	}
 }
 
-// An account's secret goes in by the dashboard, and the account then fails in many
-// ways; of the secret there is nothing in an answer, in the log at debug level, or
-// in the data folder.
+// TestSecretsOfAnAccountLeaveNoTrace: an account's secret goes in by the dashboard, and
+// the account then fails in many ways; of the secret there is nothing in an answer, in
+// the log at debug level, or in the data folder.
 func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {

@@ -17,7 +17,7 @@ var (
 	clientLink  = regexp.MustCompile(`href="(/dashboard/clients/[0-9a-f-]{36})"`)
 )
 
-// found is the first part of a page that fits.
+// found returns the first match of the pattern in a page.
 func (b *browser) found(page string, pattern *regexp.Regexp) string {
 	b.t.Helper()
 	m := pattern.FindStringSubmatch(page)

@@ -18,8 +18,8 @@ import (
 // line is what these tests say of a line of the audit log.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// linesSince are the organization's lines after the first n, oldest first, without
-// those about signing in.
+// linesSince returns the organization's audit lines after the first n, oldest first,
+// without those about sign-in.
 func linesSince(t *testing.T, p *product.Product, n int) []line {
 	t.Helper()
 	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)
@@ -69,8 +69,8 @@ func refused(t *testing.T, p *product.Product, bearer, code string) {
 
 func idOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// What is done to a key on the pages is in the log with who did it and what it
-// changed, and the API says of each end which it was.
+// TestKeysLinesAndEnds: a change of a key on the pages is in the audit log with its actor
+// and details, and a refused key gets an error code that says how it ended.
 func TestKeysLinesAndEnds(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -120,14 +120,14 @@ func TestKeysLinesAndEnds(t *testing.T) {
 	})
 }
 
-// job is the task that the product runs every minute.
+// job returns the job that the product runs every minute.
 func job(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
 		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,
 	}
 }
 
-// The same of clients, members and the organization.
+// TestLinesOfTheOtherPages: the same of clients, members and the organization.
 func TestLinesOfTheOtherPages(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -90,7 +90,7 @@ func (l life) credentials() {
 	l.form("/oauth/revoke", "token", token, "client_id", client, "client_secret", next)
 }
 
-// registration lets a client register itself and the person allow it.
+// registration registers a client dynamically and lets the person approve it.
 func (l life) registration() {
 	const redirect = "http://127.0.0.1/cb"
 	told := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)
@@ -202,8 +202,9 @@ func (l life) everyPage() {
 	l.send("/login?next=/"+l.secrets["API key"], nil)
 }
 
-// Whatever has a secret is made, used well and badly, and ended; of all of them
-// neither the log at debug level nor anything in the data folder holds one.
+// TestSecretsLeaveNoTrace: the test creates a secret of every kind, presents it correctly
+// and wrongly, and revokes it. Neither the log at debug level nor the data folder may
+// contain any of them.
 func TestSecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -257,8 +258,7 @@ func (l life) hasNot(where string, text []byte) {
 	}
 }
 
-// written is the content of every file, but for the demo's own note of its
-// credentials.
+// written returns the content of every file, except the demo's own file of credentials.
 func written(t *testing.T, folder string) []byte {
 	t.Helper()
 	var all []byte

@@ -33,7 +33,7 @@ func newBrowser(t *testing.T, p *product.Product) *browser {
 	return &browser{t: t, p: p, http: &client}
 }
 
-// owner is a browser in which the product's owner is signed in.
+// owner returns a browser in which the product's owner is signed in.
 func owner(t *testing.T, p *product.Product) *browser {
 	t.Helper()
 	b := newBrowser(t, p)

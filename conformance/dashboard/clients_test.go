@@ -28,7 +28,7 @@ func (b *browser) newClient(name string, change func(url.Values), scopes ...stri
 	return b.found(page, clientLink), b.found(page, shownSecret)
 }
 
-// stored is the client of a page.
+// stored returns the client that a page is about.
 func stored(t *testing.T, p *product.Product, path string) access.Client {
 	t.Helper()
 	c, err := p.DB.Clients().ClientByID(t.Context(), p.OrgID, path[strings.LastIndex(path, "/")+1:])
@@ -142,7 +142,7 @@ func TestWhatAClientsFormRefuses(t *testing.T) {
 	})
 }
 
-// granted lets somebody allow a client without organization something.
+// granted stores a person's grant to a client without an organization.
 func granted(t *testing.T, p *product.Product, client access.Client, userID string) access.Grant {
 	t.Helper()
 	ctx := t.Context()

@@ -31,7 +31,7 @@ var (
 	shownAddress   = regexp.MustCompile(`<code class="key">(http[^<]*/ingest/ses/[a-z2-7]{32})</code>`)
 )
 
-// connection is the connection as the database has it.
+// connection returns the stored connection.
 func connection(t *testing.T, p *product.Product) (sending.Connection, error) {
 	t.Helper()
 	return p.Connections.Connection(t.Context(), p.OrgID)
@@ -128,7 +128,8 @@ func refusesBadConnections(t *testing.T, p *product.Product, boss *browser) {
 	sameLines(t, before, audited(t, p))
 }
 
-// A customer's server is on the public Internet, and what is not is not dialed.
+// TestConnectingAServer: a customer's server is on the public Internet, and what is not
+// is not dialed.
 func TestConnectingAServer(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -177,8 +178,8 @@ func TestConnectingAServer(t *testing.T) {
 	})
 }
 
-// Whoever may not manage the organization neither sees how its account is reached
-// nor changes it, and a stale proof of a second factor does not do.
+// TestWhoMayConnect: whoever may not manage the organization neither sees how its account
+// is reached nor changes it, and a stale proof of a second factor does not do.
 func TestWhoMayConnect(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -232,8 +233,8 @@ func TestSecondFactorBeforeConnecting(t *testing.T) {
 	})
 }
 
-// requireFactor has the organization require a second factor, which the browser's
-// session has proven so long ago.
+// requireFactor makes the organization require a second factor, and sets how long ago the
+// browser's session proved it.
 func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Duration) {
 	t.Helper()
 	ctx, now := t.Context(), p.Clock.Now()

@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// Whoever says where the codes of an application go can have them come to
-// themselves: that is a decision about all that people allow it.
+// TestAddressesOfAMorePowerfulClient: a person who can change an application's redirect
+// URIs can receive its codes. So the change needs every permission that people may grant
+// the application.
 func TestAddressesOfAMorePowerfulClient(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

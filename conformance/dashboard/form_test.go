@@ -12,7 +12,8 @@ import (
 // forms are a page's forms: where each is sent, and what is in it.
 var forms = regexp.MustCompile(`(?s)<form method="post" action="([^"]*)">(.*?)</form>`)
 
-// form is what the page's form to a path would send as it stands.
+// form returns the values that a browser would send for the page's unchanged form with
+// this action.
 func (b *browser) form(page, action string) url.Values {
 	b.t.Helper()
 	for _, found := range forms.FindAllStringSubmatch(page, -1) {
@@ -24,7 +25,7 @@ func (b *browser) form(page, action string) url.Values {
 	return nil
 }
 
-// filled is what a browser would send of a form's content.
+// filled returns the values that a browser would send for a form's content.
 func filled(content string) url.Values {
 	values := url.Values{}
 	root, err := nethtml.Parse(strings.NewReader(content))
@@ -63,7 +64,7 @@ func inputValue(n *nethtml.Node) (string, bool) {
 	return value, checked
 }
 
-// selected is the option that is marked, or the first.
+// selected returns the value of the selected option, or of the first.
 func selected(n *nethtml.Node) string {
 	value, first := "", true
 	for option := range n.Descendants() {
@@ -78,7 +79,8 @@ func selected(n *nethtml.Node) string {
 	return value
 }
 
-// textOf is the text of a textarea; the line break after its start is none of it.
+// textOf returns the text of a textarea, without the line break that HTML ignores after
+// the start tag.
 func textOf(n *nethtml.Node) string {
 	var b strings.Builder
 	for child := range n.Descendants() {

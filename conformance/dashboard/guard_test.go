@@ -55,7 +55,7 @@ func thingsOf(t *testing.T, p *product.Product, orgID, userID string) things {
 	return things{keys[0].ID, clients[0].ID, g.ID}
 }
 
-// secret is the session's, which the browser keeps in a cookie.
+// secret returns the secret of the session, from the browser's cookie.
 func (b *browser) secret() string {
 	b.t.Helper()
 	app, err := url.Parse(b.p.AppURL)
@@ -71,8 +71,8 @@ func (b *browser) secret() string {
 	return ""
 }
 
-// proof is the token of a form to any path, which no page has when the thing is
-// another organization's: what is asked for is then the only thing that is wrong.
+// proof returns the form token of any path. No page shows a form of another organization,
+// so a test makes the token itself; then only the request's target is wrong.
 func (b *browser) proof(orgID, path string) url.Values {
 	mac := hmac.New(sha256.New, []byte(b.secret()))
 	mac.Write([]byte("mailhelm form 1\x00" + orgID + "\x00dashboard\x00" + path))
@@ -241,8 +241,8 @@ func TestPagesNameTheMissingPermission(t *testing.T) {
 	})
 }
 
-// Making and ending credentials asks for a second factor that was proven lately,
-// where the organization requires one; the rest does not.
+// TestSecondFactorBeforeCredentials: making and ending credentials asks for a second
+// factor that was proven lately, where the organization requires one; the rest does not.
 func TestSecondFactorBeforeCredentials(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -331,7 +331,8 @@ func TestHostileNames(t *testing.T) {
 	})
 }
 
-// An old page of one organization does nothing after switching to another.
+// TestSwitchingMakesFormsVoid: an old page of one organization does nothing after
+// switching to another.
 func TestSwitchingMakesFormsVoid(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -356,7 +357,7 @@ func TestSwitchingMakesFormsVoid(t *testing.T) {
 	})
 }
 
-// keyInForce is a key of the organization that can still be revoked.
+// keyInForce returns a key of the organization that can still be revoked.
 func keyInForce(t *testing.T, p *product.Product) string {
 	t.Helper()
 	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)

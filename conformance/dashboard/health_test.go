@@ -15,7 +15,7 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// tablesOf are the rows of a page's tables that hold a figure other than 0: the
+// tablesOf returns the rows of a page's tables that have a figure other than 0: first the
 // columns' names, then the cells.
 func tablesOf(t *testing.T, page string) []string {
 	t.Helper()
@@ -48,7 +48,7 @@ func tablesOf(t *testing.T, page string) []string {
 	return rows
 }
 
-// report is what a report over REST answers since a day.
+// report returns the answer of a report over REST since a day.
 func report(t *testing.T, p *product.Product, path string, since time.Time) []map[string]any {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path+"?from="+url.QueryEscape(since.Format(time.RFC3339)), nil)
@@ -68,8 +68,8 @@ func report(t *testing.T, p *product.Product, path string, since time.Time) []ma
 	return body.Data
 }
 
-// mailed are events of some days, of which no two have the same figures. One of each
-// kind is a test and one is ahead of the clock.
+// mailed returns events of several days. No two days have the same figures. One message
+// of each kind is a test and one is ahead of the clock.
 func mailed(p *product.Product) []messages.Event {
 	var all []messages.Event
 	add := func(kind messages.EventType, at time.Time, n, day int, test bool) {
@@ -97,7 +97,8 @@ func mailed(p *product.Product) []messages.Event {
 	return all
 }
 
-// The page of a person and the reports of a program tell the same of one window.
+// TestTheHealthPageAgreesWithTheReports: the page of a person and the reports of a
+// program tell the same of one window.
 func TestTheHealthPageAgreesWithTheReports(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -23,7 +23,8 @@ func (b *browser) newKey(name string, scopes ...string) (path, secret string) {
 	return b.found(page, keyLink), b.found(page, shownKey)
 }
 
-// Reloading a page that shows a secret sends its form again.
+// TestFormSentTwiceMakesOneThing: reloading a page that shows a secret sends its form
+// again.
 func TestFormSentTwiceMakesOneThing(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -161,7 +162,7 @@ func TestWhatAKeysFormRefuses(t *testing.T) {
 	})
 }
 
-// keysOf is how many keys the organization has.
+// keysOf returns the number of keys of the organization.
 func keysOf(t *testing.T, p *product.Product) int {
 	t.Helper()
 	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)
@@ -171,8 +172,8 @@ func keysOf(t *testing.T, p *product.Product) int {
 	return len(keys)
 }
 
-// Nobody gives a key more than they may do themselves, nor gets the secret of one
-// that may do more.
+// TestKeysStayBelowTheirMaker: a member cannot give a key more permissions than their
+// own, nor get the secret of a key that has more.
 func TestKeysStayBelowTheirMaker(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

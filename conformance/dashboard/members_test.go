@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// token is an access token for the public API that acts for the person whose
-// browser this is: the person consents to everything that is asked.
+// token returns an access token for the public API that acts for the signed-in person,
+// with every requested scope.
 func (b *browser) token() string {
 	b.t.Helper()
 	client := access.Client{
@@ -59,7 +59,8 @@ func (b *browser) token() string {
 	return issued.AccessToken
 }
 
-// What somebody loses on the page is felt by the next request with an old token.
+// TestALostPermissionIsFeltAtOnce: what somebody loses on the page is felt by the next
+// request with an old token.
 func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -193,8 +194,8 @@ func TestJoining(t *testing.T) {
 	})
 }
 
-// An account joins with its own sign-in, and one without any organization with its
-// password.
+// TestAccountsJoin: an account joins with its own sign-in, and one without any
+// organization with its password.
 func TestAccountsJoin(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -40,8 +40,8 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// resetLink is the path of the link in the mail that arrives next, which is well formed
-// and for the product's owner.
+// resetLink returns the path of the link in the next mail. It fails the test unless the
+// mail is well-formed and addressed to the product's owner.
 func resetLink(t *testing.T, p *product.Product) string {
 	t.Helper()
 	m := p.Mailbox.Next()
@@ -70,8 +70,9 @@ func wantNotice(t *testing.T, p *product.Product, subject string) {
 	}
 }
 
-// A person who forgot the password gets a link, chooses another and signs in with it.
-// Then they change it, and after many wrong ones they are told and still let in.
+// TestPasswords: a person who forgot the password gets a link, chooses another and signs
+// in with it. Then they change it, and after many wrong ones they are told and still let
+// in.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {

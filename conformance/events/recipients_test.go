@@ -33,7 +33,8 @@ func newCrowd(now time.Time) crowded {
 	return c
 }
 
-// event is one that names some of the crowd, listed as its type does.
+// event returns an event with the given recipients, in the members that its type has for
+// them.
 func (c crowded) event(kind, member, more string) string {
 	at := c.at.Format(time.RFC3339)
 	quoted := func(all []string) string { return `["` + strings.Join(all, `","`) + `"]` }
@@ -56,8 +57,9 @@ func (c crowded) events() []string {
 	}
 }
 
-// TestManyRecipients: what happened to each of fifty is counted once, is found by
-// that one, and names nobody, copied or not, to callers who may not see recipients.
+// TestManyRecipients: the event of each of fifty recipients counts once and is found by
+// that recipient. Callers without the scope for recipients see no address, including
+// those in copy.
 func TestManyRecipients(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -131,9 +133,9 @@ func (c crowded) checkMasked(t *testing.T, s scene) {
 	}
 }
 
-// TestEventsOfAClockAhead: a provider whose clock is some minutes ahead loses
-// nothing. What it says is there at once, and in lists and figures when that time
-// has come; what claims to be of the day after tomorrow is no event.
+// TestEventsOfAClockAhead: events of a provider whose clock is some minutes ahead are
+// stored at once, and appear in lists and figures when their time has come. An event two
+// days ahead is refused.
 func TestEventsOfAClockAhead(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -167,7 +169,7 @@ func TestEventsOfAClockAhead(t *testing.T) {
 	})
 }
 
-// arrival says that the message was delivered to all it names.
+// arrival returns a delivery event with all recipients of the message.
 func (c crowded) arrival() string {
 	at := c.at.Format(time.RFC3339)
 	to := `["` + strings.Join(c.to, `","`) + `"]`

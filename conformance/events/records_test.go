@@ -51,7 +51,7 @@ var records = []record{
 
 func (r record) messageID() string { return "message-" + strings.ReplaceAll(r.file, "_", "-") }
 
-// text is the record as of two days ago, about a message of its own.
+// text returns the record as of two days ago, about a message of its own.
 func (r record) text(t *testing.T, now time.Time) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "core", "messages", "testdata", r.file+".json"))
@@ -70,8 +70,8 @@ func (r record) text(t *testing.T, now time.Time) string {
 	return strings.NewReplacer("2026-03-02", day, of.Mail.MessageID, r.messageID()).Replace(string(raw))
 }
 
-// TestRecordsAreSeenEverywhere: records of all ten types come in either way, twice
-// each, and every place that shows what became of mail says the same about them.
+// TestRecordsAreSeenEverywhere: records of all ten types arrive by either way, each
+// twice. Every list, report and page then shows the same about them.
 func TestRecordsAreSeenEverywhere(t *testing.T) {
 	t.Parallel()
 	amazon := startTopics(t)
@@ -163,7 +163,7 @@ func (s scene) sum(t *testing.T, path, member string) float64 {
 	return total
 }
 
-// checkFigures: each event counts once, wherever it is counted.
+// checkFigures checks that each report counts each event once.
 func (s scene) checkFigures(t *testing.T) {
 	t.Helper()
 	totals, _ := s.ask(t, "reports_get_sending_health", `{}`)["totals"].(object)
@@ -186,7 +186,8 @@ func (s scene) checkFigures(t *testing.T) {
 	}
 }
 
-// checkUndeliverable: exactly the addresses that the records speak against.
+// checkUndeliverable checks that exactly the addresses of bounces and complaints are
+// undeliverable.
 func (s scene) checkUndeliverable(t *testing.T) {
 	t.Helper()
 	listed := map[string]bool{}

@@ -75,7 +75,7 @@ func (s scene) send(t *testing.T, method, address, body string, headers ...strin
 	return response.StatusCode, string(text)
 }
 
-// find is the item of a list whose id is this one.
+// find returns the item of a list with this id.
 func find(t *testing.T, list any, id string) object {
 	t.Helper()
 	items, _ := list.([]any)

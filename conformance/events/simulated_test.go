@@ -37,8 +37,9 @@ func types(all ...messages.EventType) map[messages.EventType]bool {
 	return set
 }
 
-// TestSimulatedMailReportsByItself: what is sent through a simulated account comes
-// back as events that nobody brings, signed and taken in like a real account's.
+// TestSimulatedMailReportsByItself: mail through a simulated account produces signed
+// events without help of the test, and the product accepts them like those of a real
+// account.
 func TestSimulatedMailReportsByItself(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

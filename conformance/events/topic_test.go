@@ -81,7 +81,7 @@ func (s *topics) certificate(t *testing.T) *x509.Certificate {
 	return certificate
 }
 
-// answer is Amazon's side of a fetch.
+// answer answers the product's requests to Amazon.
 func (s *topics) answer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.Host+r.URL.Path)
@@ -132,7 +132,7 @@ func (s *topics) through(t *testing.T, p *product.Product) func(*testing.T, stri
 	}
 }
 
-// status is how the product answered a post.
+// status returns the status of the product's answer to a post.
 func status(t *testing.T, err error) int {
 	t.Helper()
 	if refusal, ok := errors.AsType[*notify.Refusal](err); ok {
@@ -144,9 +144,9 @@ func status(t *testing.T, err error) int {
 	return http.StatusAccepted
 }
 
-// TestForgedTopics: over its own socket the product takes nothing of another topic,
-// of another publisher, or altered on the way, confirms no such subscription, and
-// asks nobody but Amazon.
+// TestForgedTopics: the product refuses messages of another topic or publisher and
+// altered messages, confirms no subscription of theirs, and sends requests to Amazon's
+// hosts only.
 func TestForgedTopics(t *testing.T) {
 	t.Parallel()
 	amazon, stranger := startTopics(t), startTopics(t)
@@ -208,8 +208,8 @@ func TestForgedTopics(t *testing.T) {
 	amazon.askedOnly(t, stranger)
 }
 
-// askedOnly: the product followed one link, and looked at the certificates that the
-// publishers name.
+// askedOnly checks that the product requested one confirmation link, and otherwise only
+// the publishers' certificates.
 func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	t.Helper()
 	want := []string{"sns.eu-west-1.amazonaws.com/"}

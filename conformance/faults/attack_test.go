@@ -20,8 +20,8 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// attack is the predicate that once stalled all organizations: eight counts of 22
-// searches each over ten years.
+// attack is a predicate that once stalled all organizations: eight counts of 22 searches
+// each over ten years.
 func attack(word string) string {
 	search := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("subject contains %q or ", word), 22), " or ")
 	return strings.TrimSuffix(strings.Repeat("count(open where "+search+" within 3650d) > 9 or ", 8), " or ")
@@ -136,11 +136,11 @@ func (n neighbour) work(t *testing.T, round string) {
 	n.checkReady(t, "")
 }
 
-// TestOneOrganizationStallsNoOther: while the expensive reads of one organization hold all
-// that they may and never end, eight and 24 in parallel, every call of another finishes,
-// and readiness stays. What the organization itself reads otherwise finishes too: that
-// is every read that is declared light, by its worst arguments, while each that is declared
-// heavy waits for its turn.
+// TestOneOrganizationStallsNoOther: expensive reads of one organization, eight and 24 in
+// parallel, hold all their slots and never end. Every call of another organization must
+// finish, and the product must stay ready. Reads of the same organization that are
+// declared light must finish too, with their worst arguments; reads that are declared
+// heavy wait for a slot.
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -256,7 +256,7 @@ var readsEvents = map[string]bool{"messages_events": true, "messages_get": true,
 // other surface.
 var lightThere = map[string]bool{"GET /v1/undeliverable": true}
 
-// atWorst is the call with its worst arguments.
+// atWorst returns the call with its worst arguments.
 func (s *scene) atWorst(c call) call {
 	arguments, ok := worst[strings.TrimSpace(or(c.method, "tool")+" "+c.operation)]
 	switch {

@@ -43,9 +43,9 @@ func occupy(t *testing.T, p *product.Product) (release func()) {
 	return release
 }
 
-// TestTheWriterIsHeld: calls that find no connection to write with are turned away after
-// a bounded wait, on both surfaces and with the time to come again, having done nothing;
-// tokens and readiness go on. Afterwards the same calls with the same keys are done once.
+// TestTheWriterIsHeld: while the writer is held, writes fail after a bounded wait on both
+// surfaces, with Retry-After and without effect; token requests and readiness work.
+// Afterwards the same calls with the same keys each have one effect.
 func TestTheWriterIsHeld(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {

@@ -57,7 +57,8 @@ func (c call) name() string {
 	return c.method + " " + c.path
 }
 
-// metaWith is the member of a tool call that carries an idempotency key, "" without one.
+// metaWith returns the member _meta of a tool call with an idempotency key, "" without
+// one.
 func metaWith(key string) string {
 	if key == "" {
 		return ""
@@ -335,7 +336,7 @@ func (s *scene) do(t *testing.T, c call) answer {
 	return s.doUntil(t.Context(), c)
 }
 
-// doUntil is do for a caller who leaves when ctx ends.
+// doUntil is do for a caller that disconnects when ctx ends.
 func (s *scene) doUntil(ctx context.Context, c call) answer { return s.doKeyed(ctx, c, "") }
 
 // doKeyed is doUntil with an idempotency key; "" sends none.

@@ -32,8 +32,8 @@ var databaseCalls = []struct {
 // internals are words of the inside that no caller may read.
 var internals = []string{"pq:", "dial", "refused", "socket", "SQLITE", "sqlite", "postgres", "/tmp", "disk", "storage:", "EOF", "SQLSTATE"}
 
-// checkUnavailable: REST answers 503, the agent endpoint an error of JSON-RPC with the
-// same data; both say when to come again, and nothing of the cause.
+// checkUnavailable checks that REST answers 503 and the agent endpoint a JSON-RPC error
+// with the same data. Both have a time to retry and do not name the cause.
 func checkUnavailable(t *testing.T, name string, tool bool, got answer) {
 	t.Helper()
 	problem := got.said
@@ -108,8 +108,8 @@ func (s *scene) checkReady(t *testing.T, cause string) {
 	}
 }
 
-// TestTheDatabaseIsStopped: a real server of PostgreSQL is stopped and started under the
-// product, while callers go on.
+// TestTheDatabaseIsStopped: a PostgreSQL server is stopped and started while callers send
+// requests to the product.
 func TestTheDatabaseIsStopped(t *testing.T) {
 	t.Parallel()
 	server := storagetest.OwnServer(t)

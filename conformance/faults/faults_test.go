@@ -26,7 +26,8 @@ type trouble struct {
 // what an account that does not say how long to wait makes callers wait.
 const usualWait = 5
 
-// TestSimulatedFaults: every operation × every way for a simulated account to fail.
+// TestSimulatedFaults: the table has every operation combined with every failure of a
+// simulated account.
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -144,7 +145,7 @@ func checkRefused(t *testing.T, c call, got answer, want trouble) {
 	}
 }
 
-// checkPartial: what renders says exactly what could not be had.
+// checkPartial checks that an answer names exactly the parts that could not be read.
 func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	t.Helper()
 	switch c.operation {
@@ -164,7 +165,7 @@ func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	}
 }
 
-// comparable is a problem without what belongs to one request or one surface.
+// comparable returns a problem without the members that differ by request or surface.
 func comparable(problem map[string]any) map[string]any {
 	same := maps.Clone(problem)
 	for _, member := range []string{"request_id", "message", "hint", "next_step"} {

@@ -16,8 +16,8 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// TestTheDiskIsFull: writes are refused, reads go on, and readiness says why until there
-// is room again.
+// TestTheDiskIsFull: on a full disk writes are refused, reads work, and readiness names
+// the cause until there is space again.
 func TestTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -145,8 +145,8 @@ func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	}
 }
 
-// TestAPageFailsForAFullDisk: a form that cannot be stored is answered as a failure of the
-// server, with the time to try again and nothing of the cause, which is in the log.
+// TestAPageFailsForAFullDisk: a form that cannot be stored gets a page about a server
+// error, with the time to retry and without the cause, which is in the log.
 func TestAPageFailsForAFullDisk(t *testing.T) {
 	t.Parallel()
 	log := new(journal)

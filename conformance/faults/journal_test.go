@@ -16,7 +16,7 @@ const (
 	secretKey        = "a-secret-key-of-an-account"
 )
 
-// checkSilent: nothing of the provider's is in an answer.
+// checkSilent checks that an answer has no text of the provider.
 func checkSilent(t *testing.T, c call, got answer) {
 	t.Helper()
 	texts := []string{got.body}
@@ -45,7 +45,7 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// check: the log holds neither secrets nor addresses of people.
+// check checks that the log has no secrets and no people's addresses.
 func (j *journal) check(t *testing.T) {
 	t.Helper()
 	j.mu.Lock()

@@ -45,7 +45,8 @@ func (s *scene) connect(t *testing.T) *provider {
 	return account
 }
 
-// said is an answer of this status with the provider's own words all over it.
+// said returns a handler that answers with this status and marked texts of the provider
+// in every part.
 func said(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amzn-RequestId", providersHeader)
@@ -72,9 +73,9 @@ func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// TestHostileProvider: every operation × everything a server may answer in place of
-// Amazon SES. What breaks on the way to the account is the account's failure, never
-// the caller's, and no reason to believe that something is not there.
+// TestHostileProvider: the table has every operation combined with every answer that a
+// server may give in place of Amazon SES. A broken answer is a failure of the account,
+// never of the caller, and never counts as "not found".
 func TestHostileProvider(t *testing.T) {
 	t.Parallel()
 	message := func(code string) string {

@@ -13,8 +13,8 @@ import (
 
 const decisions = "core/doc/decisions"
 
-// Decision pages are numbered from 0001 without gaps, and each says what it
-// decided against.
+// TestDecisions: decision pages are numbered from 0001 without gaps, and each says what
+// it decided against.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	var pages []string
@@ -48,7 +48,7 @@ var (
 	dependencyLine = regexp.MustCompile("(?m)^- `([^`]+)`: \\S.*$")
 )
 
-// directDependencies are the modules that go.mod requires for imports of ours.
+// directDependencies returns the modules that go.mod requires directly.
 func directDependencies(t *testing.T) map[string]bool {
 	t.Helper()
 	required := map[string]bool{}
@@ -63,8 +63,8 @@ func directDependencies(t *testing.T) map[string]bool {
 	return required
 }
 
-// Every direct dependency has one line with its reason, and no line outlives its
-// dependency.
+// TestDependenciesHaveReasons: every direct dependency has one line with its reason, and
+// no line outlives its dependency.
 func TestDependenciesHaveReasons(t *testing.T) {
 	t.Parallel()
 	required := directDependencies(t)
@@ -85,7 +85,8 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	}
 }
 
-// What is required directly is imported, and what is imported is required directly.
+// TestDependenciesAreImported: a module is required directly if and only if a package of
+// the repository imports it.
 func TestDependenciesAreImported(t *testing.T) {
 	t.Parallel()
 	required := directDependencies(t)
@@ -109,7 +110,8 @@ func TestDependenciesAreImported(t *testing.T) {
 	}
 }
 
-// moduleOf is the module that holds the package: the longest that fits.
+// moduleOf returns the module of a package: the longest module path that is a prefix of
+// it.
 func moduleOf(imported string, modules map[string]bool) string {
 	longest := ""
 	for module := range modules {
@@ -122,7 +124,7 @@ func moduleOf(imported string, modules map[string]bool) string {
 
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)]*)?\)`)
 
-// A relative link in a document leads to a file that is there.
+// TestLinksLeadSomewhere: a relative link in a document leads to a file that is there.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	for _, file := range repository(t).Files {
@@ -146,7 +148,8 @@ var (
 	target      = regexp.MustCompile(`(?m)^([a-z-]+):.*## `)
 )
 
-// What the documents tell people to make is in the Makefile, with its line of help.
+// TestMakeTargetsExist: what the documents tell people to make is in the Makefile, with
+// its line of help.
 func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	makefile := contents(t, "Makefile")

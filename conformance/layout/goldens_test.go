@@ -12,8 +12,8 @@ import (
 // generate" runs them alone, by this name.
 const goldenTest = "TestGolden"
 
-// TestGoldensAreWrittenByName holds the name to what a test does: those that read the
-// flag "update", themselves or through a function of their package, and no others.
+// TestGoldensAreWrittenByName: a test is named TestGolden... if and only if it reads the
+// flag "update", itself or through a function of its package.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
 	uses := map[string]map[string][]string{} // folder, function, the names in its body

@@ -50,7 +50,7 @@ func movable(t *testing.T, test func(t *testing.T, s store)) {
 	})
 }
 
-// onScript is the store over a Redis whose clock the test moves.
+// onScript returns the store over a Redis whose clock the test sets.
 func onScript(t testing.TB) store {
 	t.Helper()
 	server := miniredis.RunT(t)
@@ -131,7 +131,8 @@ func TestABucketDrainsAndRefuses(t *testing.T) {
 	})
 }
 
-// The first call of a bucket sees round figures, whatever the arithmetic inside.
+// TestTheFirstCallSeesWholeTokens: the first call of a bucket sees round figures,
+// whatever the arithmetic inside.
 func TestTheFirstCallSeesWholeTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s store) {

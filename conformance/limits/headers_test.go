@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// limited is a product whose clock stands still, so that what its headers say is
+// limited returns a product with a fixed clock, so that the values of the headers are
 // exact.
 func limited(t *testing.T, limit int) *product.Product {
 	t.Helper()
@@ -20,7 +20,7 @@ func limited(t *testing.T, limit int) *product.Product {
 	return p
 }
 
-// post is a message to the agent endpoint; header overrides what each has.
+// post sends a message to the agent endpoint; header overrides the default headers.
 func post(t *testing.T, p *product.Product, bearer, body string, header map[string]string) answer {
 	t.Helper()
 	all := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -37,8 +37,8 @@ func toolCall(name, arguments string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
 }
 
-// TestEveryAnswerOfTheAgentEndpointTellsTheLimit: whatever becomes of a request
-// whose token is good, it costs one call and its answer tells what is left.
+// TestEveryAnswerOfTheAgentEndpointTellsTheLimit: every request with a valid token costs
+// one call, and its answer has the number of calls left, whatever its outcome.
 func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 60
@@ -78,8 +78,8 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	}
 }
 
-// TestEachClientHasABucket: at the agent endpoint the clients of an organization
-// do not pay for one another, nor for the public API; there they do.
+// TestEachClientHasABucket: at the agent endpoint each client of an organization has a
+// bucket of its own. At the public API the clients share one.
 func TestEachClientHasABucket(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 25)
@@ -94,7 +94,7 @@ func TestEachClientHasABucket(t *testing.T) {
 	scopes(t, p, p.Token(t, p.BaseURL)).want(t, 200, 25, 23)
 }
 
-// anotherClient is a second live client of the demo organization.
+// anotherClient returns a second live client of the demo organization.
 func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 	t.Helper()
 	secret := access.MintClientSecret()
@@ -108,8 +108,9 @@ func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 	return product.Credentials{ClientID: client.ClientID, ClientSecret: secret.Secret}
 }
 
-// TestRefusalsBeforeATokenIsReadCostNothing: they concern no organization, so no
-// limit is told and none is touched.
+// TestRefusalsBeforeATokenIsReadCostNothing: requests that are refused before their token
+// is read belong to no organization. Their answers have no limit headers, and no bucket
+// is charged.
 func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 4)
@@ -134,8 +135,8 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	post(t, p, token, ping, nil).want(t, 200, 4, 3)
 }
 
-// TestUnservedRequestsTellTheLimit: an unknown path and a wrong method cost a caller
-// who is known one call, on both hosts, and without a call left the answer is 429.
+// TestUnservedRequestsTellTheLimit: an unknown path or a wrong method with a valid
+// credential costs one call on both hosts. With an empty bucket the answer is 429.
 func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 8
@@ -174,8 +175,9 @@ func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsWhenTheNextCallPasses: by the service's clock a caller who waits
-// as told passes, and a second less is refused; the reset is when all calls are back.
+// TestRetryAfterIsWhenTheNextCallPasses: a call after the seconds of Retry-After passes,
+// a call one second earlier is refused. The reset header is the time when the bucket is
+// full.
 func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	t.Parallel()
 	const limit = 4
@@ -206,7 +208,7 @@ func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	}
 }
 
-// sender is a call of the agent endpoint by one client.
+// sender returns a function that calls the agent endpoint as one client.
 func sender(t *testing.T, p *product.Product) func() answer {
 	t.Helper()
 	token := p.Token(t, p.MCPURL)

@@ -22,7 +22,7 @@ type answer struct {
 	body   string
 }
 
-// call is a request with what each of its kind has.
+// call returns a request with the headers that its surface needs.
 func call(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
 	t.Helper()
 	header := map[string]string{}
@@ -56,7 +56,7 @@ func ask(t *testing.T, p *product.Product, method, address, body string, header 
 	return answer{got.StatusCode, got.Header, string(content)}
 }
 
-// scopes is a call of the public API, send one of the agent endpoint.
+// scopes calls the public API, send the agent endpoint.
 func scopes(t *testing.T, p *product.Product, bearer string) answer {
 	t.Helper()
 	return call(t, p, http.MethodGet, p.BaseURL+"/v1/_scopes", bearer, "")
@@ -72,8 +72,8 @@ func send(t *testing.T, p *product.Product, bearer, body string) answer {
 	return call(t, p, http.MethodPost, p.MCPURL+"/mcp", bearer, body)
 }
 
-// want holds an answer to what the headers of a bucket say. What was taken comes
-// back after a minute; Redis's clock runs, so a reset may be a little less.
+// want compares the headers of an answer with a bucket's state. A used call returns after
+// one minute. The clock of Redis runs, so a reset may be a little less.
 func (a answer) want(t *testing.T, status, limit, remaining int) {
 	t.Helper()
 	if a.status != status {
@@ -108,7 +108,7 @@ func (a answer) want(t *testing.T, status, limit, remaining int) {
 // tells differs from what is wanted.
 const slack = 9
 
-// twins are two products with the same organizations and one Redis.
+// twins returns two products with the same organizations and one Redis.
 func twins(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
 	t.Helper()
 	server := storagetest.Redis(t)
@@ -220,7 +220,7 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	}
 }
 
-// A server starts without its Redis, and joins it later.
+// TestStartWithoutRedis: a server starts without its Redis, and joins it later.
 func TestStartWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)

@@ -26,7 +26,7 @@ func onRedis(t *testing.T, server *storagetest.RedisServer) store {
 	return store{Buckets: open(t, server.URL), now: core.SystemClock}
 }
 
-// raw is the server itself, for a look behind the store.
+// raw returns a connection to the Redis server itself, past the store.
 func raw(t *testing.T, server *storagetest.RedisServer) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(server.URL)
@@ -74,7 +74,7 @@ func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 	s.want(t, got, 5, 2, since)
 }
 
-// A Redis that was away is used again, and what it forgot is full.
+// TestARestart: a Redis that was away is used again, and what it forgot is full.
 func TestARestart(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
@@ -94,8 +94,8 @@ func TestARestart(t *testing.T) {
 	s.want(t, got, 2, 1, since)
 }
 
-// Two stores in two processes, each with a thousand takers, admit together what
-// one bucket holds.
+// TestTwoProcessesShareABucket: two stores in two processes, each with a thousand takers,
+// admit together what one bucket holds.
 func TestTwoProcessesShareABucket(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
@@ -148,7 +148,8 @@ func init() {
 	os.Exit(0)
 }
 
-// Whatever keeps Redis from answering, a call waits no longer than it was given.
+// TestFailuresTakeNoLongerThanAllowed: whatever keeps Redis from answering, a call waits
+// no longer than it was given.
 func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 	t.Parallel()
 	paused := storagetest.Redis(t)

@@ -97,8 +97,8 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 	}
 }
 
-// TestABucketSurvivesAClockThatIsSetBack: what was taken counts as taken now, for a
-// minute and no longer.
+// TestABucketSurvivesAClockThatIsSetBack: after a clock is set back, used calls count as
+// used at the new time, and return one minute later.
 func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	t.Parallel()
 	movable(t, func(t *testing.T, s store) {
@@ -114,7 +114,7 @@ func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// takes is the state after a call that must be admitted.
+// takes returns the state of the bucket after a call that must be admitted.
 func (s store) takes(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
 	t.Helper()
 	got, ok := s.take(t, key, limit, 1)

@@ -63,7 +63,7 @@ func takeIn(b *testing.B, p *product.Product, batch int, keys bool, sent *atomic
 	}
 }
 
-// items is a batch of the items from on.
+// items returns a batch of items, beginning with the given number.
 func items(from int64, n int, keys bool) string {
 	var body strings.Builder
 	for i := range int64(n) {

@@ -123,7 +123,7 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	}
 }
 
-// dailyWork is what a caller of the other organization does.
+// dailyWork returns the calls of the other organization.
 func dailyWork(p *product.Product, agent string) map[string]func() (*http.Request, error) {
 	with := func(method, address, authorization, kind, body string) func() (*http.Request, error) {
 		return func() (*http.Request, error) {

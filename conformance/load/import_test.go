@@ -59,7 +59,7 @@ func buildMailhelm(b *testing.B) string {
 	return binary
 }
 
-// peopleFile is a CSV file of the people, as its program wants it.
+// peopleFile writes a CSV file of the people in the format of the given program.
 func peopleFile(b *testing.B, columns string, row func(n int) string) string {
 	b.Helper()
 	file, err := os.Create(filepath.Join(b.TempDir(), "people.csv"))
@@ -86,7 +86,7 @@ func ourRow(n int) string {
 	return fmt.Sprintf("person%d@example.com,pro,Rome,%d.5,true,2026-01-02", n, n%1000)
 }
 
-// importOurs is how long the command runs.
+// importOurs returns the duration of the product's import command.
 func importOurs(b *testing.B, binary, file string) time.Duration {
 	b.Helper()
 	url := storagetest.PostgresURL(b)

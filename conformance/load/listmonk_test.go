@@ -131,7 +131,7 @@ func serveListmonk(b *testing.B, dir string, environment []string, program ...st
 	}
 }
 
-// stayAtHome lets it neither look for updates nor send mail.
+// stayAtHome turns off listmonk's search for updates and its mail.
 func stayAtHome(b *testing.B, database *url.URL) {
 	b.Helper()
 	db := openDatabase(b, database.String())
@@ -143,7 +143,8 @@ func stayAtHome(b *testing.B, database *url.URL) {
 	}
 }
 
-// listmonkConfig has the server's socket folder as its host where there is one.
+// listmonkConfig writes listmonk's configuration. The database host is the server's
+// socket folder if it has one.
 func listmonkConfig(address string, database *url.URL) string {
 	host := database.Query().Get("host")
 	if host == "" {
@@ -200,7 +201,7 @@ func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, err
 	return answer.Data, json.NewDecoder(res.Body).Decode(&answer)
 }
 
-// form is the file as the page for imports sends it.
+// form returns the file as a form of listmonk's page for imports.
 func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	b.Helper()
 	people, err := os.ReadFile(file)
@@ -221,7 +222,8 @@ func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	return &body, form.FormDataContentType()
 }
 
-// emptyDatabase is a database on the server that our own import has.
+// emptyDatabase returns an empty database on the PostgreSQL server that our own import
+// uses.
 func emptyDatabase(b *testing.B) *url.URL {
 	b.Helper()
 	address, err := url.Parse(storagetest.PostgresURL(b))

@@ -11,8 +11,8 @@ import (
 	mcpgoserver "github.com/mark3labs/mcp-go/server"
 )
 
-// bareMCPGo is a server of mcp-go without sessions, with one tool whose schema is
-// already text.
+// bareMCPGo returns a server of mcp-go without sessions, with one tool whose schema is
+// precomputed JSON.
 func bareMCPGo(b *testing.B) string {
 	b.Helper()
 	server := mcpgoserver.NewMCPServer("bare", "1")

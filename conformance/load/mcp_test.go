@@ -53,7 +53,7 @@ func BenchmarkMCPBuiltPerRequest(b *testing.B) {
 // catalogueSize is how many tools the product's catalogue is specified to have.
 const catalogueSize = 30
 
-// lookup is a call of the tool the way a client of the revision writes it.
+// lookup returns a call of the tool in the format of the protocol's revision.
 func lookup(revision, address, tool, email, token string) func() (*http.Request, error) {
 	modern := revision == "2026-07-28"
 	meta := ""
@@ -102,7 +102,8 @@ func newBareOut(email string) bareOut {
 	return bareOut{ID: "1", Email: email, Attributes: map[string]any{"plan": "pro"}}
 }
 
-// newBareServer has n typed tools, the way the SDK's own examples write them.
+// newBareServer returns a server of the SDK with n typed tools, written like the SDK's
+// examples.
 func newBareServer(n int) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
 	for i := range n {
@@ -118,7 +119,7 @@ func newBareServer(n int) *mcp.Server {
 	return s
 }
 
-// withSchema gives the fast server a schema that is already text.
+// withSchema gives the tool of the fast server a precomputed JSON schema.
 func withSchema(t *mcp.Tool) *mcp.Tool {
 	t.InputSchema = json.RawMessage(bareSchema)
 	return t

@@ -32,7 +32,7 @@ func freeRow(b *testing.B) int {
 	return 0
 }
 
-// freePort is a port of the loopback on which nothing listens at the moment.
+// freePort returns a loopback port on which nothing listens at the moment.
 func freePort(b *testing.B) string {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -68,7 +68,7 @@ func startAndStop(b *testing.B, binary, data string, idle time.Duration) (ready 
 	return ready, residentMB
 }
 
-// resident is the resident set of a process in MB, as Linux tells it.
+// resident returns the resident set of a process in MB, as Linux reports it.
 func resident(b *testing.B, pid int) float64 {
 	b.Helper()
 	if runtime.GOOS != "linux" {

@@ -108,7 +108,8 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 	})
 }
 
-// TestAConfirmationEndsToTheSecond: it is good until expires_at, and not then.
+// TestAConfirmationEndsToTheSecond: a confirmation is valid before expires_at, and
+// invalid at that second.
 func TestAConfirmationEndsToTheSecond(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
@@ -124,7 +125,7 @@ func TestAConfirmationEndsToTheSecond(t *testing.T) {
 	})
 }
 
-// other is another letter of the alphabet of tokens.
+// other returns another letter of the alphabet of tokens.
 func other(letter byte) string {
 	if letter == 'A' {
 		return "B"
@@ -165,8 +166,8 @@ func TestConfirmationsOutliveMidnight(t *testing.T) {
 	})
 }
 
-// TestARequestStateWithoutAnAnswerConfirmsNothing: a client may repeat it with
-// nobody looking, so it is asked again.
+// TestARequestStateWithoutAnAnswerConfirmsNothing: a request state without an answer does
+// not confirm: a client may resend it automatically, so the person is asked again.
 func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -196,8 +197,9 @@ func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 
 const confirmers = 1000
 
-// TestAThousandConfirmersHaveOneEffect: with keys of their own they are refused,
-// without they are told of the one effect or to wait.
+// TestAThousandConfirmersHaveOneEffect: of a thousand concurrent calls with the same
+// confirmation one has an effect. Calls with idempotency keys of their own are refused;
+// calls without get the first result or are told to wait.
 func TestAThousandConfirmersHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {

@@ -68,7 +68,7 @@ func startSigning(t *testing.T, db *storage.DB) *signing {
 	return s
 }
 
-// serve is one process of several over the database.
+// serve starts one of several processes over the database.
 func (s *signing) serve(t *testing.T) string {
 	t.Helper()
 	return standin.Serve(t, standin.Config{
@@ -125,7 +125,7 @@ type answer struct {
 	} `json:"result"`
 }
 
-// token is what the first answer hands out.
+// token returns the confirmation token of the first answer.
 func (a answer) token() string {
 	if a.Result.State != "" {
 		return a.Result.State
@@ -136,8 +136,8 @@ func (a answer) token() string {
 
 func (a answer) sent() bool { return !a.Result.IsError && a.Result.Structured["status"] == "sending" }
 
-// refusal is all of a tool error but the id of the request and the next step, which
-// is the call itself.
+// refusal returns a tool error without the request's id and the next step, which contains
+// the call itself.
 func (a answer) refusal(t *testing.T) string {
 	t.Helper()
 	if !a.Result.IsError {

@@ -148,7 +148,7 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	}
 }
 
-// byForm: a client that shows forms asks its person.
+// byForm checks that a client with forms shows one to its person.
 func (r *reach) byForm(t *testing.T) {
 	t.Helper()
 	token := r.p.Token(t, r.p.MCPURL)
@@ -164,7 +164,7 @@ func (r *reach) byForm(t *testing.T) {
 	}
 }
 
-// refused: who may not call is not asked to confirm either.
+// refused checks that a caller without the scope is refused and not asked to confirm.
 func (r *reach) refused(t *testing.T) {
 	t.Helper()
 	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")

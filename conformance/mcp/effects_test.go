@@ -11,8 +11,8 @@ import (
 
 const revision = "2025-11-25"
 
-// TestOneCallOneEffect: without a key for five minutes, with one for a day, and a
-// fresh key is a call of its own.
+// TestOneCallOneEffect: repeated calls have one effect: without an idempotency key for
+// five minutes, with one for a day. A fresh key makes a new call.
 func TestOneCallOneEffect(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -47,8 +47,8 @@ func TestOneCallOneEffect(t *testing.T) {
 	})
 }
 
-// TestExternalIDsLastThroughArchiving: the contact that has one is archived, found
-// and taken back by it.
+// TestExternalIDsLastThroughArchiving: a contact can be archived, found and restored by
+// its external id.
 func TestExternalIDsLastThroughArchiving(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -36,8 +36,8 @@ func (r *repository) OpenPullRequest(_ context.Context, _, branch string, _ core
 	return core.PullRequest{URL: "https://git.test/" + branch}, nil
 }
 
-// definitions are an operation that a repository refuses and one that becomes a
-// pull request, under names that the endpoint knows.
+// definitions returns two operations under names that the endpoint has: one that a
+// repository refuses, and one that becomes a pull request.
 func definitions() []core.Operation {
 	saved := func(context.Context, *core.Call, definitionIn) (definitionOut, error) {
 		return definitionOut{Status: "saved", Message: "Saved."}, nil
@@ -55,8 +55,8 @@ func definitions() []core.Operation {
 	return []core.Operation{core.Declare(refused), core.Declare(proposed)}
 }
 
-// serveDefinitions is the endpoint with them for the callers of s, of whom the one
-// called mine belongs to an organization with a repository.
+// serveDefinitions serves these operations for the callers of s. Only the organization of
+// the caller named mine has a repository.
 func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) {
 	t.Helper()
 	mine := s.callers["mine"]
@@ -65,9 +65,9 @@ func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) 
 	s.url = standin.Serve(t, standin.Config{Operations: definitions(), DB: s.db, Callers: s, Repositories: host, Clock: s.clock.Now})
 }
 
-// TestARepositoryOwnsDefinitions: what it refuses is git_owned, what it takes is one
-// pull request however often it is asked for, and an organization without a
-// repository notices nothing.
+// TestARepositoryOwnsDefinitions: with a repository one operation fails with git_owned
+// and the other makes a single pull request, however often it is called. Without a
+// repository both work as usual.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

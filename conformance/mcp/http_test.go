@@ -61,7 +61,7 @@ func ask(t *testing.T, p *product.Product, verb, path, token, revision, body str
 	return got
 }
 
-// tool is a call as the revisions before the last write it.
+// tool returns a tool call in the format of the revisions before the newest.
 func tool(name, arguments, key string) string {
 	meta := ""
 	if key != "" {
@@ -70,7 +70,7 @@ func tool(name, arguments, key string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, name, arguments, meta)
 }
 
-// structured is the result's value; the call must have had a result.
+// structured returns the structured content of a call that must succeed.
 func (r reply) structured(t *testing.T) map[string]any {
 	t.Helper()
 	value, ok := r.Result["structuredContent"].(map[string]any)

@@ -75,9 +75,10 @@ func (s *replayScene) request(bearer, method, path, body string) string {
 	return string(text)
 }
 
-// TestADerivedReplayEndsWithTheNextWrite: what a caller says again after it said
-// something else about the contact is done, whatever surface, tool and name the other
-// write used; and what only others wrote, or about others, changes nothing.
+// TestADerivedReplayEndsWithTheNextWrite: a call that repeats an earlier one is executed
+// again after the caller wrote something else about the contact, on any surface, with any
+// tool, by any name of the contact. Writes of other callers, or about other contacts,
+// change nothing.
 func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 	t.Parallel()
 	const out, in = `{"email":"EMAIL","unsubscribe_all":true}`, `{"email":"EMAIL","unsubscribe_all":false}`
@@ -137,8 +138,9 @@ func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 	})
 }
 
-// Membership is bound in the same way, also by the end of a list; other tools keep
-// their five minutes, whatever happens to the contact.
+// TestDerivedReplaysOfOtherTools: the same holds for membership, also after a list's
+// deletion. Calls of other tools count as repeated for five minutes, whatever happens to
+// the contact.
 func TestDerivedReplaysOfOtherTools(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -192,7 +194,8 @@ func TestDerivedReplaysOfOtherTools(t *testing.T) {
 	})
 }
 
-// Every part of a replayed result says so: the text, the structured content and _meta.
+// TestReplaysSaySo: every part of a replayed result says so: the text, the structured
+// content and _meta.
 func TestReplaysSaySo(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -225,7 +228,7 @@ func TestReplaysSaySo(t *testing.T) {
 	}
 }
 
-// listedProperties are the members that a tool's output schema lists.
+// listedProperties returns the members in a tool's output schema.
 func listedProperties(t *testing.T, p *product.Product, token, name string) map[string]any {
 	t.Helper()
 	listed := post(t, p, token, revision, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

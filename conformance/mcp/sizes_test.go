@@ -20,7 +20,7 @@ const (
 	usualSize = 8 << 10
 )
 
-// parts are the lengths of a result's text and structured content on the wire.
+// parts returns the lengths of a result's text and structured content as sent, in bytes.
 func parts(t *testing.T, body string) (int, int) {
 	t.Helper()
 	var answer struct {
@@ -53,7 +53,7 @@ func schemasOf(t *testing.T, p *product.Product, token string) map[string]*valid
 	return compiled
 }
 
-// dayOfCalls are calls of all tools as agents make them, well and badly.
+// dayOfCalls returns valid and invalid calls of all tools, as agents make them.
 func dayOfCalls(known string) map[string][]string {
 	return map[string][]string{
 		"contacts_lookup":              {`{"email":"` + known + `"}`, `{"external_id":"customer-1001"}`, `{"email":"nobody@example.com"}`, `{}`},
@@ -84,7 +84,8 @@ func dayOfCalls(known string) map[string][]string {
 	}
 }
 
-// In an organization as there are many, nearly every answer is small.
+// TestAnswersAreUsuallySmall: in an organization as there are many, nearly every answer
+// is small.
 func TestAnswersAreUsuallySmall(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -112,8 +113,8 @@ func TestAnswersAreUsuallySmall(t *testing.T) {
 	}
 }
 
-// flood gives an organization whatever it may store at its largest: long names,
-// many lists with one contact on all of them, attributes full of wide characters.
+// flood fills an organization with data of maximum size: long names, many lists with the
+// same contact, attributes full of wide characters.
 func flood(t *testing.T, p *product.Product, count int) {
 	t.Helper()
 	store, now := p.DB.Audience(), p.Clock.Now()
@@ -154,7 +155,8 @@ func flood(t *testing.T, p *product.Product, count int) {
 	}
 }
 
-// However much there is, an answer fits, fits its schema, and says how much.
+// TestNoAnswerIsTooLarge: however much there is, an answer fits, fits its schema, and
+// says how much.
 func TestNoAnswerIsTooLarge(t *testing.T) {
 	t.Parallel()
 	const lists = 10_000
@@ -186,7 +188,8 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 	}
 }
 
-// A refusal names what was wrong by its place, never by an address.
+// TestNoErrorTextHoldsAnAddress: a refusal names what was wrong by its place, never by an
+// address.
 func TestNoErrorTextHoldsAnAddress(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
-// The official suite runs every scenario that a revision requires against the
-// endpoint with the suite's own tools. What may fail is in testdata/suite, a
+// TestOfficialSuite: the official suite runs every scenario that a revision requires
+// against the endpoint with the suite's own tools. What may fail is in testdata/suite, a
 // scenario and its reason on each line; one that passes all the same fails the run.
 func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
@@ -57,8 +57,8 @@ func sameChecks(a, b []string) bool {
 	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Sorted(slices.Values(b)))
 }
 
-// The suite itself objects to a warning that no baseline expects, and to an entry
-// of a baseline that passes.
+// TestTheSuiteObjectsToWarningsAndStaleEntries: the suite itself objects to a warning
+// that no baseline expects, and to an entry of a baseline that passes.
 func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 	t.Parallel()
 	const revision, warning = "2025-11-25", "server-sse-multiple-streams:server-sse-multiple-streams-session"
@@ -84,8 +84,9 @@ func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 	}
 }
 
-// Without a session id the suite does not try this at 2025-11-25: requests at the
-// same time, under ids of one client or under the same id, each get their answer.
+// TestRequestsAtTheSameTime: without a session id the suite does not try this at
+// 2025-11-25: requests at the same time, under ids of one client or under the same id,
+// each get their answer.
 func TestRequestsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	address, client := startSuiteTools(t, "http://page.test"), &http.Client{Timeout: time.Minute}
@@ -128,8 +129,8 @@ var must = map[string][]string{
 	},
 }
 
-// Steps of progress come before the result, as events and in order, at every
-// revision; a client that takes no events gets none.
+// TestProgressIsAStreamThatEndsWithTheResult: steps of progress come before the result,
+// as events and in order, at every revision; a client that takes no events gets none.
 func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	t.Parallel()
 	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: standin.Token, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
@@ -179,8 +180,8 @@ func bearerProxy(t *testing.T) string {
 	return origin
 }
 
-// scenariosIn are the scenarios of a baseline with the checks that are excused, nil
-// for a whole scenario. An entry without a reason fails the test.
+// scenariosIn returns the scenarios of a baseline with their excused checks, nil for a
+// whole scenario. An entry without a reason fails the test.
 func scenariosIn(t *testing.T, baseline string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(baseline)

@@ -16,8 +16,9 @@ func (s *scene) joinOther() {
 	s.must(s.p.DB.Members().SetMember(s.t.Context(), members.Member{OrgID: s.p.Other.OrgID, UserID: s.victim.ID, Role: members.Owner}))
 }
 
-// What a person allows in one organization reaches nothing of another one of
-// theirs, and a client of one cannot be allowed anything in another.
+// TestAttackOrganizationConfusion: what a person allows in one organization reaches
+// nothing of another one of theirs, and a client of one cannot be allowed anything in
+// another.
 func TestAttackOrganizationConfusion(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -73,8 +74,8 @@ func TestAttackOrganizationConfusion(t *testing.T) {
 	})
 }
 
-// A decision counts when it comes from the page that was shown to this person, in
-// this session, for this request.
+// TestAttackForgedConsent: a decision counts when it comes from the page that was shown
+// to this person, in this session, for this request.
 func TestAttackForgedConsent(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -131,7 +132,7 @@ func TestAttackForgedConsent(t *testing.T) {
 	})
 }
 
-// changed is a form with one member set to another value.
+// changed returns a form with one field set to another value.
 func changed(form url.Values, name, value string) url.Values {
 	other := url.Values{}
 	for k, v := range form {

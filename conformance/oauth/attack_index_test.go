@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestAttackIndex holds ATTACKS.md to the tests: what a row names exists, and no
-// attack is missing from it.
+// TestAttackIndex: every test that a row of ATTACKS.md names exists, and every attack
+// test has a row.
 func TestAttackIndex(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("ATTACKS.md")
@@ -46,8 +46,8 @@ func TestAttackIndex(t *testing.T) {
 	}
 }
 
-// testsIn are the test functions of a folder, each with the texts that it holds,
-// among which are the names of its subtests.
+// testsIn returns the test functions of a folder, each with the string literals in it,
+// which include the names of its subtests.
 func testsIn(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// audienceOfAnswer is what a client that talks to several servers checks of an
-// answer before it does anything with it (RFC 9207 section 2.4).
+// audienceOfAnswer checks an authorization answer like a client of several servers (RFC
+// 9207 section 2.4).
 func audienceOfAnswer(answer url.Values, expected, state string, promised bool) error {
 	switch {
 	case len(answer["iss"]) > 1 || len(answer["state"]) > 1 || len(answer["code"]) > 1 || len(answer["error"]) > 1:
@@ -25,8 +25,8 @@ func audienceOfAnswer(answer url.Values, expected, state string, promised bool) 
 	return nil
 }
 
-// A client that was tricked into mixing this server up with another notices by
-// the issuer, which is in every answer and in the metadata alike.
+// TestAttackMixUp: a client that was tricked into mixing this server up with another
+// notices by the issuer, which is in every answer and in the metadata alike.
 func TestAttackMixUp(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

@@ -49,14 +49,15 @@ func (s *scene) walk(b *http.Client, from ...string) (map[string]answer, []strin
 	return pages, targets
 }
 
-// starts are where a walk begins: pages that no link leads to, and whatever the
-// app may have at its usual addresses.
+// starts returns the addresses where a walk begins: pages without a link to them, and
+// common paths of web applications.
 func (s *scene) starts() []string {
 	return []string{"/login", "/dashboard", "/oauth/authorize?" + query(s.app), "/login?next=%2Fdashboard"}
 }
 
-// No page can be put into a frame of another site, pages of refusals included
-// (RFC 9700 section 4.16), none is kept by a browser, none tells where it was.
+// TestAttackClickjacking: no page can be put into a frame of another site, pages of
+// refusals included (RFC 9700 section 4.16), none is kept by a browser, none tells where
+// it was.
 func TestAttackClickjacking(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -108,8 +109,8 @@ func TestAttackClickjacking(t *testing.T) {
 	}
 }
 
-// A form that another site sends with the victim's cookie does nothing, whatever
-// page of the app it copies; nor does one of a sandboxed frame.
+// TestAttackCrossSiteForms: a form that another site sends with the victim's cookie does
+// nothing, whatever page of the app it copies; nor does one of a sandboxed frame.
 func TestAttackCrossSiteForms(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

@@ -116,8 +116,9 @@ var loopbackMutations = map[string]string{
 	"query on a port":           "http://127.0.0.1:7777/cb?x=y",
 }
 
-// Whoever sends a victim to the consent page with one of these gets nothing: the
-// browser is sent nowhere, signed in or not, and nothing is put to the victim.
+// TestAttackRedirectURI: whoever sends a victim to the consent page with one of these
+// gets nothing: the browser is sent nowhere, signed in or not, and nothing is put to the
+// victim.
 func TestAttackRedirectURI(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -150,7 +151,7 @@ func TestAttackRedirectURI(t *testing.T) {
 	}
 }
 
-// on is the scene for a subtest.
+// on returns the scene for a subtest.
 func (s *scene) on(t *testing.T) *scene {
 	copied := *s
 	copied.t = t
@@ -173,10 +174,10 @@ func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
 	}
 }
 
-// The loopback rule: of a redirect URI on a loopback host, and of no other, the
-// port may be any, for a public client that registered itself. The code comes to
-// the port that asked, and is good for it alone. Every other client is sent where
-// it is registered, byte for byte.
+// TestLoopbackPortRule: the loopback rule: of a redirect URI on a loopback host, and of
+// no other, the port may be any, for a public client that registered itself. The code
+// comes to the port that asked, and is good for it alone. Every other client is sent
+// where it is registered, byte for byte.
 func TestLoopbackPortRule(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// from is a browser on another address of this machine.
+// from returns a browser that connects from another address of this machine.
 func (s *scene) from(address string) *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -74,8 +74,8 @@ func TestAttackGuessingPasswords(t *testing.T) {
 	})
 }
 
-// One machine that goes through a list of addresses is stopped as well; others
-// sign in meanwhile. The answers do not say which address exists.
+// TestAttackListOfStolenPasswords: one machine that goes through a list of addresses is
+// stopped as well; others sign in meanwhile. The answers do not say which address exists.
 func TestAttackListOfStolenPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -101,8 +101,8 @@ func TestAttackListOfStolenPasswords(t *testing.T) {
 	})
 }
 
-// A secret that was in the browser before signing in is worth nothing afterwards,
-// whoever put it there, and an ended session stays ended.
+// TestAttackSessionFixation: a secret that was in the browser before signing in is worth
+// nothing afterwards, whoever put it there, and an ended session stays ended.
 func TestAttackSessionFixation(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -170,7 +170,7 @@ func (s *scene) expectSession(secret, email string) {
 	}
 }
 
-// After signing in nobody is led off this host.
+// TestAttackOpenRedirect: after signing in nobody is led off this host.
 func TestAttackOpenRedirect(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

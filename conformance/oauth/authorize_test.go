@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// What does not name a known client and one of its redirect URIs, letter by
-// letter, sends the browser nowhere.
+// TestAuthorizationNeverRedirectsToAStranger: what does not name a known client and one
+// of its redirect URIs, letter by letter, sends the browser nowhere.
 func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -59,7 +59,8 @@ func (w *world) expectNowhere(t *testing.T, q string) {
 	}
 }
 
-// Every other fault goes back to the client, with its state and our name.
+// TestAuthorizationErrorsGoBack: every other fault goes back to the client, with its
+// state and our name.
 func TestAuthorizationErrorsGoBack(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -111,7 +112,7 @@ func TestAuthorizationErrorsGoBack(t *testing.T) {
 	})
 }
 
-// returned are the parameters that a redirect adds to the URI given.
+// returned returns the parameters that a redirect adds to a redirect URI.
 func (w *world) returned(uri, redirect string) url.Values {
 	w.t.Helper()
 	rest, ok := strings.CutPrefix(redirect, uri)
@@ -180,7 +181,8 @@ func TestApprovalAnswers(t *testing.T) {
 	})
 }
 
-// A grant holds no more than was asked for, chosen and within the person's means.
+// TestApprovalIsACeiling: a grant holds no more than was asked for, chosen and within the
+// person's means.
 func TestApprovalIsACeiling(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

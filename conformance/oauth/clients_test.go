@@ -48,8 +48,8 @@ type librarySight struct {
 	UnknownResource      string `json:"unknownResource"`
 }
 
-// Libraries that others wrote go through everything that the server offers:
-// discovery, code with PKCE, state and iss, refresh, revocation, client
+// TestLibrariesOfOthers: libraries that others wrote go through everything that the
+// server offers: discovery, code with PKCE, state and iss, refresh, revocation, client
 // credentials, resource indicators.
 func TestLibrariesOfOthers(t *testing.T) {
 	t.Parallel()
@@ -113,7 +113,7 @@ func insertClient(t *testing.T, p *product.Product, secretHash []byte, redirect 
 	return c.ClientID
 }
 
-// grantsOf are a client's grants as the product lists them.
+// grantsOf returns a client's grants as the product lists them.
 func grantsOf(t *testing.T, p *product.Product, clientID string) []access.Grant {
 	t.Helper()
 	all, err := p.DB.Grants().Grants(t.Context(), p.OrgID, "", 100)

@@ -36,8 +36,8 @@ func TestCodeExchange(t *testing.T) {
 	})
 }
 
-// Each presents a good code wrongly. The code is in the wrong hands then, so the
-// right client does not get anything for it afterwards either.
+// TestCodePresentedWrongly: each presents a good code wrongly. The code is in the wrong
+// hands then, so the right client does not get anything for it afterwards either.
 func TestCodePresentedWrongly(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -99,7 +99,8 @@ func (w *world) redeemWith(c registered, code string, pairs ...string) answer {
 	return w.post(oauth.TokenPath, c, all...)
 }
 
-// What is wrong with the form of a request is said without using the code up.
+// TestMalformedExchangeCostsNoCode: a request with a malformed parameter is refused and
+// does not use up the code.
 func TestMalformedExchangeCostsNoCode(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -130,7 +131,7 @@ func TestVerifiersOfAllLengths(t *testing.T) {
 	})
 }
 
-// A code that comes twice ends what the first one brought.
+// TestCodeReplayEndsTheFamily: a code that comes twice ends what the first one brought.
 func TestCodeReplayEndsTheFamily(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

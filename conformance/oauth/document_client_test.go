@@ -37,7 +37,7 @@ func newDocumentHost(t *testing.T) *documentHost {
 	return h
 }
 
-// trusted are the certificates of every document host.
+// trusted returns the certificates of all document hosts.
 func trusted(t *testing.T) *x509.CertPool {
 	t.Helper()
 	server := httptest.NewTLSServer(http.NotFoundHandler())
@@ -91,7 +91,7 @@ type tokenPair struct {
 	Error   string `json:"error"`
 }
 
-// authorized lets the client in and redeems the code.
+// authorized approves the client and redeems the code.
 func (g *guest) authorized() tokenPair {
 	g.t.Helper()
 	back, err := url.Parse(g.allow(g.question()))
@@ -129,7 +129,7 @@ func (g *guest) calls(status int, what string, with tokenPair) {
 	g.do(status, http.MethodGet, g.p.BaseURL+"/v1/"+what, http.NoBody, "Authorization", "Bearer "+with.Access)
 }
 
-// blocking is the task of an operator in another process.
+// blocking returns the operator's tasks on clients, as another process would run them.
 func blocking(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
 		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,
@@ -162,7 +162,8 @@ func documentClients(t *testing.T, test func(t *testing.T, g *guest, h *document
 	})
 }
 
-// From an address alone to an answer of the API, with one read of the document.
+// TestDocumentClientIsLetIn: from an address alone to an answer of the API, with one read
+// of the document.
 func TestDocumentClientIsLetIn(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
@@ -201,7 +202,7 @@ func TestDocumentClientIsLetIn(t *testing.T) {
 	})
 }
 
-// What the document says now is what the next authorization goes by.
+// TestDocumentChanges: what the document says now is what the next authorization goes by.
 func TestDocumentChanges(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
@@ -231,8 +232,8 @@ func TestDocumentChanges(t *testing.T) {
 	})
 }
 
-// An organization that blocks a client ends what its own people allowed, and
-// nothing else; unblocking brings nothing back.
+// TestBlockedDocumentClient: an organization that blocks a client ends what its own
+// people allowed, and nothing else; unblocking brings nothing back.
 func TestBlockedDocumentClient(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) { g.blockAndUnblock() })
@@ -288,7 +289,8 @@ func (g *guest) blockAndUnblock() {
 	}
 }
 
-// Approval itself refuses a client that was blocked since the page was shown.
+// TestApprovalOfABlockedClient: approval itself refuses a client that was blocked since
+// the page was shown.
 func TestApprovalOfABlockedClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

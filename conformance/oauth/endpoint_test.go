@@ -46,7 +46,7 @@ func (w *world) expectRefused(t *testing.T, attempts []attempt) {
 
 const cc = "grant_type=client_credentials"
 
-// inBody is the client's id and secret as parameters, to be put behind others.
+// inBody returns the client's id and secret as parameters to append to others.
 func (c registered) inBody() string {
 	return "&client_id=" + c.ClientID + "&client_secret=" + c.secret
 }

@@ -130,8 +130,8 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 	}
 }
 
-// TestANodeThatWasNotToldForgetsAll: when the connection that tells it is made again, a
-// revocation may have been missed.
+// TestANodeThatWasNotToldForgetsAll: a server that reconnects to the notifications of the
+// database empties its caches, because it may have missed a revocation.
 func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)
@@ -155,13 +155,15 @@ func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	}
 }
 
-// TestOneProcessIsToldOfNothing: on SQLite it knows of its changes itself.
+// TestOneProcessIsToldOfNothing: on SQLite there are no notifications: the only process
+// updates its caches itself.
 func TestOneProcessIsToldOfNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.SQLite(t).FollowAccessChanges(t.Context(), func(c access.Change) { t.Errorf("told of %+v", c) })
 }
 
-// TestRevocationReachesAnotherServer: two whole servers over one PostgreSQL.
+// TestRevocationReachesAnotherServer: two servers share one PostgreSQL database; a
+// revocation at one reaches the other.
 func TestRevocationReachesAnotherServer(t *testing.T) {
 	t.Parallel()
 	one := product.Start(t, product.Options{Postgres: true})

@@ -45,8 +45,8 @@ func (w *world) application(orgID, secret string, redirects ...string) registere
 	return registered{Client: c, secret: secret}
 }
 
-// selfRegistered is a client that belongs to no organization, as dynamic
-// registration stores it; without a secret it is public.
+// selfRegistered stores a client without an organization, like dynamic registration.
+// Without a secret it is public.
 func selfRegistered(secret, scopes string, at time.Time, redirects ...string) registered {
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "application", Environment: core.Live, Kind: access.DynamicClient,
@@ -75,8 +75,8 @@ func (w *world) person(orgID, name string, role members.Role, may ...members.Per
 	return m
 }
 
-// query is an authorization request of a client, with changes in pairs of name
-// and value; the value "-" leaves a parameter out.
+// query returns an authorization request of a client, changed by pairs of name and value.
+// The value "-" removes a parameter.
 func query(c registered, pairs ...string) string {
 	values := url.Values{
 		"response_type": {"code"}, "client_id": {c.ClientID}, "redirect_uri": {c.RedirectURIs[0]}, "state": {"s 1&"},
@@ -101,7 +101,7 @@ func (w *world) authorization(c registered, pairs ...string) oauth.Authorization
 	return request
 }
 
-// code lets ann approve everything, and returns the authorization code.
+// code approves everything as ann and returns the authorization code.
 func (w *world) code(c registered, pairs ...string) string {
 	w.t.Helper()
 	return w.codeFor(w.ann, c, pairs...)
@@ -151,13 +151,13 @@ func (w *world) revoke(c registered, token string, pairs ...string) answer {
 	return w.post(oauth.RevocationPath, c, append([]string{"token", token}, pairs...)...)
 }
 
-// family is what ann's approval gives a client: both tokens.
+// family returns the two tokens that ann's approval gives a client.
 func (w *world) family(c registered, pairs ...string) answer {
 	w.t.Helper()
 	return w.granted(w.redeem(c, w.code(c, pairs...)))
 }
 
-// granted is an answer that must hold both tokens.
+// granted returns the answer. It fails the test unless the answer has both tokens.
 func (w *world) granted(a answer) answer {
 	w.t.Helper()
 	if a.status != http.StatusOK || a.AccessToken == "" || a.RefreshToken == nil || !access.IsRefreshToken(*a.RefreshToken) {

@@ -21,8 +21,8 @@ func (w *world) rotate(atOnce bool) string {
 	return next.ID
 }
 
-// elsewhere is a resource host in another process: its keys and its memory are
-// its own.
+// elsewhere returns the resource host of another process, with its own copy of the keys
+// and its own caches.
 func (w *world) elsewhere() (*signing.Keys, *access.Authenticator) {
 	w.t.Helper()
 	keys, err := signing.NewKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
@@ -91,8 +91,8 @@ func TestTokensOutliveARotation(t *testing.T) {
 	})
 }
 
-// A process that has not heard of a rotation signs with the old key, and meets
-// tokens of the new one.
+// TestProcessesThatDisagreeAcceptEachOther: a process that has not heard of a rotation
+// signs with the old key, and meets tokens of the new one.
 func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -114,8 +114,8 @@ func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	})
 }
 
-// Access tokens end with their key, in another process once it reads the keys;
-// what people allowed goes on.
+// TestRevokingOldKeysEndsAccessTokensAlone: access tokens end with their key, in another
+// process once it reads the keys; what people allowed goes on.
 func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -41,7 +41,7 @@ func scenesOnce(t *testing.T, attack func(t *testing.T, s *scene)) {
 	product.Once(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
 }
 
-// oneScene is for attacks that are decided before a database is asked.
+// oneScene returns a scene for attacks that are refused before a database is read.
 func oneScene(t *testing.T) *scene {
 	t.Helper()
 	return newScene(t, product.Start(t, product.Options{}))
@@ -183,7 +183,7 @@ func (s *scene) decide(b *http.Client, query, decision string) *url.URL {
 	return u
 }
 
-// code is a code that the victim allowed.
+// code returns an authorization code that the victim approved.
 func (s *scene) code(c registered, pairs ...string) string {
 	s.t.Helper()
 	u := s.decide(s.signedIn(), query(c, pairs...), "approve")
@@ -223,7 +223,7 @@ func (s *scene) refresh(c registered, token string, pairs ...string) answer {
 	return s.post(oauth.TokenPath, c, append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
-// tokens is what the victim's approval gives a client.
+// tokens returns the tokens that the victim's approval gives a client.
 func (s *scene) tokens(c registered, pairs ...string) answer {
 	s.t.Helper()
 	return s.granted(s.redeem(c, s.code(c, pairs...)))

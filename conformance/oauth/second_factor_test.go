@@ -73,7 +73,8 @@ func (g *guarded) code(steps int) string {
 	return code
 }
 
-// half is a browser after the password.
+// half returns a browser that has passed the password page, and not yet the second
+// factor.
 func (g *guarded) half() *http.Client {
 	g.t.Helper()
 	b := g.browser()
@@ -195,7 +196,8 @@ func TestGuessingCodesIsThrottledAcrossSessions(t *testing.T) {
 	})
 }
 
-// One organization requires a second factor, another does not.
+// TestOrganizationRequiresSecondFactor: one organization requires a second factor,
+// another does not.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -231,7 +233,7 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	})
 }
 
-// passkeyOf is an authenticator with a passkey of the victim for this product.
+// passkeyOf returns an authenticator with a passkey of the victim for this product.
 func (s *scene) passkeyOf() (virtualwebauthn.RelyingParty, virtualwebauthn.Authenticator, virtualwebauthn.Credential) {
 	site := virtualwebauthn.RelyingParty{ID: "localhost", Name: "Mailhelm", Origin: s.p.AppURL}
 	holder := virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte(s.victim.ID)})

@@ -73,7 +73,7 @@ func (v *visit) do(status int, method, address string, content io.Reader, header
 
 var formMember = regexp.MustCompile(`<input type="(?:hidden|checkbox)" name="([a-z_]+)" value="([^"]*)"( checked)?`)
 
-// formOf is the consent form with every scope marked.
+// formOf returns the consent form with every scope selected.
 func formOf(page string) url.Values {
 	page, _, _ = strings.Cut(page, "</form>")
 	form := url.Values{}
@@ -122,8 +122,8 @@ func application(t *testing.T, p *product.Product) access.Client {
 	return c
 }
 
-// From nothing but a password to a tool's answer: sign in, consent, code, token,
-// call; and after signing out everywhere, nobody is signed in.
+// TestPersonAllowsAnAssistant: from nothing but a password to a tool's answer: sign in,
+// consent, code, token, call; and after signing out everywhere, nobody is signed in.
 func TestPersonAllowsAnAssistant(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// The official MCP conformance suite finds nothing to object to in the
+// TestOfficialSuite: the official MCP conformance suite finds nothing to object to in the
 // authorization server, not even a warning.
 func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
@@ -53,8 +53,8 @@ func follow(t *testing.T, p *product.Product, address string) {
 	}
 }
 
-// freePort is a port of the loopback that was free a moment ago; the suite wants
-// a number.
+// freePort returns a loopback port that was free a moment ago. The suite needs a fixed
+// number.
 func freePort(t *testing.T) int {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

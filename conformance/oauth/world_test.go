@@ -142,8 +142,8 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	return w
 }
 
-// authenticator is one of another process: it shares the stores and remembers
-// for itself.
+// authenticator returns the authenticator of another process: it shares the stores and
+// has a cache of its own.
 func (w *world) authenticator() *access.Authenticator {
 	return access.NewAuthenticator(access.AuthenticatorConfig{
 		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()},
@@ -262,7 +262,7 @@ func (w *world) token(c registered, pairs ...string) answer {
 	return w.do(r)
 }
 
-// goodToken is a token that must be granted.
+// goodToken returns a token. It fails the test if the request is refused.
 func (w *world) goodToken(c registered, pairs ...string) string {
 	w.t.Helper()
 	a := w.token(c, pairs...)

@@ -50,17 +50,17 @@ func ask(t *testing.T, p *product.Product, a asking) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// agent is a message to the agent endpoint at the revision with the handshake.
+// agent sends a message to the agent endpoint, at the revision with the handshake.
 func agent(p *product.Product, token, body string) asking {
 	return asking{http.MethodPost, p.MCPURL + "/mcp", token, body, map[string]string{"MCP-Protocol-Version": legacy}}
 }
 
-// tool is a call; meta is the members of _meta.
+// tool returns a tool call; meta is the content of _meta.
 func tool(id, name, arguments, meta string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{%s}}}`, id, name, arguments, meta)
 }
 
-// metrics are the samples that a server shows, by series.
+// metrics returns the samples of a server's metrics, by series.
 func metrics(t *testing.T, client *http.Client, admin string) (map[string]float64, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, admin+"/metrics", nil)

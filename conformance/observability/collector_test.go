@@ -74,7 +74,8 @@ func (c *collector) take(r *http.Request) error {
 	return nil
 }
 
-// named are the spans of a name. The product must have ended, so that all are there.
+// named returns the spans with a name. Call it after the product has ended, which flushes
+// all spans.
 func (c *collector) named(t *testing.T, name string) []*tracepb.Span {
 	t.Helper()
 	c.mu.Lock()
@@ -91,7 +92,7 @@ func (c *collector) named(t *testing.T, name string) []*tracepb.Span {
 	return found
 }
 
-// one is the only span of a name.
+// one returns the only span with a name.
 func (c *collector) one(t *testing.T, name string) *tracepb.Span {
 	t.Helper()
 	found := c.named(t, name)
@@ -109,7 +110,7 @@ func (c *collector) names() []string {
 	return names
 }
 
-// texts are attributes by name, integers in decimal.
+// texts returns attributes by name as text, integers in decimal.
 func texts(attributes []*commonpb.KeyValue) map[string]string {
 	all := make(map[string]string, len(attributes))
 	for _, a := range attributes {

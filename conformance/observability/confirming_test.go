@@ -49,8 +49,8 @@ const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
 
 const agreed = `,"inputResponses":{"confirm":{"action":"accept","content":{"confirm":true}}}`
 
-// TestGoldenConfirmationsAndTruncations: what the product's operations of today do not
-// do, on the same rails.
+// TestGoldenConfirmationsAndTruncations: no operation of the product needs a confirmation
+// or truncates its answer yet, so the test adds such operations to the same rails.
 func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	t.Parallel()
 	s := startScene(t)
@@ -109,7 +109,7 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	golden(t, described(text))
 }
 
-// described are the lines that say what the metrics are, and their labels.
+// described returns the lines with the metrics' help texts, types and labels.
 func described(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -120,7 +120,8 @@ func described(text string) string {
 	return strings.Join(lines, "")
 }
 
-// golden holds the names and help texts: dashboards and alarms are built on them.
+// golden compares the metrics' names and help texts with the stored ones. Dashboards and
+// alarms depend on them.
 func golden(t *testing.T, got string) {
 	t.Helper()
 	const file = "testdata/metrics.txt"

@@ -15,8 +15,8 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// TestSpansOfEvents: what brings events has spans as every request has, below what it
-// names as their parent, and they hold neither the address nor the event.
+// TestSpansOfEvents: requests with events have spans like all requests, below the parent
+// that they name. The spans contain neither the address nor the event.
 func TestSpansOfEvents(t *testing.T) {
 	t.Parallel()
 	const path, key, topic, span = "half-a-secret", "the other half", "arn:aws:sns:eu-west-1:111122223333:events", "POST /ingest/ses/{path}"

@@ -15,7 +15,8 @@ type movement struct {
 	series string
 }
 
-// TestEachMetricMoves: one thing happens, and the series that counts it goes up.
+// TestEachMetricMoves: each case causes one event and checks that the series for it rises
+// by one.
 func TestEachMetricMoves(t *testing.T) {
 	t.Parallel()
 	limit := 60

@@ -37,9 +37,9 @@ func traced(t *testing.T, requests func(t *testing.T, p *product.Product)) (*col
 	return c, p
 }
 
-// TestParents: what the message names is the parent, and the HTTP request is
-// then linked; without it the HTTP request is the parent. The operation's span
-// is below either, over REST too.
+// TestParents: a parent that the message names is the span's parent, and the HTTP request
+// is linked. Otherwise the HTTP request is the parent. The operation's span is below it,
+// over REST too.
 func TestParents(t *testing.T) {
 	t.Parallel()
 	meta := `"traceparent":"` + traceparent(metaTrace, metaSpan) + `","tracestate":"vendor=one","baggage":"who=nobody"`
@@ -117,8 +117,8 @@ func wantBelow(t *testing.T, parent, child *tracepb.Span) {
 	}
 }
 
-// TestAttributes: each span says what the conventions ask of it, and errors have
-// a type.
+// TestAttributes: each span has the attributes of OpenTelemetry's conventions, and errors
+// have a type.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	c, p := traced(t, func(t *testing.T, p *product.Product) {
@@ -199,7 +199,7 @@ func messageOf(method, id string) map[string]string {
 	return all
 }
 
-// A collector that is away costs no call and hardly holds up the end.
+// TestNoCollector: a collector that is away costs no call and hardly holds up the end.
 func TestNoCollector(t *testing.T) {
 	t.Parallel()
 	c := startCollector(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestActivitiesAreTheSameOnBothSurfaces: the same items come to the same results, and
-// what either recorded, the route shows.
+// TestActivitiesAreTheSameOnBothSurfaces: the same items give the same results on both
+// surfaces, and the route returns the activities that either recorded.
 func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -57,9 +57,9 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// TestAnyPropertiesAreTakenOnBothSurfaces: whatever JSON they are, they are kept to the
-// byte, calls that differ in nothing else are two, and predicates go on reading the
-// members that mean one thing.
+// TestAnyPropertiesAreTakenOnBothSurfaces: properties may be any JSON on both surfaces
+// and are stored byte for byte. Calls that differ only in them are two calls. Predicates
+// read the members that are not ambiguous.
 func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -111,8 +111,8 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// outcomes are results without ids of activities, which differ, and without whether an
-// item was there before: the second of two calls finds what the first has left.
+// outcomes returns results without activities' ids, which differ, and without whether an
+// item is a duplicate: the second call always finds the items of the first.
 func outcomes(results any) []any {
 	items, _ := results.([]any)
 	for _, item := range items {

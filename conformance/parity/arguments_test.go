@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestToolsRefuseByName: what a tool that reads mail cannot take is refused for the
-// argument at fault, as an error of the tool.
+// TestToolsRefuseByName: a tool that reads mail refuses an invalid argument with a tool
+// error that names the argument.
 func TestToolsRefuseByName(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -59,8 +59,8 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// TestNoReadShowsAnotherOrganizationsThings: two organizations ask everything that
-// needs no argument, and no id is in both their answers.
+// TestNoReadShowsAnotherOrganizationsThings: two organizations call every operation
+// without arguments. No id is in the answers to both.
 func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -11,8 +11,8 @@ import (
 
 const recipient = "parity@example.com"
 
-// recordMessages gives both organizations a message that bounced. The ids are the
-// same, because each organization has its own.
+// recordMessages gives both organizations a bounced message with the same ids, which are
+// unique within an organization only.
 func recordMessages(t *testing.T, p *product.Product) {
 	t.Helper()
 	for _, org := range []string{p.OrgID, p.Other.OrgID} {

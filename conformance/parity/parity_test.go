@@ -197,8 +197,8 @@ func send(t *testing.T, p *product.Product, method, address, token, body string)
 	return answer, res.StatusCode
 }
 
-// TestEveryOperationIsReachableAndComparedWhereItCan: an operation has a tool, a
-// route or both, and those with both are compared above.
+// TestEveryOperationIsReachableAndComparedWhereItCan: every operation has a tool, a route
+// or both. Those with both are compared by the tests above.
 func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
 	t.Parallel()
 	compared := map[string]bool{}

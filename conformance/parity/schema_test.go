@@ -8,10 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestSchemaListsWhatPredicatesMayTest: a property of an activity that was promoted over
-// the route is in the schema that agents read, by activity and name, with its type as it
-// is now, until it ends; predicates take it for just as long; another organization has
-// none of it.
+// TestSchemaListsWhatPredicatesMayTest: a property that was promoted over the route is in
+// the schema that agents read, with its current type, until it is removed. Predicates
+// accept it for exactly that time. Other organizations do not see it.
 func TestSchemaListsWhatPredicatesMayTest(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -30,9 +30,9 @@ var hiddenOfSegments = map[string]bool{
 	"description": true, "profile_version": true, "eval_warning_at": true, "origin": true, "source_path": true, "created_at": true, "updated_at": true,
 }
 
-// TestPredicatesFindTheSameOnBothSurfaces: a predicate finds the same people, and one
-// that is wrong is wrong for the same reason. A route refuses it; a tool's result tells
-// of it, because an agent tries predicates until one is right.
+// TestPredicatesFindTheSameOnBothSurfaces: a predicate selects the same contacts on both
+// surfaces. A faulty predicate has the same fault on both: the route refuses it, and the
+// tool returns the fault in its result, because agents try until a predicate works.
 func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -85,8 +85,8 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// TestPredicatesHaveTheSameLimitsOnBothSurfaces: what fits is answered, and one more of
-// anything that is limited is refused by the name of the limit.
+// TestPredicatesHaveTheSameLimitsOnBothSurfaces: both surfaces accept a predicate at each
+// limit, and refuse one above it with the limit's name.
 func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -118,13 +118,13 @@ func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// joined is the text so many times.
+// joined returns the text repeated n times.
 func joined(n int, text, by string) string {
 	return strings.TrimSuffix(strings.Repeat(text+by, n), by)
 }
 
-// TestPreviewsFindNobodyElses: neither surface counts or shows who is in another
-// organization, whatever a predicate says.
+// TestPreviewsFindNobodyElses: a preview on either surface neither counts nor shows
+// contacts of another organization, whatever the predicate.
 func TestPreviewsFindNobodyElses(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -55,7 +55,7 @@ func suppressionCases() []sameness {
 	}
 }
 
-// suppressedOf is what a check and the entry itself both tell.
+// suppressedOf returns the members that the check and the entry itself have in common.
 func suppressedOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	of := func(from map[string]any) map[string]any {
 		return map[string]any{"reason": from["reason"], "suppressed_at": from["suppressed_at"]}
@@ -131,7 +131,8 @@ func TestSuppressionOverREST(t *testing.T) {
 	})
 }
 
-// Whatever stands in the path or the query is refused by name or answered.
+// TestHostileAddresses: whatever stands in the path or the query is refused by name or
+// answered.
 func TestHostileAddresses(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

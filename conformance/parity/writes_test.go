@@ -27,7 +27,7 @@ func TestFailedWritesSayTheSame(t *testing.T) {
 	})
 }
 
-// TestBothSurfacesWriteOneContact: what a tool wrote, a route reads, and the reverse.
+// TestBothSurfacesWriteOneContact: a route reads what a tool wrote, and the reverse.
 func TestBothSurfacesWriteOneContact(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -18,7 +18,7 @@ import (
 // Where there is a curl, it runs the commands too.
 const actAsCurl = "MAILHELM_TEST_ACT_AS_CURL"
 
-// shellPaths are the search paths to run the commands with, by name.
+// shellPaths returns the search paths to run the commands with, by name.
 func shellPaths(t *testing.T) map[string]string {
 	t.Helper()
 	self, err := os.Executable()

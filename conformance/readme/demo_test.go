@@ -172,8 +172,8 @@ func (d *demo) credentials(t *testing.T) credentials {
 // boundary stands between the outputs of two commands.
 const boundary = "\n-- next --\n"
 
-// paste gives the commands to one shell and returns what each of them wrote. path
-// is where the shell looks for programs.
+// paste runs the commands in one shell and returns the output of each. path is the
+// shell's search path.
 func (d *demo) paste(t *testing.T, path string, commands []string) []string {
 	t.Helper()
 	script := OnPorts(strings.Join(commands, "printf '"+strings.ReplaceAll(boundary, "\n", `\n`)+"'\n"), d.port)

@@ -28,7 +28,7 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// section is the part of the page under a heading.
+// section returns the part of the page under a heading.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page(t), "\n## "+heading+"\n")
@@ -71,8 +71,8 @@ var sent = [][]string{
 	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
-// The commands about contacts and about sending go on where those of the first
-// section end, and each section names its guide.
+// TestContacts: the commands about contacts and about sending go on where those of the
+// first section end, and each section names its guide.
 func TestContacts(t *testing.T) {
 	t.Parallel()
 	goesOn(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
@@ -127,8 +127,8 @@ var administered = [][]string{
 	{"required", "ada@example.com", "waiting", "api_key.rotated", "oauth_client.blocked", "user.second_factors_reset"},
 }
 
-// The commands about people, keys and clients work beside the demo, in its folder,
-// and the dashboard is where the README says.
+// TestAdministration: the commands about people, keys and clients work beside the demo,
+// in its folder, and the dashboard is where the README says.
 func TestAdministration(t *testing.T) {
 	t.Parallel()
 	text := section(t, "People, keys and clients")
@@ -165,7 +165,8 @@ func TestAdministration(t *testing.T) {
 	}
 }
 
-// The demo prints the README's commands with the credentials filled in.
+// TestDemoPrintsTheSame: the demo prints the README's commands with the credentials
+// filled in.
 func TestDemoPrintsTheSame(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)
