@@ -26,6 +26,10 @@ type Op[In, Out any] struct {
 	// CostOf is the cost of one call, for a read that is Heavy with some arguments and Light
 	// with others; nil means Cost.
 	CostOf func(*Call, In) Cost
+	// ReachesPeople is true when a call reaches people outside the organization. All other
+	// operations work on the organization's own data and sending account, however far away
+	// the account is.
+	ReachesPeople bool
 	// Scopes are all required.
 	Scopes   []Scope
 	GitOwned GitOwned

@@ -44,12 +44,13 @@ type OperationInfo struct {
 	Purpose string
 	Effect  Effect
 	// Cost is the most that a call costs.
-	Cost     Cost
-	Scopes   []Scope
-	GitOwned GitOwned
-	Writes   Subject
-	Replay   ReplayScope
-	Confirms bool
+	Cost          Cost
+	ReachesPeople bool
+	Scopes        []Scope
+	GitOwned      GitOwned
+	Writes        Subject
+	Replay        ReplayScope
+	Confirms      bool
 }
 
 // Declare makes an Operation of an Op and compiles its schemas. It is called once for each
@@ -66,6 +67,9 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	}
 	if op.Effect != Reads && op.Cost != Undeclared || op.Cost != Heavy && op.CostOf != nil {
 		panic(fmt.Sprintf("core: operation %q declares a cost and is no read, or one for each call and is never heavy", op.Name))
+	}
+	if op.ReachesPeople && op.Effect == Reads {
+		panic(fmt.Sprintf("core: operation %q is a read and reaches people", op.Name))
 	}
 	d := &declared[In, Out]{op: op}
 	in := reflect.TypeFor[In]()
@@ -98,7 +102,7 @@ func (d *declared[In, Out]) sealed() {}
 
 func (d *declared[In, Out]) Info() OperationInfo {
 	return OperationInfo{
-		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect, Cost: d.op.Cost,
+		Name: d.op.Name, Title: d.op.Title, Purpose: d.op.Purpose, Effect: d.op.Effect, Cost: d.op.Cost, ReachesPeople: d.op.ReachesPeople,
 		Scopes: d.op.Scopes, GitOwned: d.op.GitOwned, Writes: d.op.Writes, Replay: d.op.Replay, Confirms: d.op.Confirm != nil,
 	}
 }

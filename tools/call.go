@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools/content"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -17,7 +18,7 @@ import (
 // from the SDK's request, because the prehandler checked its own reading. ctx also ends
 // when the client leaves: without sessions no client could fetch the answer later. A
 // write that was cut off may be repeated with its key.
-func (s *Server) handler(t *tool) mcp.ToolHandler {
+func (s *toolset) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := exchangeOf(ctx)
 		result := s.call(ctx, t, x)
@@ -29,15 +30,15 @@ func (s *Server) handler(t *tool) mcp.ToolHandler {
 }
 
 // call returns the result of a call, or nil when x.outage has the failure.
-func (s *Server) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
+func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
-		s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, string(core.AsError(err).Code))
+		s.catalogue.CountRefusal(core.Agent, x.tool, string(core.AsError(err).Code))
 		return s.failure(x, err)
 	}
 	if t.confirms && x.declines() {
 		t.op.CountDecline()
-		return s.declinedResult(x)
+		return x.declinedResult()
 	}
 	result, err := t.op.Call(ctx, req)
 	switch {
@@ -108,21 +109,21 @@ func continuationOf(p *params) json.RawMessage {
 	return raw
 }
 
-func (s *Server) success(x *exchange, t *tool, result guardrails.Result) *mcp.CallToolResult {
-	value, err := marshal(result.Value)
+func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.CallToolResult {
+	value, err := content.Marshal(result.Value)
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
-	limit := maxResult
+	limit := content.MaxBytes
 	if result.Replayed {
-		limit -= wireLength([]byte(replayedMember))
+		limit -= content.WireLength([]byte(replayedMember))
 	}
-	short := shrink(value, t.untrusted, limit)
+	short := content.Shrink(value, t.untrusted, limit)
 	x.truncated = len(short) != len(value)
 	if result.Replayed {
 		short = withReplayed(short)
 	}
-	text, hidden := visibleJSON(short)
+	text, hidden := content.VisibleJSON(short)
 	answer := x.resultOf(text, hidden, short)
 	if len(t.untrusted) > 0 {
 		answer.Meta[metaUntrusted] = t.untrusted
@@ -143,8 +144,8 @@ const maxSentence = 4000
 // failure returns the problem document as a result, with the two members that agents read
 // first, and the same as a sentence. Its next_step is a call that repairs the fault, or
 // absent; hint has the text.
-func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
-	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
+func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
+	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
 	if extra == nil {
 		extra = make(map[string]any, 2)
@@ -156,12 +157,12 @@ func (s *Server) failure(x *exchange, err error) *mcp.CallToolResult {
 		extra["next_step"] = next
 	}
 	p.Extra, p.NextStep = extra, ""
-	value, marshalErr := marshal(p)
+	value, marshalErr := content.Marshal(p)
 	if marshalErr != nil { // only an extra member can fail to be written
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
-		value, _ = marshal(p)
+		value, _ = content.Marshal(p)
 	}
-	answer := x.result(clip(p.Detail+" "+hint+x.sentence(next), maxSentence), shrink(value, nil, maxResult))
+	answer := x.result(content.Clip(p.Detail+" "+hint+x.sentence(next), maxSentence), content.Shrink(value, nil, content.MaxBytes))
 	others := e.UntrustedExtra()
 	if next != nil && len(next.Arguments) > 0 {
 		others = append(others, "next_step.arguments")

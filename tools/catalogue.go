@@ -7,59 +7,52 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// Entry is one tool of the endpoint. The names are a public interface: renaming or removing
-// one breaks agents that use it.
-type Entry struct {
-	Name   string
-	Scopes []core.Scope
-	// OpenWorld is true when a call reaches people outside the organization. All
-	// other tools work on the organization's own data and sending account, which
-	// is a closed world however far away the account is.
-	OpenWorld bool
+// table has the operations that are tools, in the order of the documentation. The names are
+// a public interface: renaming or removing one breaks agents that use it. All else about a
+// tool is declared by its operation.
+var table = []string{
+	"sending_readiness_check",
+	"suppressions_check_address",
+	"suppressions_list",
+	"undeliverable_list",
+	"reports_get_sending_health",
+	"messages_search",
+	"messages_diagnose",
+	"contacts_lookup",
+	"lists_list",
+	"segments_list",
+	"segments_preview_predicate",
+	"audience_get_schema",
+	"contacts_upsert",
+	"contacts_archive",
+	"contacts_set_list_membership",
+	"activities_record",
+	"templates_list",
+	"templates_render",
+	"templates_author",
+	"templates_test_send",
+	"workflows_get_performance",
+	"workflows_dry_run",
+	"workflows_estimate_enrollment",
+	"workflows_author",
+	"workflows_activate",
+	"broadcasts_get_status",
+	"broadcasts_preview",
+	"broadcasts_compose",
+	"broadcasts_test_send",
+	"broadcasts_send",
 }
 
-var table = []Entry{
-	{"sending_readiness_check", []core.Scope{core.AccountView}, false},
-	{"suppressions_check_address", []core.Scope{core.SuppressionsView}, false},
-	{"suppressions_list", []core.Scope{core.SuppressionsView}, false},
-	{"undeliverable_list", []core.Scope{core.UndeliverableView}, false},
-	{"reports_get_sending_health", []core.Scope{core.ReportsView}, false},
-	{"messages_search", []core.Scope{core.MessagesView}, false},
-	{"messages_diagnose", []core.Scope{core.MessagesView}, false},
-	{"contacts_lookup", []core.Scope{core.ContactsView}, false},
-	{"lists_list", []core.Scope{core.ListsView}, false},
-	{"segments_list", []core.Scope{core.SegmentsView}, false},
-	{"segments_preview_predicate", []core.Scope{core.SegmentsView}, false},
-	{"audience_get_schema", []core.Scope{core.AttributesView, core.TopicsView}, false},
-	{"contacts_upsert", []core.Scope{core.ContactsManage}, false},
-	{"contacts_archive", []core.Scope{core.ContactsManage}, false},
-	{"contacts_set_list_membership", []core.Scope{core.ContactsManage, core.ListsView}, false},
-	{"activities_record", []core.Scope{core.ActivitiesWrite}, false},
-	{"templates_list", []core.Scope{core.TemplatesView}, false},
-	{"templates_render", []core.Scope{core.TemplatesView}, false},
-	{"templates_author", []core.Scope{core.TemplatesManage}, false},
-	{"templates_test_send", []core.Scope{core.TemplatesTest}, true},
-	{"workflows_get_performance", []core.Scope{core.WorkflowsView}, false},
-	{"workflows_dry_run", []core.Scope{core.WorkflowsView}, false},
-	{"workflows_estimate_enrollment", []core.Scope{core.WorkflowsView}, false},
-	{"workflows_author", []core.Scope{core.WorkflowsManage}, false},
-	{"workflows_activate", []core.Scope{core.WorkflowsManage}, true},
-	{"broadcasts_get_status", []core.Scope{core.BroadcastsView}, false},
-	{"broadcasts_preview", []core.Scope{core.BroadcastsView}, false},
-	{"broadcasts_compose", []core.Scope{core.BroadcastsManage, core.ListsView, core.SegmentsView}, false},
-	{"broadcasts_test_send", []core.Scope{core.BroadcastsManage}, true},
-	{"broadcasts_send", []core.Scope{core.BroadcastsManage}, true},
-}
+// Table returns the name of every tool, in the order of the documentation, mounted or not.
+func Table() []string { return slices.Clone(table) }
 
-// Table returns every tool of the documentation, in its order, mounted or not.
-func Table() []Entry { return slices.Clone(table) }
-
-// tool is an entry with its operation, ready to be listed and called.
+// tool is an operation that is ready to be listed and called.
 type tool struct {
-	op        *guardrails.Operation
+	op        *guardrails.Operation // nil for a tool of [Server.AddTool]
 	described *mcp.Tool
 	confirms  bool
 	// needs are the operation's scopes in the form of a challenge.
@@ -68,51 +61,49 @@ type tool struct {
 	untrusted []string
 }
 
-func mount(entry Entry, op *guardrails.Operation) (*tool, error) {
+func newTool(op *guardrails.Operation) (*tool, error) {
 	info := op.Info()
-	if declared := core.Scopes(info.Scopes); !slices.Equal(sortedScopes(entry.Scopes), sortedScopes(declared)) {
-		return nil, fmt.Errorf("the operation needs %v, the table says %v", declared, entry.Scopes)
-	}
-	input, err := inputSchema(op)
+	input, err := schema.Input(op)
 	if err != nil {
 		return nil, fmt.Errorf("input schema: %w", err)
 	}
-	output, err := outputSchema(op)
+	output, err := schema.Output(op)
 	if err != nil {
 		return nil, fmt.Errorf("output schema: %w", err)
 	}
 	return &tool{
 		op:        op,
 		confirms:  info.Confirms,
-		needs:     joinScopes(info.Scopes),
+		needs:     strings.Join(core.Scopes(info.Scopes).Strings(), " "),
 		untrusted: core.UntrustedPaths(op.Texts(core.Agent)),
 		described: &mcp.Tool{
 			Name: info.Name, Title: info.Title, Description: info.Purpose,
-			Annotations:  annotate(entry, info),
+			Annotations:  annotate(info),
 			InputSchema:  input,
 			OutputSchema: output,
 		},
 	}, nil
 }
 
-func sortedScopes(scopes []core.Scope) []core.Scope {
-	return slices.Sorted(slices.Values(scopes))
-}
-
 // annotate sets all four hints, because the protocol's defaults are the
 // cautious ones and would make every read look destructive. A write is
 // idempotent by the replay rail; for a read the hint has no meaning.
-func annotate(entry Entry, info core.OperationInfo) *mcp.ToolAnnotations {
+func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	reads := info.Effect == core.Reads
 	destroys := info.Effect == core.Destroys || info.Confirms
 	return &mcp.ToolAnnotations{
 		ReadOnlyHint:    reads,
 		DestructiveHint: &destroys,
 		IdempotentHint:  !reads,
-		OpenWorldHint:   &entry.OpenWorld,
+		OpenWorldHint:   &info.ReachesPeople,
 	}
 }
 
-func joinScopes(scopes []core.Scope) string {
-	return strings.Join(core.Scopes(scopes).Strings(), " ")
+// checkAllowed returns the refusal of the scopes or environment rail, nil for none. Every
+// caller may use tools without an operation.
+func (t *tool) checkAllowed(caller core.Principal) error {
+	if t.op == nil {
+		return nil
+	}
+	return t.op.Allowed(caller)
 }

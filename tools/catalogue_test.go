@@ -1,12 +1,10 @@
 package tools_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,9 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
-	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/tools"
-	"github.com/prometheus/client_golang/prometheus"
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -43,27 +39,39 @@ func golden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// The table is a promise: agents know the tools by name.
-func TestGoldenTable(t *testing.T) {
+// TestToolsAreAsPromised compares the table, and what the operations declare, with
+// testdata/table.txt: name, scopes, whether a call reaches people. The file is written by
+// hand, because it also promises tools whose operations are not there yet.
+func TestToolsAreAsPromised(t *testing.T) {
 	t.Parallel()
-	var b bytes.Buffer
-	seen := map[string]bool{}
-	for _, entry := range tools.Table() {
-		if seen[entry.Name] || len(entry.Scopes) == 0 {
-			t.Errorf("%s is twice in the table or needs no scope", entry.Name)
+	text, err := os.ReadFile("testdata/table.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	promises := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	if len(promises) != 30 || len(tools.Table()) != len(promises) {
+		t.Fatalf("the table has %d tools, promised are %d", len(tools.Table()), len(promises))
+	}
+	promised := regexp.MustCompile(`^([a-z_]+) \[([a-z_. ]+)\] (true|false)$`)
+	declared := map[string]core.OperationInfo{}
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		declared[op.Info().Name] = op.Info()
+	}
+	for i, name := range tools.Table() {
+		parts := promised.FindStringSubmatch(promises[i])
+		if parts == nil || parts[1] != name {
+			t.Fatalf("%s is promised as %q", name, promises[i])
 		}
-		seen[entry.Name] = true
-		for _, scope := range entry.Scopes {
-			if !scope.Known() {
-				t.Errorf("%s needs the unknown scope %s", entry.Name, scope)
+		for scope := range strings.FieldsSeq(parts[2]) {
+			if !core.Scope(scope).Known() {
+				t.Errorf("%s needs the unknown scope %s", name, scope)
 			}
 		}
-		fmt.Fprintln(&b, entry.Name, core.Scopes(entry.Scopes).Strings(), entry.OpenWorld)
+		info, there := declared[name]
+		if got := fmt.Sprint(name, " ", core.Scopes(info.Scopes).Strings(), " ", info.ReachesPeople); there && got != promises[i] {
+			t.Errorf("%s is declared, %s is promised", got, promises[i])
+		}
 	}
-	if len(seen) != 30 {
-		t.Errorf("the table has %d tools", len(seen))
-	}
-	golden(t, "testdata/table.txt", b.Bytes())
 }
 
 // Each tool of the product looks as its file says. A tool that was renamed or
@@ -122,16 +130,9 @@ func TestListIsSmall(t *testing.T) {
 	}
 }
 
-func newOf(op core.Operation) error {
-	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
-	_, err := tools.New(tools.Config{
-		Catalogue: guard.Catalogue([]core.Operation{op}), MCPURL: "http://mcp.test", AuthURL: "http://auth.test",
-		DocsURL: "http://app.test/docs", Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
-	})
-	return err
-}
-
-func TestOtherScopesThanPromisedDoNotStart(t *testing.T) {
+// TestAToolNeedsTheScopesOfItsOperation lists one tool whose operation declares several
+// sets of scopes. A caller sees it if and only if the caller holds the set.
+func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	t.Parallel()
 	lookup := func(scopes ...core.Scope) core.Operation {
 		return core.Declare(core.Op[nothingIn, contactOut]{
@@ -139,12 +140,23 @@ func TestOtherScopesThanPromisedDoNotStart(t *testing.T) {
 			Do: func(context.Context, *core.Call, nothingIn) (contactOut, error) { return contactOut{}, nil },
 		})
 	}
-	if err := newOf(lookup(core.ContactsView)); err != nil {
-		t.Error(err)
-	}
-	for _, scopes := range [][]core.Scope{nil, {core.ContactsManage}, {core.ContactsView, core.ListsView}} {
-		if err := newOf(lookup(scopes...)); err == nil || !strings.Contains(err.Error(), "contacts_lookup") {
-			t.Errorf("%v: %v", scopes, err)
+	for _, tc := range []struct {
+		scopes []core.Scope
+		listed bool // for a caller with api.contacts.view alone
+	}{
+		{nil, true},
+		{[]core.Scope{core.ContactsView}, true},
+		{[]core.Scope{core.ContactsManage}, false},
+		{[]core.Scope{core.ContactsView, core.ListsView}, false},
+	} {
+		w := newWorldOf(t, []core.Operation{lookup(tc.scopes...)})
+		listed := w.send(rpc(legacy, "tools/list", nil).as("reader")).result(t).Result.Tools
+		if (len(listed) == 1) != tc.listed {
+			t.Errorf("with %v %d tools are listed", tc.scopes, len(listed))
+		}
+		challenge := w.send(call(legacy, "contacts_lookup", nil).as("reader")).header.Get("WWW-Authenticate")
+		if needs := strings.Join(core.Scopes(tc.scopes).Strings(), " "); !tc.listed && !strings.Contains(challenge, `scope="`+needs+`"`) {
+			t.Errorf("with %v the challenge is %s", tc.scopes, challenge)
 		}
 	}
 }

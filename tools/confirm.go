@@ -8,6 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools/content"
+	"github.com/mailhelm/mailhelm/tools/schema"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -27,9 +29,9 @@ const maxQuestion = 2000
 // operation sees.
 func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
 	members := membersOf(jsontext.Value(arguments))
-	raw, sent := members[confirmationArgument]
+	raw, sent := members[schema.ConfirmationArgument]
 	if sent {
-		delete(members, confirmationArgument)
+		delete(members, schema.ConfirmationArgument)
 		rest, err := jsonv2.Marshal(members, jsonv2.Deterministic(true))
 		if err != nil {
 			return nil, "", core.Internal(err)
@@ -44,7 +46,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 	}
 	var token string
 	if sent && (raw.Kind() != '"' || jsonv2.Unmarshal(raw, &token) != nil) {
-		return nil, "", core.Invalid(confirmationArgument, "must be string")
+		return nil, "", core.Invalid(schema.ConfirmationArgument, "must be string")
 	}
 	return arguments, token, nil
 }
@@ -85,9 +87,9 @@ func (x *exchange) formAnswer() (formAnswer, bool) {
 }
 
 // askFor answers a first call with the preview and how to confirm it.
-func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
+func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
 	visible, _ := core.VisibleText(asked.Message) // a person reads it in a form too
-	message := clip(visible, maxQuestion)
+	message := content.Clip(visible, maxQuestion)
 	if x.elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},
@@ -98,18 +100,18 @@ func (s *Server) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mc
 			}},
 		}
 	}
-	preview, err := marshal(asked.Preview)
+	preview, err := content.Marshal(asked.Preview)
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
-	value, err := marshal(struct {
+	value, err := content.Marshal(struct {
 		Required  bool            `json:"confirmation_required"`
 		Status    string          `json:"status"`
 		Message   string          `json:"message"`
 		Preview   json.RawMessage `json:"preview"`
 		Token     string          `json:"confirmation_token"`
 		ExpiresAt time.Time       `json:"expires_at"`
-	}{true, "confirmation_required", message, shrink(preview, []string{""}, maxResult/2), asked.Token, asked.ExpiresAt})
+	}{true, "confirmation_required", message, content.Shrink(preview, []string{""}, content.MaxBytes/2), asked.Token, asked.ExpiresAt})
 	if err != nil {
 		return s.failure(x, core.Internal(err))
 	}
@@ -124,7 +126,7 @@ var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"
 	`"description":"It cannot be taken back.","default":false}},"required":["confirm"]}`)
 
 // declinedResult answers a person who declined, which is not an error.
-func (s *Server) declinedResult(x *exchange) *mcp.CallToolResult {
+func (x *exchange) declinedResult() *mcp.CallToolResult {
 	const message = "The person did not confirm, so nothing was done and nothing was sent."
 	return x.result(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))
 }

@@ -17,7 +17,7 @@ const (
 func (s *Server) shareWithOrigin(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Vary", "Origin")
-	if origin, ok := s.allowedOrigin(r.Header); ok {
+	if origin, ok := s.origins.allowed(r.Header); ok {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", corsAnswerHeaders)
 	}

@@ -14,9 +14,14 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// fixture is a tool with a handler of the SDK.
-func fixture(name string, handler sdk.ToolHandler) tools.Fixture {
-	return tools.Fixture{Tool: &sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, Handler: handler}
+// addition adds a tool to the endpoint.
+type addition func(*tools.Server)
+
+// fixture adds a tool without an operation, with a handler of the SDK.
+func fixture(name string, handler sdk.ToolHandler) addition {
+	return func(server *tools.Server) {
+		server.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, handler)
+	}
 }
 
 func step(ctx context.Context, req *sdk.CallToolRequest) error {

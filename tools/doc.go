@@ -8,9 +8,9 @@
 //	             protocol revision and its headers, the method, the tool's name
 //	             and scopes                                       prehandler.go
 //	SDK          the protocol itself: initialize, server/discover, results in
-//	             the form of each revision                        transport.go
+//	             the form of each revision          protocol.go, transport.go
 //	call         one handler for all tools: a guardrails.Request from the call,
-//	             an MCP result from what it came to               call.go
+//	             an MCP result from what it came to    toolset.go, call.go
 //
 // What the prehandler read of a request travels to the handler as an exchange, so
 // the body has one reading that decides. The SDK's own HTTP handler is not used:
@@ -21,7 +21,8 @@
 // request is a JSON-RPC error; a tool that refuses or fails answers a result with
 // isError.
 //
-// The package owns the table of tools and how a call looks on this wire. It does
-// not decide what a caller may do (guardrails does), knows nothing of a single
-// operation, and issues no tokens.
+// The package owns the table of tools and how a call looks on this wire. What a tool
+// needs, does and hints at is declared by its operation. The package does not decide what
+// a caller may do (guardrails does), knows nothing of a single operation, and issues no
+// tokens.
 package tools

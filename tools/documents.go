@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/tools/content"
 )
 
 // serveHealth returns the build, without authentication. It does not read the store: the
@@ -13,7 +14,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	if !isRead(r) {
 		return methodNotAllowed(w, "GET, HEAD")
 	}
-	body, err := marshal(struct {
+	body, err := content.Marshal(struct {
 		Status string    `json:"status"`
 		Commit string    `json:"commit"`
 		Time   time.Time `json:"time"`

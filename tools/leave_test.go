@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mailhelm/mailhelm/tools"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -70,7 +69,7 @@ var restless = map[string]sdk.ToolHandler{
 func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var fixtures []tools.Fixture
+		var fixtures []addition
 		var asks []ask
 		for name, handler := range restless {
 			fixtures = append(fixtures, fixture(name, handler))

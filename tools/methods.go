@@ -36,7 +36,7 @@ const codeResourceNotFound = -32002
 // checkMethod checks what depends on the method: that it is served, that its params have the
 // form that the SDK decodes, and for a call that the tool exists and the caller holds its
 // scopes.
-func (s *Server) checkMethod(x *exchange) error {
+func (s *toolset) checkMethod(x *exchange) error {
 	modern := x.revision == revision20260728
 	served := legacyMethods
 	if modern {
@@ -108,9 +108,9 @@ func noResource(uri string, modern bool) error {
 
 // checkCall refuses here what a tool's handler could not: only before the SDK
 // has the request is its HTTP status still ours to choose.
-func (s *Server) checkCall(x *exchange, modern bool) error {
+func (s *toolset) checkCall(x *exchange, modern bool) error {
 	p := &x.message.params
-	t, ok := s.tools[p.Name]
+	t, ok := s.byName[p.Name]
 	if !ok {
 		refusal := invalidParams(statusOf(modern, http.StatusBadRequest),
 			"there is no tool `"+core.Quotable(p.Name, 80)+"`; tools/list has those this credential may call")

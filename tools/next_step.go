@@ -5,6 +5,7 @@ import (
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/tools/schema"
 )
 
 // Calls that repair what an error's code or resource says by itself. An error
@@ -26,7 +27,7 @@ var (
 // nextCall returns the call that repairs the refusal, nil without a call that this
 // caller may make. The tool that refused is no repair of itself, but for a
 // confirmation, which starts again without its token.
-func (s *Server) nextCall(x *exchange, e *core.Error) *core.NextCall {
+func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)
 	}
@@ -38,7 +39,7 @@ func (s *Server) nextCall(x *exchange, e *core.Error) *core.NextCall {
 		}
 		next = &core.NextCall{Operation: name, Arguments: map[string]any{}}
 	}
-	t, mounted := s.tools[next.Operation]
+	t, mounted := s.byName[next.Operation]
 	if !mounted || next.Operation == x.tool || t.checkAllowed(x.principal) != nil {
 		return nil
 	}
@@ -47,14 +48,14 @@ func (s *Server) nextCall(x *exchange, e *core.Error) *core.NextCall {
 
 // startAgain is the same call without a confirmation. Arguments that are long are
 // the caller's to repeat.
-func (s *Server) startAgain(x *exchange) *core.NextCall {
+func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	const longest = 2 << 10
 	raw := argumentsOf(x.message.params.Arguments)
 	arguments := map[string]any{}
 	if len(raw) > longest || len(raw) > 0 && json.Unmarshal(raw, &arguments) != nil {
 		return nil
 	}
-	delete(arguments, confirmationArgument)
+	delete(arguments, schema.ConfirmationArgument)
 	return &core.NextCall{Operation: x.tool, Arguments: arguments}
 }
 

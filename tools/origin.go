@@ -9,8 +9,11 @@ import (
 
 // originSet holds the origins whose pages may call: this host's own and those
 // that the operator listed.
-func originSet(mcpURL string, allowed []string) (map[string]bool, error) {
-	set := make(map[string]bool, 1+len(allowed))
+type originSet map[string]bool
+
+// newOriginSet fails with an address that is not scheme://host.
+func newOriginSet(mcpURL string, allowed []string) (originSet, error) {
+	set := make(originSet, 1+len(allowed))
 	for _, address := range append([]string{mcpURL}, allowed...) {
 		u, err := url.Parse(address)
 		if err != nil || u.Scheme == "" || u.Host == "" {
@@ -31,19 +34,19 @@ func originOf(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// checkOrigin refuses what a browser sends for a page of another origin, which
+// check refuses what a browser sends for a page of another origin, which
 // also covers a name that was rebound to this machine. Agents send no Origin.
-func (s *Server) checkOrigin(h http.Header) error {
-	if _, allowed := s.allowedOrigin(h); allowed || h["Origin"] == nil {
+func (o originSet) check(h http.Header) error {
+	if _, allowed := o.allowed(h); allowed || h["Origin"] == nil {
 		return nil
 	}
 	return headerRefusal(http.StatusForbidden, "Origin", "is not an origin that may call this endpoint").
 		WithNext("Call from a server or a desktop program, or have the operator allow this origin.")
 }
 
-// allowedOrigin is the one origin that a request names, when its pages may call.
-func (s *Server) allowedOrigin(h http.Header) (string, bool) {
-	if named := h["Origin"]; len(named) == 1 && s.origins[named[0]] {
+// allowed returns the one origin that a request names, when its pages may call.
+func (o originSet) allowed(h http.Header) (string, bool) {
+	if named := h["Origin"]; len(named) == 1 && o[named[0]] {
 		return named[0], true
 	}
 	return "", false

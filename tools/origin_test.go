@@ -11,7 +11,7 @@ import (
 // An operator writes addresses, a browser sends origins.
 func TestOriginsAreAsBrowsersWriteThem(t *testing.T) {
 	t.Parallel()
-	set, err := originSet("http://127.0.0.1:8082", []string{
+	set, err := newOriginSet("http://127.0.0.1:8082", []string{
 		"https://Inspector.Example", "https://default.example:443/", "http://default.example:80", "https://other.example:8443", "http://[::1]:80",
 	})
 	if err != nil {
@@ -24,7 +24,7 @@ func TestOriginsAreAsBrowsersWriteThem(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, wrong := range []string{"*", "null", "", "inspector.example", "https://"} {
-		if _, err := originSet("http://127.0.0.1:8082", []string{wrong}); err == nil {
+		if _, err := newOriginSet("http://127.0.0.1:8082", []string{wrong}); err == nil {
 			t.Errorf("%q was taken for an origin", wrong)
 		}
 	}

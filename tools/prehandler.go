@@ -30,7 +30,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h["X-Content-Type-Options"] = []string{"nosniff"}
 	if s.cfg.Tracer != nil {
 		x.arrived = s.cfg.Clock()
-		defer s.endSpan(x)
+		defer s.spans.end(x)
 	}
 	defer s.answerPanic(w, r, x)
 	err := s.serve(w, r, x)
@@ -55,7 +55,7 @@ func isUnserved(err error) bool {
 // origin get an answer about one.
 func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err error) error {
 	authorization := r.Header["Authorization"]
-	if authorization == nil || s.checkOrigin(r.Header) != nil {
+	if authorization == nil || s.origins.check(r.Header) != nil {
 		return err
 	}
 	admission, refused := s.cfg.Catalogue.Admit(r.Context(), authorization, access.Agent)
@@ -94,7 +94,7 @@ func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchan
 	case !isPreflight(r):
 		return methodNotAllowed(w, http.MethodPost)
 	}
-	if err := s.checkOrigin(r.Header); err != nil {
+	if err := s.origins.check(r.Header); err != nil {
 		return err
 	}
 	answerPreflight(w, http.MethodPost)
@@ -104,7 +104,7 @@ func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchan
 // serveCall takes one JSON-RPC message from the wire to the SDK. What needs
 // nothing of the body is decided before the body is read.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) error {
-	if err := s.checkOrigin(r.Header); err != nil {
+	if err := s.origins.check(r.Header); err != nil {
 		return err
 	}
 	admission, err := s.cfg.Catalogue.Admit(r.Context(), r.Header["Authorization"], access.Agent)
@@ -123,7 +123,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	if err := s.understand(x, r.Header, body); err != nil {
 		return err
 	}
-	r = s.startSpan(r, x)
+	r = s.spans.start(r, x)
 	if x.message.isNotification() {
 		// Nothing outlives its request here, so there is nothing to initialize or
 		// to cancel: a client that hangs up has cancelled.
@@ -139,7 +139,7 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
 			WithNext("Send each message in a request of its own.")
 	}
-	if err := readMessage(body, &x.message, s.places); err != nil {
+	if err := readMessage(body, &x.message, s.tools.places); err != nil {
 		return err
 	}
 	if err := readRevision(x, h); err != nil {
@@ -148,7 +148,7 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 	if x.message.isNotification() {
 		return x.about(checkNotification(&x.message))
 	}
-	if err := s.checkMethod(x); err != nil {
+	if err := s.tools.checkMethod(x); err != nil {
 		return x.about(err)
 	}
 	return nil

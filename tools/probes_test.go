@@ -117,7 +117,7 @@ func (p *probes) schema() core.Operation {
 // send confirms.
 func (p *probes) send() core.Operation {
 	return core.Declare(core.Op[broadcastIn, broadcastOut]{
-		Name: "broadcasts_send", Title: "Send", Purpose: "Sends.", Effect: core.Destroys,
+		Name: "broadcasts_send", Title: "Send", Purpose: "Sends.", Effect: core.Destroys, ReachesPeople: true,
 		Scopes: []core.Scope{core.BroadcastsManage},
 		Confirm: func(context.Context, *core.Call, broadcastIn) (*core.Confirmation, error) {
 			n := p.reach.Load()

@@ -9,10 +9,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-const (
-	notificationProgress = "notifications/progress"
-	metaProgressToken    = "progressToken"
-)
+const metaProgressToken = "progressToken"
 
 // followsProgress: the client named a token for the progress of its request and
 // takes an answer in events. Such a call may be answered by a stream, which ends

@@ -13,14 +13,14 @@ import (
 // recoverPanic is the middleware around all that can panic. The SDK runs a call on a
 // goroutine of its own, where a panic would end the process; here it ends one call. The
 // rails catch those of operations; this is for whatever is around them.
-func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
+func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		var result mcp.Result
 		var err error
 		func() {
 			defer func() {
 				if v := recover(); v != nil {
-					result, err = s.panicResult(ctx, v)
+					result, err = p.panicResult(ctx, v)
 				}
 			}()
 			result, err = next(ctx, method, req)
@@ -31,29 +31,29 @@ func (s *Server) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 
 // panicked answers a tool call as the tool's failure, everything else as an
 // internal error of the protocol.
-func (s *Server) panicResult(ctx context.Context, v any) (mcp.Result, error) {
+func (p *protocol) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	x := exchangeOf(ctx)
-	s.logPanic(ctx, x, v)
+	p.logPanic(ctx, x, v)
 	if x.tool == "" {
 		return nil, x.internalError()
 	}
 	failure := core.Internal(nil)
-	s.cfg.Catalogue.CountRefusal(core.Agent, x.tool, string(failure.Code))
-	failed := s.failure(x, failure)
-	s.sign(x, failed)
+	p.tools.catalogue.CountRefusal(core.Agent, x.tool, string(failure.Code))
+	failed := p.tools.failure(x, failure)
+	p.sign(x, failed)
 	return failed, nil
 }
 
 // encode writes a result. What panics in there is outside the chain of
 // middleware, but on the same goroutine, so it too must not leave it.
-func (s *Server) encode(ctx context.Context, result mcp.Result) (json.RawMessage, error) {
+func (p *protocol) encode(ctx context.Context, result mcp.Result) (json.RawMessage, error) {
 	var encoded json.RawMessage
 	var err error
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
 				x := exchangeOf(ctx)
-				s.logPanic(ctx, x, v)
+				p.logPanic(ctx, x, v)
 				err = x.internalError()
 			}
 		}()
@@ -62,8 +62,8 @@ func (s *Server) encode(ctx context.Context, result mcp.Result) (json.RawMessage
 	return encoded, err
 }
 
-func (s *Server) logPanic(ctx context.Context, x *exchange, v any) {
-	s.cfg.Log.LogAttrs(ctx, slog.LevelError, "panic",
+func (p *protocol) logPanic(ctx context.Context, x *exchange, v any) {
+	p.log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)), slog.String("operation", x.tool),
 		slog.String("panic", core.PanicText(v)))
 }

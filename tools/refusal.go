@@ -10,7 +10,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
 // rpcError is a refusal in the terms of JSON-RPC.
@@ -41,7 +40,7 @@ func (x *exchange) about(err error) error {
 // refuse answers a request that reached no operation and writes its log line.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
-		r = s.startSpan(r, x)
+		r = s.spans.start(r, x)
 	}
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok && core.CallerGone(r.Context(), err) {
@@ -66,23 +65,12 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 		w.Header().Set("WWW-Authenticate", s.challenge(x, e, presented).String())
 	}
 	if e.Code == core.CodeTemporarilyUnavailable {
-		outage := s.outage(x, e)
+		outage := s.tools.outage(x, e)
 		outage.status = e.HTTPStatus()
 		writeRPCError(w, outage)
 		return
 	}
 	s.writeProblem(w, x, e)
-}
-
-// outage returns a failure of Mailhelm's storage as a JSON-RPC error: the server failed, not
-// the tool. Its data are those of the problem document.
-func (s *Server) outage(x *exchange, err error) *rpcError {
-	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
-	p.NextStep = hintOf(core.AsError(err))
-	return &rpcError{
-		id: x.message.id, status: http.StatusOK, code: jsonrpc.CodeInternalError, message: p.Detail + " " + p.NextStep,
-		data: p, cause: string(p.Code), retryAfter: p.RetryAfter,
-	}
 }
 
 // logRefusal logs ids and names of Mailhelm only. The path and the method are a caller's
@@ -107,7 +95,7 @@ func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outc
 // (RFC 9728 section 5.1, RFC 6750 section 3).
 func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
 	c := access.Challenge{Realm: s.resource.ResourceName, ResourceMetadata: s.resource.MetadataURL()}
-	if t, ok := s.tools[x.tool]; ok {
+	if t, ok := s.tools.byName[x.tool]; ok {
 		c.Scope = t.needs
 	}
 	switch {

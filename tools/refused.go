@@ -49,7 +49,7 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 // noteAnswer counts a tool's answer. A failed answer was counted with its failure; here it
 // marks the span.
 func (s *Server) noteAnswer(x *exchange, bytes int) {
-	t, ok := s.tools[x.tool]
+	t, ok := s.tools.byName[x.tool]
 	switch {
 	case x.failed:
 		x.spanFailed("tool_error")

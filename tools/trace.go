@@ -21,6 +21,17 @@ import (
 
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
+// spans makes a span of each request.
+type spans struct {
+	tracer trace.Tracer // nil makes none
+	place  []attribute.KeyValue
+	clock  core.Clock
+}
+
+func newSpans(cfg Config) spans {
+	return spans{tracer: cfg.Tracer, place: placeOf(cfg.MCPURL), clock: cfg.Clock}
+}
+
 // otherMethod stands for every unknown method, because callers could invent methods without
 // end.
 const otherMethod = "_OTHER"
@@ -29,12 +40,12 @@ var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
 	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
 })
 
-// startSpan begins the span of a request, from when it arrived. Without a tracer
+// start begins the span of a request, from when it arrived. Without a tracer
 // there is no span, and nothing is allocated for one. The parent is what the
 // message names; the span of the HTTP request is then linked, and is the parent
 // of a message that names none.
-func (s *Server) startSpan(r *http.Request, x *exchange) *http.Request {
-	if s.cfg.Tracer == nil || x.span != nil {
+func (s *spans) start(r *http.Request, x *exchange) *http.Request {
+	if s.tracer == nil || x.span != nil {
 		return r
 	}
 	around := propagator.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
@@ -47,7 +58,7 @@ func (s *Server) startSpan(r *http.Request, x *exchange) *http.Request {
 	if transport.IsValid() && !transport.Equal(trace.SpanContextFromContext(ctx)) {
 		options = append(options, trace.WithLinks(trace.Link{SpanContext: transport}))
 	}
-	ctx, x.span = s.cfg.Tracer.Start(ctx, spanName(x), options...)
+	ctx, x.span = s.tracer.Start(ctx, spanName(x), options...)
 	return r.WithContext(ctx)
 }
 
@@ -138,9 +149,9 @@ func (x *exchange) spanFailed(errorType string, more ...attribute.KeyValue) {
 	x.span.SetStatus(codes.Error, "")
 }
 
-func (s *Server) endSpan(x *exchange) {
+func (s *spans) end(x *exchange) {
 	if x.span != nil {
-		x.span.End(trace.WithTimestamp(s.cfg.Clock()))
+		x.span.End(trace.WithTimestamp(s.clock()))
 	}
 }
 

@@ -10,14 +10,14 @@ import (
 
 // Without a tracer a request is as cheap as it was before there were spans.
 func TestNoTracerAllocatesNothing(t *testing.T) { //nolint:paralleltest // allocations of others would be counted
-	s, x := &Server{}, &exchange{}
+	s, x := &spans{}, &exchange{}
 	r := httptest.NewRequest(http.MethodPost, endpointPath, nil)
 	if got := testing.AllocsPerRun(100, func() {
-		if s.startSpan(r, x) != r {
+		if s.start(r, x) != r {
 			t.Error("the request was changed")
 		}
 		x.spanFailed(causeCallerGone)
-		s.endSpan(x)
+		s.end(x)
 	}); got != 0 {
 		t.Errorf("%v allocations", got)
 	}

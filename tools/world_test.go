@@ -70,8 +70,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldOf(t, nil)
 }
 
-// newWorldOf serves these operations instead of the probes, and fixtures.
-func newWorldOf(t testing.TB, operations []core.Operation, fixtures ...tools.Fixture) *world {
+// newWorldOf serves these operations instead of the probes, and additions.
+func newWorldOf(t testing.TB, operations []core.Operation, additions ...addition) *world {
 	t.Helper()
 	w := &world{t: t, db: storagetest.SQLite(t), tokens: tokens{}, ops: newProbes(), log: new(lockedBuffer), now: start}
 	if operations == nil {
@@ -96,12 +96,15 @@ func newWorldOf(t testing.TB, operations []core.Operation, fixtures ...tools.Fix
 		Clock:              w.clock, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	server, err := tools.New(tools.Config{
-		Catalogue: guard.Catalogue(operations), Fixtures: fixtures,
-		MCPURL: w.url, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs",
+		Catalogue: guard.Catalogue(operations),
+		MCPURL:    w.url, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs",
 		AllowedOrigins: []string{"https://inspector.test"}, Commit: "abc123", Version: "1.2.3",
 		Clock: w.clock, Log: log,
 	})
 	w.must(err)
+	for _, add := range additions {
+		add(server)
+	}
 	w.server = server
 	listener.Config.Handler = server.Handler()
 	listener.Start()

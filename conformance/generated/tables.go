@@ -23,8 +23,8 @@ func declared() []core.OperationInfo {
 func toolTable() string {
 	operations := declared()
 	var rows [][]string
-	for _, entry := range tools.Table() {
-		at := slices.IndexFunc(operations, func(info core.OperationInfo) bool { return info.Name == entry.Name })
+	for _, name := range tools.Table() {
+		at := slices.IndexFunc(operations, func(info core.OperationInfo) bool { return info.Name == name })
 		if at < 0 {
 			continue // promised, and not there yet
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/standin"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/tools"
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -39,11 +38,8 @@ func suiteOperations() []core.Operation {
 	return operations
 }
 
-func suiteFixtures() []tools.Fixture {
-	var all []tools.Fixture
-	for _, name := range plainTools {
-		all = append(all, tools.Fixture{Entry: tools.Entry{Name: name}})
-	}
+func suiteFixtures() []standin.Fixture {
+	var all []standin.Fixture
 	for name, handler := range map[string]sdk.ToolHandler{
 		"test_image_content":                         contents(picture),
 		"test_audio_content":                         contents(sound),
@@ -60,7 +56,7 @@ func suiteFixtures() []tools.Fixture {
 		"test_input_required_result_tampered_state":  rounds(asked{"confirm": askName}),
 		"test_input_required_result_capabilities":    askWithinCapabilities,
 	} {
-		all = append(all, tools.Fixture{
+		all = append(all, standin.Fixture{
 			Tool:    &sdk.Tool{Name: name, Description: "A tool of the official suite.", InputSchema: json.RawMessage(`{"type":"object"}`)},
 			Handler: handler,
 		})

@@ -208,8 +208,8 @@ func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
 	compared["activities_record"] = true          // takes a body, see activities_test.go
 	compared["segments_preview_predicate"] = true // likewise, see segments_test.go
 	hasTool, hasRoute := map[string]bool{}, map[string]bool{}
-	for _, entry := range tools.Table() {
-		hasTool[entry.Name] = true
+	for _, name := range tools.Table() {
+		hasTool[name] = true
 	}
 	for _, route := range rest.Routes() {
 		hasRoute[route.Operation] = true

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,15 +18,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/mailhelm/mailhelm/tools"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
 // Config has the settings of a test. Only Operations or Fixtures are required.
 type Config struct {
-	// Operations are mounted under names from the table of tools, or names that Fixtures
-	// adds to it.
-	Operations     []core.Operation
-	Fixtures       []tools.Fixture
+	// Operations are all mounted as tools, those whose names are not in the table of tools too.
+	Operations []core.Operation
+	// Fixtures are tools without an operation, for features of the protocol that no
+	// operation uses: pictures, rounds of questions, progress.
+	Fixtures       []Fixture
 	AllowedOrigins []string
 	// DB is the database; nil means a new SQLite database for the test.
 	DB *storage.DB
@@ -38,6 +41,12 @@ type Config struct {
 	Clock core.Clock
 	// Metrics registers the metrics; nil discards them.
 	Metrics prometheus.Registerer
+}
+
+// Fixture is a tool that is no operation, see [tools.Server.AddTool].
+type Fixture struct {
+	Tool    *mcp.Tool
+	Handler mcp.ToolHandler
 }
 
 // Token is the token of the default client.
@@ -67,17 +76,32 @@ func Serve(t *testing.T, cfg Config) string {
 	listener := httptest.NewUnstartedServer(nil)
 	address := "http://" + listener.Listener.Addr().String()
 	server, err := tools.New(tools.Config{
-		Catalogue: guard.Catalogue(cfg.Operations), Fixtures: cfg.Fixtures, AllowedOrigins: cfg.AllowedOrigins,
+		Catalogue: guard.Catalogue(cfg.Operations), AllowedOrigins: cfg.AllowedOrigins,
 		MCPURL: address, AuthURL: "http://auth.test", DocsURL: "http://app.test/docs",
 		Commit: "unknown", Version: "test", Clock: cfg.Clock, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, op := range cfg.Operations {
+		if name := op.Info().Name; !slices.Contains(tools.Table(), name) {
+			mustMount(t, server, name)
+		}
+	}
+	for _, f := range cfg.Fixtures {
+		server.AddTool(f.Tool, f.Handler)
+	}
 	listener.Config.Handler = server.Handler()
 	listener.Start()
 	t.Cleanup(listener.Close)
 	return address
+}
+
+func mustMount(t *testing.T, server *tools.Server, name string) {
+	t.Helper()
+	if err := server.Mount(name); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // oneClient stores a client and returns an authenticator that accepts its token.

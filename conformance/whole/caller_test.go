@@ -47,7 +47,7 @@ var subjects = sync.OnceValue(func() []subject {
 	var all []subject
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
 		info := op.Info()
-		if slices.ContainsFunc(tools.Table(), func(e tools.Entry) bool { return e.Name == info.Name }) {
+		if slices.Contains(tools.Table(), info.Name) {
 			all = append(all, subject{OperationInfo: info, surface: core.Agent, input: op.Input(core.Agent)})
 		}
 		for _, route := range rest.Routes() {

@@ -80,9 +80,9 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 // toolNames returns the names of the documented tools that the catalogue can serve.
 func toolNames(operations *guardrails.Catalogue) []string {
 	var names []string
-	for _, entry := range tools.Table() {
-		if _, mounted := operations.Operation(entry.Name); mounted {
-			names = append(names, entry.Name)
+	for _, name := range tools.Table() {
+		if _, mounted := operations.Operation(name); mounted {
+			names = append(names, name)
 		}
 	}
 	return names

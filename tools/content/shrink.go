@@ -1,4 +1,4 @@
-package tools
+package content
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxResult bounds the text and the structured content of a result each, in bytes on the
+// MaxBytes bounds the text and the structured content of a result each, in bytes on the
 // wire. A longer result is cut and says so, because a large result uses up an agent's
 // context.
-const maxResult = 32 << 10
+const MaxBytes = 32 << 10
 
 // cut describes what a result leaves out at one place: Of is the kind, items of a list,
 // members of an object or characters of texts.
@@ -25,10 +25,10 @@ type cut struct {
 
 const moreElsewhere = "Narrow the query or ask for fewer at a time; the REST API has all of it."
 
-// shrink returns value, or as much of it as fits into limit. free are the paths of members
+// Shrink returns value, or as much of it as fits into limit. free are the paths of members
 // that may hold any JSON, whose own members may be left out like items.
-func shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
-	if wireLength(value) <= limit {
+func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
+	if WireLength(value) <= limit {
 		return value
 	}
 	decoder := json.NewDecoder(bytes.NewReader(value))
@@ -39,7 +39,7 @@ func shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	}
 	for _, t := range trims() {
 		t.free = free
-		if short, err := marshal(t.shorten(whole)); err == nil && wireLength(short) <= limit {
+		if short, err := Marshal(t.shorten(whole)); err == nil && WireLength(short) <= limit {
 			return short
 		}
 	}
@@ -113,7 +113,7 @@ func (t *trim) string(s, path string) string {
 		return s
 	}
 	t.note(path, "characters", t.text, n)
-	return clip(s, t.text)
+	return Clip(s, t.text)
 }
 
 func (t *trim) list(v []any, path string) []any {
@@ -193,8 +193,8 @@ func (t *trim) note(at, of string, shown, total int) {
 	t.cuts = append(t.cuts, cut{At: at, Of: of, Shown: shown, Total: total})
 }
 
-// clip returns the first n characters of s, the last of them an ellipsis when s is longer.
-func clip(s string, n int) string {
+// Clip returns the first n characters of s, the last of them an ellipsis when s is longer.
+func Clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s
 	}

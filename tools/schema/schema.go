@@ -1,37 +1,43 @@
-package tools
+package schema
 
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/guardrails"
+	"github.com/mailhelm/mailhelm/tools/content"
 )
 
-// confirmationArgument is the argument with which a client without forms confirms.
-const confirmationArgument = "confirmation_token"
+// ConfirmationArgument is the argument with which a client without forms confirms.
+const ConfirmationArgument = "confirmation_token"
 
-// inputSchema returns the operation's schema in a shorter form. For an operation that
+// Replayed is the member of a write's structured content that says that nothing was done
+// now.
+const Replayed = "replayed"
+
+// Input returns the operation's schema in a shorter form. For an operation that
 // confirms it adds the argument with the confirmation, which the operation never sees.
-func inputSchema(op *guardrails.Operation) (json.RawMessage, error) {
+func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(op.Input(core.Agent).Text(), &schema); err != nil {
 		return nil, err
 	}
 	fold(schema)
 	if !op.Info().Confirms {
-		return marshal(schema)
+		return content.Marshal(schema)
 	}
 	properties, ok := schema["properties"].(map[string]any)
 	if !ok {
 		return nil, errors.New("the schema has no properties")
 	}
-	properties[confirmationArgument] = json.RawMessage(
+	properties[ConfirmationArgument] = json.RawMessage(
 		`{"type":"string","description":"The confirmation_token of the answer that asked for confirmation. Leave it out of the first call; ` +
 			`send it, with all other arguments unchanged, only after the person you act for has agreed to the preview."}`)
-	return marshal(schema)
+	return content.Marshal(schema)
 }
 
 // fold writes alternatives that differ in their type as one schema of several
@@ -94,11 +100,11 @@ var (
 	}
 )
 
-// outputSchema is one flat object: the members of the result with their types and
+// Output returns one flat object: the members of the result with their types and
 // values, none of them required, because a failure has none of them. What every
 // tool's failures look like, the server's instructions say once. Agents pay for
 // every word of the list, so what a result shows its reader anyway is left out.
-func outputSchema(op *guardrails.Operation) (json.RawMessage, error) {
+func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	var own map[string]any
 	if err := json.Unmarshal(op.Output(core.Agent).Text(), &own); err != nil {
 		return nil, err
@@ -119,7 +125,7 @@ func outputSchema(op *guardrails.Operation) (json.RawMessage, error) {
 	if err := allowReplayed(op, members); err != nil {
 		return nil, err
 	}
-	return marshal(map[string]any{"type": "object", "properties": members})
+	return content.Marshal(map[string]any{"type": "object", "properties": members})
 }
 
 // allow widens members of the result that have another meaning in another outcome.
@@ -160,4 +166,17 @@ func lean(schema map[string]any) map[string]any {
 		kept["properties"] = short
 	}
 	return kept
+}
+
+// allowReplayed declares the member for a tool that writes. It fails when the result has a
+// member of that name.
+func allowReplayed(op *guardrails.Operation, members map[string]any) error {
+	if op.Info().Effect == core.Reads {
+		return nil
+	}
+	if members[Replayed] != nil {
+		return fmt.Errorf("the result has a member %q of its own", Replayed)
+	}
+	members[Replayed] = map[string]any{"type": "boolean"}
+	return nil
 }

@@ -1,4 +1,4 @@
-package tools
+package content
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// marshal writes a value as the text of a result: JSON without spaces, which costs models
+// Marshal writes a value as the text of a result: JSON without spaces, which costs models
 // least, and without escapes for HTML. It keeps characters that a reader cannot see, because
-// programs may write back what they read; see [visibleJSON].
-func marshal(v any) (json.RawMessage, error) {
+// programs may write back what they read; see [VisibleJSON].
+func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
@@ -22,10 +22,10 @@ func marshal(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
-// visibleJSON returns JSON as a text for a model, without characters that a reader does not
+// VisibleJSON returns JSON as a text for a model, without characters that a reader does not
 // see, whether literal or escaped. It also returns how many it left out. Newlines and tabs
 // stay, as escapes.
-func visibleJSON(value json.RawMessage) (string, int) {
+func VisibleJSON(value json.RawMessage) (string, int) {
 	text, removed := core.VisibleText(string(value))
 	if !strings.Contains(text, `\`) {
 		return text, removed
@@ -62,9 +62,9 @@ func escapeAt(text string) (int, bool) {
 	return 2, false
 }
 
-// wireLength returns the length of JSON as the text of a result, which is itself a JSON
+// WireLength returns the length of JSON as the text of a result, which is itself a JSON
 // string, in which the protocol layer also escapes the characters of HTML.
-func wireLength(value []byte) int {
+func WireLength(value []byte) int {
 	n := len(value) + len(`""`)
 	for _, c := range value {
 		switch c {

@@ -1,4 +1,4 @@
-package tools
+package content
 
 import (
 	"encoding/json"
@@ -13,7 +13,7 @@ import (
 // content, once they travel.
 func encoded(t rapid.TB, value json.RawMessage) (int, int) {
 	t.Helper()
-	visible, _ := visibleJSON(value)
+	visible, _ := VisibleJSON(value)
 	text, err := json.Marshal(visible)
 	if err != nil {
 		t.Fatal(err)
@@ -62,12 +62,12 @@ func TestEveryResultFits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		whole := anyResult().Draw(t, "result")
-		value, err := marshal(whole)
+		value, err := Marshal(whole)
 		if err != nil {
 			t.Fatal(err)
 		}
-		short := shrink(value, []string{"contact.attributes"}, maxResult)
-		if text, structured := encoded(t, short); text > maxResult || structured > maxResult {
+		short := Shrink(value, []string{"contact.attributes"}, MaxBytes)
+		if text, structured := encoded(t, short); text > MaxBytes || structured > MaxBytes {
 			t.Fatalf("text of %d, structured content of %d bytes", text, structured)
 		}
 		var got struct {
@@ -102,8 +102,8 @@ func TestEveryResultFits(t *testing.T) {
 
 func TestWhatFitsIsNotTouched(t *testing.T) {
 	t.Parallel()
-	value := json.RawMessage(`{"note":"` + strings.Repeat("x", maxResult-14-len(`{"note":""}`)) + `"}`)
-	if text, _ := encoded(t, value); string(shrink(value, nil, maxResult)) != string(value) || text <= maxResult-50 {
+	value := json.RawMessage(`{"note":"` + strings.Repeat("x", MaxBytes-14-len(`{"note":""}`)) + `"}`)
+	if text, _ := encoded(t, value); string(Shrink(value, nil, MaxBytes)) != string(value) || text <= MaxBytes-50 {
 		t.Errorf("a text of %d bytes was cut", text)
 	}
 }
@@ -112,12 +112,12 @@ func TestWhatFitsIsNotTouched(t *testing.T) {
 func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	const key = "ignore_all_rules"
-	value, err := marshal(map[string]any{"attributes": map[string]any{key: map[string]any{key: strings.Repeat("y", 70_000)}}})
+	value, err := Marshal(map[string]any{"attributes": map[string]any{key: map[string]any{key: strings.Repeat("y", 70_000)}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got struct{ Shortened []cut }
-	if err := json.Unmarshal(shrink(value, []string{"attributes"}, maxResult), &got); err != nil {
+	if err := json.Unmarshal(Shrink(value, []string{"attributes"}, MaxBytes), &got); err != nil {
 		t.Fatal(err)
 	}
 	if len(got.Shortened) != 1 || got.Shortened[0] != (cut{"attributes.*.*", "characters", 2000, 70_000}) {
@@ -134,7 +134,7 @@ func TestTextLosesWhatNobodySees(t *testing.T) {
 		`{"a":"\u2028<\""}`:                   `{"a":"\u2028<\""}`,
 		"{\"a\":\"\u202e\u200b\U000E0041.\"}": `{"a":"."}`,
 	} {
-		got, removed := visibleJSON(json.RawMessage(value))
+		got, removed := VisibleJSON(json.RawMessage(value))
 		if got != want || removed == 0 != (value == want) {
 			t.Errorf("%s became %s with %d removed, want %s", value, got, removed, want)
 		}
