@@ -24,8 +24,8 @@ type activityPage struct {
 	} `json:"pagination"`
 }
 
-// TestActivityPropertiesComeBackToTheByte: whatever JSON they are, up to their bound,
-// and in each of the lists.
+// TestActivityPropertiesComeBackToTheByte: properties of any JSON up to the maximum size
+// are returned byte for byte in every list.
 func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -110,8 +110,8 @@ func TestActivityBodyOfOneMebibyte(t *testing.T) {
 	})
 }
 
-// TestPagesOfActivitiesHaveEachOnce: newest first and each once, in each of the ways to
-// ask, also when all happened in one moment and while more are recorded.
+// TestPagesOfActivitiesHaveEachOnce: lists with any filter return activities newest first
+// and each once, also if all have one timestamp and while more are recorded.
 func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
 	t.Parallel()
 	product.EachWith(t, product.Options{ActivitiesPerMinute: 10_000}, func(t *testing.T, p *product.Product) {

@@ -159,8 +159,8 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 	})
 }
 
-// TestActivityVolume: 2,000 a minute and organization, the rest refused one by one,
-// and a minute later as many again.
+// TestActivityVolume: an organization may record 2,000 activities a minute. Further items
+// are refused one by one, and one minute later as many are accepted again.
 func TestActivityVolume(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -20,12 +20,12 @@ func both(item, result string) []step {
 	}
 }
 
-// refusedItem is a rule of an item that is refused by itself, on both surfaces.
+// refusedItem returns a rule about an item that is rejected on its own, on both surfaces.
 func refusedItem(says, item, reason string) rule {
 	return rule{says, both(item, `{"index":0,"status":"rejected","reason":"`+reason+`"}`)}
 }
 
-// takenItem is a rule of an item that will do.
+// takenItem returns a rule about an item that is accepted.
 func takenItem(says, item string) rule {
 	return rule{says, both(item, `{"index":0,"status":"accepted"}`)}
 }

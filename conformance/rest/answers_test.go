@@ -78,8 +78,8 @@ func TestEveryErrorCodeHasItsPage(t *testing.T) {
 	}
 }
 
-// TestOneRouteAnswers400: a request that cannot be taken is a 422 everywhere, but for
-// one that identifies nobody, which the document has as a 400.
+// TestOneRouteAnswers400: invalid requests get 422 everywhere. The exception is an
+// identify call without any identity, for which the API's document has 400.
 func TestOneRouteAnswers400(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

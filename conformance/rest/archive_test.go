@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestReplaceAndMerge: PUT wipes the attributes and topic choices that it leaves
-// out and touches neither opt-out nor lists; PATCH touches what it names.
+// TestReplaceAndMerge: PUT clears the attributes and topic choices that it omits, and
+// keeps opt-out and lists. PATCH changes only the members it has.
 func TestReplaceAndMerge(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -36,8 +36,8 @@ func TestReplaceAndMerge(t *testing.T) {
 	})
 }
 
-// TestArchivedContact: it is read by its address and in no list, it is changed by
-// nothing but POST and PUT, which take it back into use under its id.
+// TestArchivedContact: an archived contact can be read by its address and is in no list.
+// Only POST and PUT change it; they restore it with the same id.
 func TestArchivedContact(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -71,8 +71,8 @@ func TestArchivedContact(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsTheStatus: the second answer is the first one's, 201 as well,
-// whichever of the organization's credentials asks.
+// TestReplayKeepsTheStatus: a replayed call gets the first answer with its status, also
+// 201, for every credential of the organization.
 func TestReplayKeepsTheStatus(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

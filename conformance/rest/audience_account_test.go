@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// consent is what the account holds of an address, nil when it knows none.
+// consent returns the account's consent of an address, nil if the account has no such
+// contact.
 func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	t.Helper()
 	held, err := a.Simulator.Contact(t.Context(), a.OrgID, address)
@@ -37,8 +38,8 @@ func pusher(p *product.Product) *audience.Audience {
 	})
 }
 
-// TestWritesGoToTheAccount: whatever a write says about consent is the account's when
-// the write is answered, by every route and by the tools.
+// TestWritesGoToTheAccount: when a write of consent is answered, the account has the
+// consent, for every route and tool.
 func TestWritesGoToTheAccount(t *testing.T) {
 	t.Parallel()
 	type choices = map[string]sending.Subscription
@@ -100,9 +101,9 @@ func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	return report
 }
 
-// TestTheMirrorFollowsTheAccount: what somebody did at the account itself is in one
-// contact's answer at once and in pages after a sync, which makes known what is only
-// there and brings back what only we have, and says how much of each it did.
+// TestTheMirrorFollowsTheAccount: a change at the account itself is in the read of one
+// contact at once, and in lists after a sync. The sync imports contacts that only the
+// account has, restores those that only the mirror has, and reports the number of each.
 func TestTheMirrorFollowsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -188,8 +189,8 @@ func TestTopicsAreAMinuteOldAtMost(t *testing.T) {
 	})
 }
 
-// TestBulkWritesReachTheAccountLater: they are answered from here alone, and the
-// account learns of the consent behind them. A row takes an archived contact back.
+// TestBulkWritesReachTheAccountLater: a bulk write is answered before the account is
+// called; the account gets the consent later. A row restores an archived contact.
 func TestBulkWritesReachTheAccountLater(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -225,8 +226,8 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 	})
 }
 
-// TestLeavingAListIsLogged: once for each list, by whichever way the contact leaves,
-// and what is logged outlives the list.
+// TestLeavingAListIsLogged: the log has one line for each list that a contact leaves,
+// however it leaves, and keeps the line after the list's deletion.
 func TestLeavingAListIsLogged(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// TestWhatARepositoryDefinesIsReadOnly: of topics and lists that came from a
-// repository nothing changes here, under any name, and their names are taken. What
-// lies beside them changes, and who is on such a list does.
+// TestWhatARepositoryDefinesIsReadOnly: topics and lists of a repository cannot be
+// changed here, and their names are taken. Others can be changed, and so can the
+// membership of such lists.
 func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -74,8 +74,8 @@ func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 	})
 }
 
-// TestFiftyTopics: there is room for fifty, and again for one that takes another's
-// place.
+// TestFiftyTopics: an organization may have fifty topics. After a deletion another can be
+// created.
 func TestFiftyTopics(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -101,7 +101,7 @@ func TestFiftyTopics(t *testing.T) {
 	})
 }
 
-// TestAThousandLists is as many as an organization may have.
+// TestAThousandLists: an organization may have a thousand lists.
 func TestAThousandLists(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

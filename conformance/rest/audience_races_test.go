@@ -55,9 +55,9 @@ func atOnce(t *testing.T, many int, call func(i int) *answer) map[string]int {
 	return outcomes
 }
 
-// TestAThousandUpsertsAtOnce: of one external id, to a handful of addresses. One call
-// makes the contact, the others change it or are told why not by name, and here, at
-// the account and by any address there is one contact.
+// TestAThousandUpsertsAtOnce: a thousand concurrent upserts have one external id and a
+// few addresses. One call creates the contact. The others change it or fail with a named
+// reason, and in the end one contact exists here and at the account.
 func TestAThousandUpsertsAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -110,8 +110,8 @@ func somebodyWaits(ctx context.Context, database *sql.DB) error {
 }
 
 // TestALostClaimSaysWhenToComeBack: another process has written a contact with the
-// external id and not yet said so. Whoever comes second waits, loses, and is told to
-// try again. SQLite has one writer, which nobody comes between.
+// external id and not yet committed. The second writer waits, fails, and is told when to
+// retry. SQLite has a single writer, so the race exists only on PostgreSQL.
 func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})
@@ -157,8 +157,8 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-// TestListsRace: a contact is put on lists, taken off and set on some, by routes and by
-// a tool at once. Each edit is whole, and the log ends where the contact is.
+// TestListsRace: routes and a tool concurrently add a contact to lists, remove it and set
+// its lists. Each edit is atomic, and the log agrees with the final membership.
 func TestListsRace(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -214,8 +214,9 @@ func TestListsRace(t *testing.T) {
 	})
 }
 
-// TestAListGoesWhileContactsJoin: a list is deleted at the moment when a contact is put
-// on it and on another. The contact is on the other, and nobody fails.
+// TestAListGoesWhileContactsJoin: a list is deleted while a contact is added to it and to
+// another list. The contact ends on the other list, and no call fails with a server
+// error.
 func TestAListGoesWhileContactsJoin(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestAudiencesDoNotMeet: what one organization names and has, another neither
-// finds nor changes, by a route or by a tool, and may name and have itself.
+// TestAudiencesDoNotMeet: an organization can neither find nor change another's contacts,
+// lists and topics, by route or tool, and may use the same names itself.
 func TestAudiencesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -74,9 +74,9 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 	})
 }
 
-// TestARepeatedIdentifyShowsTheSameVisitor: the id is not in what is remembered of a
-// call, and not in the database as it is; a repeated call shows it all the same,
-// until archiving has revoked it.
+// TestARepeatedIdentifyShowsTheSameVisitor: the stored answer of an identify call does
+// not contain the visitor's id, and the database has it only encrypted. A repeated call
+// still returns it, until the contact is archived.
 func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -105,7 +105,7 @@ func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	})
 }
 
-// anotherOrg is a caller of an organization that has nothing, not even an account.
+// anotherOrg returns a caller of an empty organization without an account.
 func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	t.Helper()
 	id := core.NewID()
@@ -123,7 +123,8 @@ func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	return a.as(minted.Secret), org
 }
 
-// TestBeforeTheFirstSync: there is no contact list yet, and everything else is empty.
+// TestBeforeTheFirstSync: before the first sync there is no contact list, and every other
+// read is empty.
 func TestBeforeTheFirstSync(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -138,8 +139,9 @@ func TestBeforeTheFirstSync(t *testing.T) {
 	})
 }
 
-// TestFirstWriteMakesTheContactList: a new organization writes a contact or a topic at
-// once, whichever way it comes. Without an account the refusal names the command.
+// TestFirstWriteMakesTheContactList: the first write of a contact or a topic creates the
+// contact list, on either surface. Without an account the refusal names the command that
+// connects one.
 func TestFirstWriteMakesTheContactList(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -196,7 +198,7 @@ func (a *api) newcomer(t *testing.T) *newcomer {
 	return &newcomer{c, org.ID}
 }
 
-// agent is a token of the newcomer's for the agent endpoint.
+// agent returns a token of the new organization for the agent endpoint.
 func (c *newcomer) agent(t *testing.T) string {
 	t.Helper()
 	office := provision.Provisioner{Stores: c.DB.Access(), Orgs: c.DB.Orgs(), Users: c.DB.Users(), Members: c.DB.Members(), Tx: c.DB, Clock: c.Clock.Now}
@@ -209,8 +211,8 @@ func (c *newcomer) agent(t *testing.T) string {
 	return c.TokenWith(t, product.Credentials{ClientID: client.ClientID, ClientSecret: secret}, c.MCPURL)
 }
 
-// TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization that is connected
-// to one changes neither topics nor lists here. Contacts are no definitions.
+// TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization with a repository cannot
+// change topics or lists over the API. It can change contacts, which are not definitions.
 func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -233,8 +235,8 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	})
 }
 
-// TestTestCredentialsDestroyNoDefinitions: they make and change, as on live data. No
-// route with the method DELETE is theirs.
+// TestTestCredentialsDestroyNoDefinitions: test credentials may create and change
+// definitions, as on live data, and may call no DELETE route.
 func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -265,8 +267,8 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	})
 }
 
-// TestWhoNeedsTheAccount: what is written through or read live is unavailable with
-// the account, with a hint when to come back; what is the mirror's is not.
+// TestWhoNeedsTheAccount: calls that need the account fail with a time to retry while the
+// account is unavailable. Reads of the mirror work.
 func TestWhoNeedsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -52,8 +52,8 @@ var hostileRows = []struct{ name, row, outcome string }{
 	{"what is hidden in a value stays the value", `{"email":"v12@example.com","attributes":{"city":"\u202eemoR\u0007\u2028"}}`, "created "},
 }
 
-// TestHostileRowsOfBulk: they fail alone, and nothing of them that a reader cannot see
-// and a machine obeys comes back in what we say of them.
+// TestHostileRowsOfBulk: hostile rows fail one by one, and error messages contain no
+// invisible or control characters of them.
 func TestHostileRowsOfBulk(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -89,8 +89,8 @@ func TestHostileRowsOfBulk(t *testing.T) {
 	})
 }
 
-// TestBrokenJSONOfBulk: where the rows cannot be told from one another the request is
-// refused whole, with the place of it, and no row is done.
+// TestBrokenJSONOfBulk: if the rows cannot be separated, the whole request is refused
+// with the position of the fault, and no row is written.
 func TestBrokenJSONOfBulk(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

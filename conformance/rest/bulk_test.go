@@ -43,7 +43,7 @@ type bulkItem struct {
 	Errors    []struct{ Field, Reason string }
 }
 
-// bulkOf is a bulk write that creates so many people.
+// bulkOf returns a bulk write that creates n contacts.
 func bulkOf(prefix string, n int) string {
 	rows := make([]string, n)
 	for i := range rows {
@@ -105,8 +105,8 @@ func (a *api) follow(t *testing.T, job string, limit int) ([]bulkItem, []bulkSta
 	}
 }
 
-// TestBulkIsFollowedWhileItRuns: a caller who follows next_cursor from the beginning
-// sees the job go on and each row once, in its order.
+// TestBulkIsFollowedWhileItRuns: a caller that follows next_cursor during the job sees
+// its progress, and each row once in order.
 func TestBulkIsFollowedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -142,7 +142,8 @@ func TestBulkIsFollowedWhileItRuns(t *testing.T) {
 	})
 }
 
-// TestBulkRowsFailAlone: what is wrong is named at its row and member.
+// TestBulkRowsFailAlone: an invalid row fails alone, with its number and the member at
+// fault.
 func TestBulkRowsFailAlone(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -184,8 +185,8 @@ func TestBulkRowsFailAlone(t *testing.T) {
 	})
 }
 
-// TestBulkIdempotency: the same key and body are one job, another body is refused,
-// and another organization's key is another key.
+// TestBulkIdempotency: the same key and body return the same job. Another body with the
+// key is refused. Another organization's key is independent.
 func TestBulkIdempotency(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -207,8 +208,8 @@ func TestBulkIdempotency(t *testing.T) {
 	})
 }
 
-// TestBulkJobsAreTheirOrganizations: nobody else reads them, and a cursor goes with
-// its job.
+// TestBulkJobsAreTheirOrganizations: other organizations cannot read a job, and a cursor
+// is valid for its own job only.
 func TestBulkJobsAreTheirOrganizations(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -234,8 +235,8 @@ func TestBulkJobsAreTheirOrganizations(t *testing.T) {
 	})
 }
 
-// TestBulkLimits: 8 MiB and 5,000 rows, to the byte and to the row, and what is over
-// is refused in words that name it.
+// TestBulkLimits: a request may have 8 MiB and 5,000 rows. One byte or one row more is
+// refused, and the refusal names the limit.
 func TestBulkLimits(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -60,8 +60,8 @@ func TestWhatTheAccountHas(t *testing.T) {
 	})
 }
 
-// TestAChannelIsNamedByItsID: REST shows the id and filters by it; tools take it where
-// they take the slug.
+// TestAChannelIsNamedByItsID: REST returns a channel's id and filters by it; tools accept
+// the id wherever they accept the slug.
 func TestAChannelIsNamedByItsID(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

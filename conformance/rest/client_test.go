@@ -27,13 +27,13 @@ func start(t testing.TB, opts product.Options) *api {
 	return on(t, p)
 }
 
-// on is a caller of a running product, with the demo organization's live key.
+// on returns a caller of a running product with the demo organization's live key.
 func on(t testing.TB, p *product.Product) *api {
 	t.Helper()
 	return &api{Product: p, description: describe(t, p), credential: p.Live.APIKey}
 }
 
-// as is the same caller with another credential.
+// as returns the same caller with another credential.
 func (a *api) as(credential string) *api {
 	other := *a
 	other.credential = credential
@@ -173,7 +173,7 @@ type contactPage struct {
 	} `json:"pagination"`
 }
 
-// contact is the body as a contact.
+// contact returns the body as a contact.
 func (a *answer) contact() contact {
 	a.t.Helper()
 	var c contact
@@ -181,7 +181,7 @@ func (a *answer) contact() contact {
 	return c
 }
 
-// page is the body as a page of contacts.
+// page returns the body as a page of contacts.
 func (a *answer) page() contactPage {
 	a.t.Helper()
 	var p contactPage

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// TestCredentialsThatEnded: a key that is known to be revoked, or to be behind its
-// grace, is told so; every 401 names the document that says where to get a token.
+// TestCredentialsThatEnded: a key that was revoked, or whose grace period is over, gets
+// an error code of its own. Every 401 has the address of the protected-resource metadata.
 func TestCredentialsThatEnded(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -53,7 +53,8 @@ func TestCredentialsThatEnded(t *testing.T) {
 	})
 }
 
-// TestOrganizationWithoutAList has an empty audience, and a plan all the same.
+// TestOrganizationWithoutAList: an organization without a contact list has no contacts,
+// and its plan can be read.
 func TestOrganizationWithoutAList(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -77,8 +77,8 @@ func describe(t testing.TB, p *product.Product) *description {
 	return d
 }
 
-// check holds an answer against the document: the status is one the operation
-// declares, every header of ours is declared, and the body fits its schema.
+// check compares an answer with the OpenAPI document: the operation declares the status
+// and every header of ours, and the body fits its schema.
 func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {
@@ -169,7 +169,7 @@ func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
 	return s
 }
 
-// find is the operation of a request, by the templates of the document.
+// find returns the document's operation for a request, by the path templates.
 func (d *description) find(r *http.Request) (string, operation, bool) {
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for path, item := range d.doc.Paths {
@@ -188,7 +188,7 @@ func (d *description) find(r *http.Request) (string, operation, bool) {
 	return "", operation{}, false
 }
 
-// documented: HEAD is GET without a body, and documented as that.
+// documented returns the method whose documentation a request follows: GET for HEAD.
 func documented(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet

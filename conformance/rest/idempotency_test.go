@@ -10,8 +10,9 @@ import (
 
 const keyHeader = "Idempotency-Key"
 
-// TestEveryContactWriteTakesAKey: quoted or bare it is the same key, each endpoint
-// and each organization has its own, and it says the same for a day, to the second.
+// TestEveryContactWriteTakesAKey: every contact write accepts an idempotency key; quoted
+// and bare are the same key. Each endpoint and each organization has its own keys. A
+// replay returns the first answer for exactly one day.
 func TestEveryContactWriteTakesAKey(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -45,9 +45,9 @@ func (a *api) attributeID(t *testing.T, name string) string {
 	return ""
 }
 
-// TestAChangeOfTheRegistryReachesSegments: it is told of before and after, and the
-// segment warns on both surfaces until it is saved. One that no longer compiles is
-// frozen with its members.
+// TestAChangeOfTheRegistryReachesSegments: a change of an attribute names the affected
+// segments before and after it. A segment that still compiles warns on both surfaces
+// until it is saved. One that does not is frozen with its members.
 func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -105,8 +105,8 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	})
 }
 
-// TestDefinitionsOfARepositoryAreReadOnly: each by itself, in an organization that has
-// others of its own. What a change would do may be asked.
+// TestDefinitionsOfARepositoryAreReadOnly: an attribute or property of a repository
+// cannot be changed; others of the organization can. The preview of a change is allowed.
 func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

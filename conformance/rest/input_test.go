@@ -25,7 +25,8 @@ type badInput struct {
 
 const create = "/v1/contacts"
 
-// badInputs are by what is bad. cursor is one of the unfiltered list of contacts.
+// badInputs has invalid requests by the kind of fault. cursor is a cursor of the
+// unfiltered list of contacts.
 func badInputs(cursor string) map[string]badInput {
 	return map[string]badInput{
 		"duplicate key":         {"POST", create, `{"email":"bad@example.com","email":"bad@example.com"}`, nil, "email"},
@@ -77,8 +78,7 @@ func badInputs(cursor string) map[string]badInput {
 	}
 }
 
-// TestBadInput: each refusal names the field at fault, and nothing of what was
-// refused is stored.
+// TestBadInput: each refusal names the member at fault, and nothing is stored.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -101,8 +101,8 @@ func TestBadInput(t *testing.T) {
 	a.do(t, "GET", create+"/bad%40example.com", "").refused(404, core.CodeNotFound)
 }
 
-// TestAddressesInPaths: an address reaches the contact it names, however it is
-// encoded, and comes back as it was.
+// TestAddressesInPaths: an address in a path finds its contact in any encoding, and the
+// answer has the address unchanged.
 func TestAddressesInPaths(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -131,8 +131,9 @@ func TestAddressesInPaths(t *testing.T) {
 	})
 }
 
-// TestAddressesOutsideASCII: the sending account takes none (RFC 6531), so they
-// are refused by name. A domain of other letters is taken, in its ASCII form.
+// TestAddressesOutsideASCII: the sending account accepts no local part outside ASCII (RFC
+// 6531), so such addresses are refused with a reason. An internationalized domain is
+// accepted and stored in its ASCII form.
 func TestAddressesOutsideASCII(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -187,7 +188,8 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestStrangersAreNotReadFrom: without a credential nobody's body is read.
+// TestStrangersAreNotReadFrom: the body of a request without a valid credential is not
+// read.
 func TestStrangersAreNotReadFrom(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -17,9 +17,8 @@ func (c contact) listKeys() []string {
 	return keys
 }
 
-// TestMembershipHasTwoShapes: POST and PATCH take a directive, PUT the lists a
-// contact is on afterwards. Neither takes the other's shape, and what is left out
-// or null stays as it is.
+// TestMembershipHasTwoShapes: POST and PATCH take changes of membership, PUT the complete
+// set of lists. Each refuses the other's shape. Omitted and null members change nothing.
 func TestMembershipHasTwoShapes(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

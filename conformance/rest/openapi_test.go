@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGoldenOpenAPIDocument holds the document against the one that was last agreed
-// to: a difference is a change of the public API.
+// TestGoldenOpenAPIDocument compares the document with the stored one. A difference is a
+// change of the public API.
 func TestGoldenOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -81,8 +81,8 @@ func TestOpenAPIIsValid(t *testing.T) {
 	}
 }
 
-// TestOpenAPISchemasCompile: every schema in the document is one, also those that
-// no other test meets.
+// TestOpenAPISchemasCompile: every schema of the document compiles, including those that
+// no other test uses.
 func TestOpenAPISchemasCompile(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -43,8 +43,8 @@ func emails(t *testing.T, a *api, target string) []string {
 	return all
 }
 
-// TestPagesAreTheWhole: whatever the size of a page, the links lead through the
-// same contacts in the same order, each once, on both databases.
+// TestPagesAreTheWhole: for every page size, the links lead through all contacts in the
+// same order and each once, on both databases.
 func TestPagesAreTheWhole(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -68,7 +68,7 @@ func TestPagesAreTheWhole(t *testing.T) {
 	})
 }
 
-// TestFiltersSurviveTheLinks: a filtered walk shows what a filtered page shows.
+// TestFiltersSurviveTheLinks: the links of a filtered page keep the filter.
 func TestFiltersSurviveTheLinks(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -94,8 +94,8 @@ func TestFiltersSurviveTheLinks(t *testing.T) {
 	})
 }
 
-// TestPagesWhileContactsArrive: who pages while others write sees everyone who
-// was there all the while exactly once.
+// TestPagesWhileContactsArrive: a caller that pages during writes gets each contact that
+// existed throughout exactly once.
 func TestPagesWhileContactsArrive(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

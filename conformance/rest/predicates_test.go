@@ -23,7 +23,7 @@ type previewed struct {
 	}
 }
 
-// found are the first letters of the sample, in order.
+// found returns the first letters of the sampled contacts, in order.
 func (p previewed) found() string {
 	var who []string
 	for _, contact := range p.Sample {
@@ -168,7 +168,8 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz" and count(activity.paid within 1y) >= 1`, "f", "both"},
 }
 
-// TestPredicatesMeanWhatTheySay: on both surfaces and both engines.
+// TestPredicatesMeanWhatTheySay: each predicate selects the contacts that the table
+// names, on both surfaces and both engines.
 func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -262,8 +263,8 @@ func limit(n int, test, by string) string {
 	return strings.TrimSuffix(strings.Repeat(test+by, n), by)
 }
 
-// TestWhatIsWrongWithAPredicate: a route refuses it and a tool tells of it, with the
-// same place and the same words.
+// TestWhatIsWrongWithAPredicate: the route refuses a faulty predicate and the tool
+// returns its fault, with the same position and text.
 func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -295,8 +296,8 @@ func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	})
 }
 
-// TestAbsenceIsWarnedOf: where a test leaves out whom the writer may have meant, an
-// agent is warned and answered all the same; a guard ends the warning.
+// TestAbsenceIsWarnedOf: a test that excludes contacts without a value gives an agent a
+// warning beside the result. A test for the value's presence removes the warning.
 func TestAbsenceIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -41,8 +41,8 @@ func (a *api) refusedFor(t *testing.T, target, member string) {
 	}
 }
 
-// TestReadsRefuseByName: whatever a read of mail cannot take is refused for the
-// member at fault, or answered with nothing when it could have been something.
+// TestReadsRefuseByName: a read of mail refuses a malformed value with the name of its
+// member. A well-formed value that matches nothing gives an empty result.
 func TestReadsRefuseByName(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -83,8 +83,8 @@ func TestReadsRefuseByName(t *testing.T) {
 	})
 }
 
-// TestWindowsReachAsFarAsThePlan: further back is refused with how far that is, and
-// at the very edge is not.
+// TestWindowsReachAsFarAsThePlan: a window may begin exactly at the plan's limit. An
+// earlier one is refused with the limit.
 func TestWindowsReachAsFarAsThePlan(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -104,8 +104,8 @@ func TestWindowsReachAsFarAsThePlan(t *testing.T) {
 	})
 }
 
-// TestCursorsOfOtherLists: a cursor goes on in the list that it was made for, with
-// the filters that it was made with, and shows nobody else's rows whoever made it.
+// TestCursorsOfOtherLists: a cursor is valid for its own list and filters only, and never
+// returns rows of another organization.
 func TestCursorsOfOtherLists(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -147,8 +147,8 @@ func TestCursorsOfOtherLists(t *testing.T) {
 	})
 }
 
-// TestHostilePathParts: whatever stands in the place of a name is not there, or is
-// no name, on every route.
+// TestHostilePathParts: a hostile text in place of a name in a path is answered as not
+// found or as an invalid name, on every route.
 func TestHostilePathParts(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -175,8 +175,8 @@ func TestHostilePathParts(t *testing.T) {
 	})
 }
 
-// TestFailuresOfTheAccountAreDocumented: the document declares both answers, with
-// the seconds to wait, on every route that asks the account.
+// TestFailuresOfTheAccountAreDocumented: every route that calls the account documents
+// both failures of the account, with the seconds to wait.
 func TestFailuresOfTheAccountAreDocumented(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -45,9 +45,8 @@ func (a *api) rows(t *testing.T, target string) []map[string]any {
 	return all
 }
 
-// TestReadsAreTheWholeInOrder: whatever the size of a page, the links lead through
-// the same rows of a list about sending, each once, in its order and with its
-// filters.
+// TestReadsAreTheWholeInOrder: for every page size, the links lead through all rows of
+// each list about sending, each row once, in order and with the filters.
 func TestReadsAreTheWholeInOrder(t *testing.T) {
 	t.Parallel()
 	product.EachWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {

@@ -82,8 +82,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestEveryCredentialKind: a key and a token are the same to the API; what was
-// made for the agent endpoint is nothing here.
+// TestEveryCredentialKind: the API accepts keys and tokens alike. It refuses tokens for
+// the agent endpoint.
 func TestEveryCredentialKind(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -170,7 +170,7 @@ func needs(a *api) []need {
 	}
 }
 
-// absences are routes without the thing that is asked for: whoever may ask is told so.
+// absences has routes whose object does not exist. A caller with the scope gets 404.
 func absences() []need {
 	return []need{
 		{"GET", "/v1/messages/none", "", core.MessagesView, 404},
@@ -194,7 +194,7 @@ func absences() []need {
 	}
 }
 
-// TestScopes: each route opens to its own scope and to no other.
+// TestScopes: each route is allowed with its own scope and refused with every other.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -219,7 +219,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestScopesAreAllTested: a route that is added is added to the table above.
+// TestScopesAreAllTested: every route is in the table above; a new route fails this test
+// until it is added.
 func TestScopesAreAllTested(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -267,8 +268,8 @@ func TestTestCredentialsDestroyNothing(t *testing.T) {
 	}
 }
 
-// TestOrganizationsDoNotMeet: what another organization has is answered exactly
-// as what nobody has.
+// TestOrganizationsDoNotMeet: a request for an object of another organization gets the
+// same answer as for one that does not exist.
 func TestOrganizationsDoNotMeet(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

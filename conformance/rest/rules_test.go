@@ -130,7 +130,7 @@ func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) 
 	}
 }
 
-// missing says where got does not contain want, "" when it does.
+// missing returns the first place where got does not contain want, "" if it contains all.
 func missing(path string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -165,7 +165,7 @@ func missing(path string, want, got any) string {
 	return ""
 }
 
-// callTool is the structured result of a tool, as the body of an answer.
+// callTool returns the structured content of a tool's result, as the body of an answer.
 func (a *api) callTool(t testing.TB, token, name, arguments string) *answer {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
@@ -186,8 +186,8 @@ func (a *api) callTool(t testing.TB, token, name, arguments string) *answer {
 	return &answer{t: t, call: "tool " + name, docs: a.DocsURL, status: got.StatusCode, header: got.Header, body: envelope.Result.StructuredContent}
 }
 
-// TestRules holds every rule on both databases. Rules share a product: each has
-// people of its own.
+// TestRules checks every rule on both databases. Rules share a product; each has contacts
+// of its own.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

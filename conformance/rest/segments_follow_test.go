@@ -62,8 +62,7 @@ func (d divided) put(t *testing.T, name, body string) {
 	}
 }
 
-// state is what is told of a segment: its status, whether it warns, and its members by
-// their names.
+// state returns a segment's status, whether it warns, and its members by name.
 func (d divided) state(t *testing.T, key string) string {
 	t.Helper()
 	var head struct {
@@ -109,7 +108,7 @@ func (d divided) becomes(t *testing.T, key, want string) {
 	}
 }
 
-// stays holds a segment to a state when others have followed what was done before.
+// stays checks that a segment has this state after the jobs have run.
 func (d divided) stays(t *testing.T, key, want string) {
 	t.Helper()
 	if got := d.state(t, key); got != want {
@@ -131,7 +130,7 @@ type effect struct {
 	} `json:"impact"`
 }
 
-// String is the effect in short: who is affected, with a ! who no longer compiles.
+// String returns the affected segments in short; "!" marks those that no longer compile.
 func (e effect) String() string {
 	text := e.MutationClass
 	if e.Impact == nil {
@@ -151,7 +150,7 @@ func (e effect) String() string {
 	return fmt.Sprintf("%s, %d drop out, %v", text, e.Impact.ProjectedDropout, names)
 }
 
-// has holds a call to its effect.
+// has checks that a call reports this effect.
 func (d divided) has(t *testing.T, want, method, path, body string) {
 	t.Helper()
 	var got effect
@@ -161,8 +160,8 @@ func (d divided) has(t *testing.T, want, method, path, body string) {
 	}
 }
 
-// TestSegmentsFollowTheRegistry: what a change of an attribute over HTTP means to
-// segments is foretold, told, and seen once the jobs have run.
+// TestSegmentsFollowTheRegistry: the preview of an attribute's change, its answer, and
+// the segments after the jobs have run agree on the effect.
 func TestSegmentsFollowTheRegistry(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -214,7 +213,7 @@ func TestSegmentsFollowTheRegistry(t *testing.T) {
 	})
 }
 
-// TestSegmentsFollowProperties is the same of promoted properties of activities.
+// TestSegmentsFollowProperties: the same holds for promoted properties of activities.
 func TestSegmentsFollowProperties(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -255,8 +254,9 @@ func TestSegmentsFollowProperties(t *testing.T) {
 	})
 }
 
-// TestSegmentsFollowLists: a list that goes freezes its segments, and those that test
-// these go by the members they keep. Nobody is logged as having left the list.
+// TestSegmentsFollowLists: deleting a list freezes the segments that test it. Segments
+// that test a frozen segment use the members it keeps. The log has no line about leaving
+// for the members of the deleted list.
 func TestSegmentsFollowLists(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -310,8 +310,8 @@ func (d divided) logged(t *testing.T, list string) (entered, left int) {
 	return entered, left
 }
 
-// TestSegmentsFollowTopics: the default of a topic decides for who chose nothing, and
-// a topic that goes freezes its segments.
+// TestSegmentsFollowTopics: a topic's default counts for contacts without a choice.
+// Deleting a topic freezes the segments that test it.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

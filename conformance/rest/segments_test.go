@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// divides is what evaluates the product's segments, for tests that do not wait for jobs.
+// divides evaluates the product's segments directly, for tests that do not wait for jobs.
 func divides(p *product.Product) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
@@ -96,7 +96,8 @@ func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
 	})
 }
 
-// TestPagesOfDefinitions: attributes and promoted properties, newest first and each once.
+// TestPagesOfDefinitions: the pages of attributes and promoted properties list them
+// newest first and each once.
 func TestPagesOfDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

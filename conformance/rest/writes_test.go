@@ -49,8 +49,8 @@ func TestIdempotency(t *testing.T) {
 	})
 }
 
-// TestIdempotencyInFlight: of two equal calls at once, one waits for the sending
-// account and the other is told to come back.
+// TestIdempotencyInFlight: of two equal concurrent calls, one waits for the sending
+// account and the other is told to retry.
 func TestIdempotencyInFlight(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -73,8 +73,8 @@ func TestIdempotencyInFlight(t *testing.T) {
 	})
 }
 
-// TestSendingAccountFails: every route that asks the account says so when it
-// fails, with a wait, and none has half-written anything.
+// TestSendingAccountFails: every route that calls the account reports its failure with a
+// time to retry, and leaves no partial write.
 func TestSendingAccountFails(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

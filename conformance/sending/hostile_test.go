@@ -47,8 +47,8 @@ func newHostile(t *testing.T, answer http.HandlerFunc) *hostile {
 	return h
 }
 
-// asked is how often the provider was asked for anything besides the send rate,
-// which is read once before a message.
+// asked returns the number of requests to the provider. Without forAMessage it includes
+// the read of the send rate, which happens once before a message.
 func (h *hostile) asked(forAMessage bool) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +111,8 @@ func say(status int, code, body string) http.HandlerFunc {
 	}
 }
 
-// Every call of the port ends by itself, however its caller waits.
+// TestEveryCallHasADeadlineOfItsOwn: every call of the port ends by itself, however its
+// caller waits.
 func TestEveryCallHasADeadlineOfItsOwn(t *testing.T) {
 	t.Parallel()
 	const timeout = 20 * time.Millisecond
@@ -154,9 +155,9 @@ func everyCallEnds(t *testing.T, a sending.Account) {
 // doneOnce are the calls that are never repeated.
 var doneOnce = map[string]bool{"Send": true, "SendBulk": true, "RequestProductionAccess": true}
 
-// What fails is tried exactly twice, and what must not happen twice exactly once.
-// Nothing that the provider says reaches a caller, who always hears when to come
-// again.
+// TestEveryFailureOfEveryCall: what fails is tried exactly twice, and what must not
+// happen twice exactly once. Nothing that the provider says reaches a caller, who always
+// hears when to come again.
 func TestEveryFailureOfEveryCall(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(`{"message":%q,"__type":%q}`, marker, marker)
@@ -214,8 +215,8 @@ func wantNothingShown(t *testing.T, method string, err error) {
 	}
 }
 
-// The role is asked for at the connection's own endpoint, with the external id, and
-// its key signs what follows.
+// TestRoleOverASocket: the role is asked for at the connection's own endpoint, with the
+// external id, and its key signs what follows.
 func TestRoleOverASocket(t *testing.T) {
 	t.Parallel()
 	var signed []string

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The adapter for Amazon SES over the wire of the simulated account. Each
+// TestSES: the adapter for Amazon SES over the wire of the simulated account. Each
 // organization is reached as in the product: through its stored connection.
 func TestSES(t *testing.T) {
 	t.Parallel()
@@ -44,11 +44,11 @@ type connected struct {
 	accounts    *sending.Accounts
 }
 
-// accessKey is an organization's own: the wire takes no other's.
+// accessKey returns an organization's own access key; the fake provider accepts no other.
 func accessKey(orgID string) string { return "AKID" + orgID }
 
-// open gives organizations without a connection the engine itself, which knows
-// nothing of them.
+// open returns the organization's account. Without a connection it is the engine itself,
+// which has no such organization.
 func (c connected) open() *sending.Accounts {
 	engine := c.Simulator
 	return sending.NewAccounts(sending.AccountsConfig{

@@ -69,7 +69,7 @@ func (e *engine) fail(_ *testing.T, f sending.Failure) func() {
 	return e.Faults().Clear
 }
 
-// subject is the engine asked directly, as the product does.
+// subject returns the engine without a wire between, as the product uses it.
 func (e *engine) subject() conformance.Subject {
 	return conformance.Subject{
 		Account: e.Simulator, Seed: e.seed, Fail: e.fail,

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// headers: only the account may be kept, a page leads to the next, and the list of
-// undeliverable addresses names its rules.
+// headers checks that only the account's answer may be cached, that a page links to the
+// next, and that the list of undeliverable addresses links to its rules.
 func (s scene) headers(t *testing.T, all []route) {
 	var rules struct{ Version string }
 	s.decode(t, s.get(t, s.own, "/v1/undeliverable/rules"), &rules)

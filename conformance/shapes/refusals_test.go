@@ -29,7 +29,7 @@ var extraMembers = map[string]string{
 	"upstream_unavailable":    "retry_after int",
 }
 
-// refused holds an answer against what a problem of the code is, to the member.
+// refused checks that an answer is a problem with this code, member by member.
 func (s scene) refused(t *testing.T, what string, got answer, status int, code string) {
 	t.Helper()
 	if got.status != status || got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" {
@@ -49,7 +49,7 @@ var (
 	asking = []string{"/v1/suppressions", "/v1/suppressions/{email}"}
 )
 
-// target is a call of the first organization that is answered.
+// target returns a call of the first organization that succeeds.
 func (r route) target() string {
 	path, _, _ := strings.Cut(r.prefix()+r.own[0], "?")
 	return path
@@ -77,8 +77,8 @@ func (s scene) refusals(t *testing.T, all []route) {
 	}
 }
 
-// failures: what asks the account says when to come again; what is read from here is
-// answered however the account fails.
+// failures checks that calls of the account fail with a time to retry, and that reads of
+// the own database succeed, however the account fails.
 func (s scene) failures(t *testing.T, all []route) {
 	s.Clock.Advance(twoMinutes)
 	for kind, status := range map[sending.FailureKind]int{sending.Refused: 503, sending.Throttled: 503, sending.TimedOut: 504} {
@@ -116,7 +116,7 @@ func (s scene) overTheLimit(t *testing.T, all []route) {
 	}
 }
 
-// retryAfter: the header and the member are the same number of seconds.
+// retryAfter checks that the header and the member have the same number of seconds.
 func (s scene) retryAfter(t *testing.T, what string, got answer) {
 	t.Helper()
 	seconds, err := strconv.Atoi(got.header.Get("Retry-After"))

@@ -18,7 +18,7 @@ type route struct {
 	own, other []string
 }
 
-// listOf is the table of a list of records.
+// listOf returns the table of a list of records.
 func listOf(record string) string {
 	table := ""
 	for line := range strings.Lines(record) {
@@ -66,7 +66,7 @@ func routes(t *testing.T, s scene) []route {
 	}
 }
 
-// prefix is the path up to what stands for something.
+// prefix returns the path before its first placeholder.
 func (r route) prefix() string {
 	before, _, _ := strings.Cut(r.path, "{")
 	return before
@@ -124,7 +124,8 @@ func (s scene) answers(t *testing.T, all []route) {
 	}
 }
 
-// described are the schemas of successful answers of the API's own description, by path.
+// described returns the schemas of successful answers in the API's OpenAPI document, by
+// path.
 func (s scene) described(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	var document struct {

@@ -58,8 +58,8 @@ func (s scene) seed(t *testing.T) {
 	}
 }
 
-// underWay is a message that nobody has yet been told more of than that it left. Of
-// the demo's there is none at night.
+// underWay records a message whose only event is its sending. At night the demo has no
+// such message.
 func (s scene) underWay(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
@@ -99,9 +99,8 @@ func (s scene) mirror(t *testing.T) {
 	}
 }
 
-// bare gives the other organization messages of which the provider said nothing but
-// who sent them, one with events that are no status, and a limit, which the first
-// has not.
+// bare gives the other organization messages with only a sender, a message with events
+// that are no status, and a limit. The first organization has none of these.
 func (s scene) bare(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Hour)
@@ -132,7 +131,7 @@ func (s scene) silence(f func()) {
 	f()
 }
 
-// ask lets the organization have asked for production access, with this outcome.
+// ask stores a request of the organization for production access with this outcome.
 func (s scene) ask(t *testing.T, status sending.AccessStatus) {
 	t.Helper()
 	now := s.Clock.Now()
@@ -196,7 +195,7 @@ func (s scene) decode(t *testing.T, got answer, into any) {
 	}
 }
 
-// first is a member of the first item of a list: where a thing of the list is found.
+// first returns a member of the first item of a list, to build the path of that item.
 func (s scene) first(t *testing.T, list, name string) string {
 	t.Helper()
 	var page struct{ Data []map[string]any }

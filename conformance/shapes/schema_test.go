@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// declaredBy is a JSON Schema as [shape.declared] has a table.
+// declaredBy returns a JSON Schema in the format of [shape.declared].
 func declaredBy(schema map[string]any) map[string]string {
 	texts := map[string]string{}
 	declareMembers(texts, "", schema)
@@ -50,7 +50,7 @@ func declare(texts map[string]string, path string, schema map[string]any, option
 	declareMembers(texts, path, schema)
 }
 
-// kindsBy are the kinds that a schema's type stands for.
+// kindsBy returns the kinds that a schema's type allows.
 func kindsBy(kind string, values []any, schema map[string]any) []string {
 	switch {
 	case kind == "string" && len(values) > 0:

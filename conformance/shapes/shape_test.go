@@ -67,7 +67,7 @@ func shapeOf(t *testing.T, table string) shape {
 	return s
 }
 
-// above is what holds the path, and which kind that is.
+// above returns the path of the enclosing value, and its kind.
 func above(path string) (parent, kind string) {
 	if list, is := strings.CutSuffix(path, "[]"); is {
 		return list, "array"
@@ -78,7 +78,7 @@ func above(path string) (parent, kind string) {
 	return "", ""
 }
 
-// declared is the shape as a schema can say it: one text for each member.
+// declared returns the shape in the terms of a schema: one text for each member.
 func (s shape) declared() map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -188,7 +188,7 @@ func (s survey) complete(t *testing.T, what string) {
 	}
 }
 
-// kindOf is which of the kinds the value is, "" for none.
+// kindOf returns the kind of a value, "" for none.
 func kindOf(value any, kinds []string) string {
 	for _, kind := range kinds {
 		if isOf(value, kind) {
@@ -217,7 +217,8 @@ func isOf(value any, kind string) bool {
 	panic(fmt.Sprintf("%T is no JSON", value))
 }
 
-// textIs: times are in UTC and identifiers as they are usually written.
+// textIs checks the format of a text: times are in UTC, identifiers in their usual
+// spelling.
 func textIs(value, kind string) bool {
 	switch kind {
 	case "text":

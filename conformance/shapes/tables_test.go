@@ -150,8 +150,8 @@ const (
 		pagination.next_cursor                text null`
 )
 
-// rulesTable has one line a member of each rule: all are described alike, and those
-// of one event ever have no window.
+// rulesTable has one line for each member of a rule: all rules have the same members, and
+// rules about one event have no window.
 func rulesTable() string {
 	table := `
 		profile                               =strict =standard =aggressive =custom

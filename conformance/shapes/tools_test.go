@@ -100,7 +100,7 @@ func below(path, record string) string {
 	return strings.ReplaceAll(listOf(record), "data[].", path+".")
 }
 
-// sampleOf is the table of some of a list's records.
+// sampleOf returns the table of a sample of a list's records.
 func sampleOf(record string) string {
 	return below("items[]", record) + `
 		shown                                 int
@@ -165,9 +165,9 @@ func TestResultsOfTools(t *testing.T) {
 	}
 }
 
-// listing is the shape as a listing of tools says it: without formats, without what
-// may be absent, since a failure has none of it, and with elsewhere as any object or
-// text.
+// listing returns the shape as tools/list shows it: without formats and without optional
+// members, because a failure has no members at all. The parts in elsewhere become any
+// object or text.
 func (s shape) listing(elsewhere []string) map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -188,8 +188,8 @@ func (s shape) listing(elsewhere []string) map[string]string {
 	return texts
 }
 
-// required is a schema of a listing, none of which requires a member, with all of
-// them required.
+// required returns a schema of tools/list, which requires no member, with all members
+// required.
 func required(schema map[string]any) map[string]any {
 	all := maps.Clone(schema)
 	members, _ := schema["properties"].(map[string]any)
@@ -210,7 +210,7 @@ func required(schema map[string]any) map[string]any {
 	return all
 }
 
-// listed are the output schemas of tools/list, by tool.
+// listed returns the output schemas of tools/list, by tool.
 func (s scene) listed(t *testing.T, token string) map[string]map[string]any {
 	t.Helper()
 	var result struct {
@@ -229,7 +229,7 @@ func (s scene) listed(t *testing.T, token string) map[string]map[string]any {
 	return schemas
 }
 
-// call is the structured content of a call that must succeed.
+// call returns the structured content of a call that must succeed.
 func (s scene) call(t *testing.T, token, name, arguments string) []byte {
 	t.Helper()
 	var result struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// eventIDs are the ids of events, in their order.
+// eventIDs returns the ids of events, in order.
 func eventIDs(events []access.AuditEvent) []string {
 	found := []string{}
 	for _, e := range events {

@@ -16,7 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// masterKey is the same wherever a test needs one, unless it is filled otherwise.
+// masterKey returns a key of one repeated byte; tests use the same byte unless they need
+// a second key.
 func masterKey(t *testing.T, fill byte) signing.MasterKey {
 	t.Helper()
 	key, err := signing.NewMasterKey(bytes.Repeat([]byte{fill}, 32))
@@ -81,7 +82,8 @@ func wantConnection(t *testing.T, store sending.Connections, want sending.Connec
 	}
 }
 
-// A secret is no use to whoever has the database alone, and none in another row.
+// TestConnectionSecretsAreSealed: a secret is no use to whoever has the database alone,
+// and none in another row.
 func TestConnectionSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -118,8 +120,8 @@ func (r *recordingSealer) Seal(purpose, id string, plain []byte) ([]byte, error)
 	return r.sealed, err
 }
 
-// Two changes at once of one connection are made one after the other, also of one
-// that is not there yet.
+// TestChangesOfAConnectionWaitForEachOther: two changes at once of one connection are
+// made one after the other, also of one that is not there yet.
 func TestChangesOfAConnectionWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownActivity gives the organization an activity with all that comes with one, and a
+// ownActivity gives the organization an activity with all its related rows, and a
 // promoted property.
 func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
 	t.Helper()
@@ -38,7 +38,7 @@ func (o owned) onceClaim() activities.OnceClaim {
 	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
 }
 
-// activityState is what the owner sees of them.
+// activityState returns what the owner reads of them.
 func (o owned) activityState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()

@@ -20,8 +20,8 @@ func seenBy(org string) channels.Seen {
 	}
 }
 
-// ownChannels gives the organization an adopted channel, a template and an open
-// request for production access.
+// ownChannels gives the organization an adopted channel, a template and an open request
+// for production access.
 func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()
@@ -37,7 +37,7 @@ func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 }
 
-// channelState is what the owner sees of these.
+// channelState returns what the owner reads of them.
 func (o owned) channelState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()

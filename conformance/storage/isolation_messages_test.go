@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// sameEvent is about a message that every organization could have.
+// sameEvent returns an event whose ids every organization could have.
 func sameEvent() messages.Event {
 	return messages.Event{
 		ID: "same", MessageID: "same", Type: messages.Delivery, OccurredAt: later(2), Recipient: "same@x",
@@ -15,7 +15,7 @@ func sameEvent() messages.Event {
 	}
 }
 
-// ownMessage gives the organization a message that arrived.
+// ownMessage gives the organization a delivered message.
 func (o *owned) ownMessage(t *testing.T, db *storage.DB) {
 	t.Helper()
 	_, err := db.Messages().RecordEvents(t.Context(), o.org, []messages.Event{sameEvent()}, later(3))

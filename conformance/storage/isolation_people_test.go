@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownPeople gives the organization a member who is signed in and has let a client in.
+// ownPeople gives the organization a signed-in member with a grant to a client.
 func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
 	t.Helper()
 	o.member = members.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts}}

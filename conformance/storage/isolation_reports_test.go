@@ -15,8 +15,7 @@ import (
 // counted is everything that is counted in the test.
 var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)}}
 
-// ownReports gives the organization a bounce, with the figures that come of it, and
-// a mark.
+// ownReports gives the organization a bounce, the figures that count it, and a mark.
 func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	t.Helper()
 	at := start.Truncate(24 * time.Hour)
@@ -36,7 +35,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	must(t, err)
 }
 
-// reportsState is what the owner sees of them.
+// reportsState returns what the owner reads of them.
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any

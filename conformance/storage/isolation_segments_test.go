@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownSegments gives the organization a segment with its contact in it, a note about
+// ownSegments gives the organization a segment with its contact as a member, a note about
 // the contact and a suppressed address.
 func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 	t.Helper()
@@ -41,7 +41,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
 }
 
-// segmentState is what the owner sees of them.
+// segmentState returns what the owner reads of them.
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any

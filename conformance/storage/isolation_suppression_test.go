@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// ownUndeliverable gives an organization rules, an event and what follows from it.
+// ownUndeliverable gives an organization rules, an event and the undeliverable address
+// that follows.
 func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entry {
 	t.Helper()
 	ctx, store := t.Context(), db.Suppression()
@@ -28,7 +29,7 @@ func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entr
 	return entry
 }
 
-// undeliverableOf is everything the store tells of an organization.
+// undeliverableOf returns everything that the store returns for an organization.
 func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression.Entry) map[string]any {
 	t.Helper()
 	ctx, store := t.Context(), db.Suppression()

@@ -54,7 +54,7 @@ type owned struct {
 	segment  segments.Segment
 }
 
-// remembered is the key of a call that is done.
+// remembered returns the key of a completed call.
 func (o owned) remembered() replay.Key { return replay.Key{OrgID: o.org, Space: "derived:x", Key: "k"} }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -105,7 +105,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	return o
 }
 
-// state is what the owner sees.
+// state returns everything that the owner reads.
 func (o owned) state(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Audience()
@@ -170,9 +170,9 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	return append(seen, used)
 }
 
-// reaches are what an organization without anything does with the ids and names
-// of another's things, by the store's method. Each must find nothing; whether it
-// changed anything is checked by the owner's state.
+// reaches has, by store method, the calls of an empty organization with the ids and names
+// of another's objects. Each must find nothing. The owner's state shows whether a call
+// changed anything.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
 	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org), reachAnswers(o, org)} {
@@ -315,7 +315,8 @@ func isNothing(found any) bool {
 	return v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
-// Every method that is given an organization has to be among the reaches.
+// TestReachesCoverEveryMethod: every method that is given an organization has to be among
+// the reaches.
 func TestReachesCoverEveryMethod(t *testing.T) {
 	t.Parallel()
 	// These write what they are given, under the organization they are given, and

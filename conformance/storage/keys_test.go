@@ -75,8 +75,8 @@ func TestAPIKeysPastGrace(t *testing.T) {
 	})
 }
 
-// Two that read a key in order to change it take turns: what one adds, the other
-// sees.
+// TestAPIKeyIsHeldInATransaction: two that read a key in order to change it take turns:
+// what one adds, the other sees.
 func TestAPIKeyIsHeldInATransaction(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -136,7 +136,7 @@ func TestClientsOfAnOrganization(t *testing.T) {
 	})
 }
 
-// reachKeys is the part of the walk in isolation_test.go for keys and clients.
+// reachKeys has the calls of isolation_test.go for keys and clients.
 func reachKeys(o owned, org string) map[string]reach {
 	stolen := o.client
 	stolen.OrgID, stolen.Name = org, "stolen"

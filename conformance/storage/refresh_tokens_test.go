@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// nextToken is a refresh token of the grant that is not stored.
+// nextToken returns a refresh token of the grant that is not stored.
 func nextToken(g access.Grant) access.RefreshToken {
 	return access.RefreshToken{Hash: []byte(core.NewID()), GrantID: g.ID, OrgID: g.OrgID, ClientID: g.ClientID, IssuedAt: start}
 }
@@ -74,8 +74,8 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// A rotation must not carry a token over to anything else, nor betray that
-// something else has it.
+// TestRotationStaysInTheFamily: a rotation must not carry a token over to anything else,
+// nor betray that something else has it.
 func TestRotationStaysInTheFamily(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -15,9 +15,9 @@ import (
 // namedPerAnswer is how many channels or identities one sentence names.
 const namedPerAnswer = 10
 
-// TestNamesOfAccountsComeBackAsText: every text as the name and slug of an
-// organization and as its account's region, and as the names of channels and
-// identities, as many at a time as one answer names.
+// TestNamesOfAccountsComeBackAsText: every text of the corpus is an organization's name
+// and slug, its account's region, and the names of channels and identities. Each answer
+// contains as many of them as fit.
 func TestNamesOfAccountsComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -60,8 +60,8 @@ func (w world) checkOrganization(t *testing.T, h hostile, number int) {
 	}
 }
 
-// checkChannels: each name stands in its own pair of quotation marks, whatever it
-// holds, and a channel may be asked for by its name.
+// checkChannels checks that each name has its own pair of quotation marks, whatever it
+// contains, and that a channel can be requested by its name.
 func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 	t.Helper()
 	var account simulator.Setup

@@ -23,11 +23,11 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// TestHostileArgumentsAreQuotedOrNotRepeated: a text of each kind of the corpus at every
-// place of every input of every operation, taking the texts of a kind in turn, and every
-// text as the name of a tool and of a method. A member that there is not counts as a
-// place. No answer is a fault of ours, none speaks the text unquoted, and the log does not
-// hold it. A full run sends every text to every operation.
+// TestHostileArgumentsAreQuotedOrNotRepeated: for every place of every operation's input,
+// the test sends a text of each kind of the corpus; an unknown member counts as a place.
+// Every text is also the name of a tool and of a method. No answer is a server error or
+// contains the text unquoted, and the log does not contain it. A full run sends every
+// text to every operation.
 func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	t.Parallel()
 	log := new(journal)
@@ -103,7 +103,7 @@ func (w world) sendHostile(t *testing.T, s subject, h hostile, turn int) {
 	checkVoice(t, s.name()+" with "+h.String()+" at "+place, got, h)
 }
 
-// checkLog: each line is JSON of our own words, ids and numbers.
+// checkLog checks that each log line is JSON with fixed texts, ids and numbers only.
 func checkLog(t *testing.T, log string, texts []hostile) {
 	t.Helper()
 	if strings.Count(log, "\n") < 1000 {

@@ -76,7 +76,7 @@ var (
 	})
 )
 
-// predicateOf is a predicate that names a thing of some sort.
+// predicateOf returns a predicate that names an object of the given kind.
 func predicateOf(sort, format string, makes func(t *testing.T, w world, name string)) kind {
 	return kind{"predicate of a " + sort, func(t *testing.T, w world, n int) string {
 		t.Helper()
@@ -110,7 +110,7 @@ func (w world) property(t *testing.T, orgID, activity, property string) activiti
 	return p
 }
 
-// recordActivity is one of a contact of the other organization.
+// recordActivity records an activity of a contact of the other organization.
 func (w world) recordActivity(t *testing.T, item map[string]any) {
 	t.Helper()
 	item["email"] = "foreign.active@example.org"
@@ -120,9 +120,9 @@ func (w world) recordActivity(t *testing.T, item map[string]any) {
 	}
 }
 
-// TestHostileTextsOfActivitiesAndSegments: every text of the corpus in each place of
-// activities, their properties and segments that others write, and the answers of
-// all that reads them.
+// TestHostileTextsOfActivitiesAndSegments: every text of the corpus is in each place of
+// activities, properties and segments that outsiders write. The test checks the answers
+// of every operation that reads them.
 func TestHostileTextsOfActivitiesAndSegments(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

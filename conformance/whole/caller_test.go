@@ -33,7 +33,7 @@ type subject struct {
 	route   rest.Route // on [core.REST]
 }
 
-// name tells subjects apart in the names of tests.
+// name returns the subject's name in the names of tests.
 func (s subject) name() string {
 	if s.surface == core.Agent {
 		return "tool " + s.Name
@@ -157,13 +157,13 @@ func send(t *testing.T, p *product.Product, method, address, bearer, body string
 	return a
 }
 
-// result is the result of a tool, nil when there is none.
+// result returns the result of a tool, nil if there is none.
 func (a answer) result() map[string]any {
 	result, _ := a.object["result"].(map[string]any)
 	return result
 }
 
-// said is what the operation answered: a tool's structured content, or the body.
+// said returns the operation's answer: a tool's structured content, or the body.
 func (a answer) said() map[string]any {
 	if result := a.result(); result != nil {
 		structured, _ := result["structuredContent"].(map[string]any)
@@ -172,8 +172,7 @@ func (a answer) said() map[string]any {
 	return a.object
 }
 
-// outcome is the status that the answer means: that of the problem in it, or else
-// that of HTTP.
+// outcome returns the status of the problem in an answer, or else the HTTP status.
 func (a answer) outcome() (status int, code string) {
 	code, _ = a.said()["code"].(string)
 	if of, isProblem := a.said()["status"].(float64); isProblem && code != "" {

@@ -66,8 +66,8 @@ func concealed(text string) (rune, bool) {
 	return 0, false
 }
 
-// concealing are texts that hold every concealed character that can be stored,
-// between letters, as many in each as fit where names are short.
+// concealing returns texts that together have every storable concealed character, each
+// between letters. A text has as many as fit into short names.
 func concealing() []hostile {
 	var all []rune
 	for _, of := range concealedRanges {

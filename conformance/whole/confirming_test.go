@@ -31,8 +31,8 @@ type reachOut struct {
 	Status string `json:"status" jsonschema:"enum=sent"`
 }
 
-// reaching is an operation that asks first and names a stored list as the contract
-// of [core.Confirmation] wants it named.
+// reaching returns an operation that needs a confirmation. Its preview names a stored
+// list as [core.Confirmation] requires.
 func (w world) reaching(name string, scope core.Scope, nameOf func(string) string) core.Operation {
 	return core.Declare(core.Op[reachIn, reachOut]{
 		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
@@ -69,8 +69,8 @@ func (w world) confirming(t *testing.T) string {
 	})
 }
 
-// checkConfirmations: what a person is asked to agree to names every text in
-// quotes, in a plain result, in a form, and where a confirmation is refused.
+// checkConfirmations checks that the text of a confirmation quotes every name, in a plain
+// result, in a form, and in the refusal of a confirmation.
 func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	t.Helper()
 	url := w.confirming(t)
@@ -112,7 +112,7 @@ func (h hostile) checkNamedInQuotes(t *testing.T, what string, got answer) {
 	}
 }
 
-// formMessage is what a form asks, "" when there is none.
+// formMessage returns the message of a form, "" if there is none.
 func formMessage(got answer) string {
 	requests, _ := got.result()["inputRequests"].(map[string]any)
 	asked, _ := requests["confirm"].(map[string]any)

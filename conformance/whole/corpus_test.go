@@ -42,8 +42,8 @@ func corpus(t *testing.T) []hostile {
 	return all
 }
 
-// storable are the texts that can be stored: those of the corpus, and every
-// concealed character there is.
+// storable returns the texts that databases can store: those of the corpus, and every
+// concealed character.
 func storable(t *testing.T) []hostile {
 	t.Helper()
 	var kept []hostile
@@ -72,8 +72,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// sentencesIn is what stands in a text between the marks that we quote with, where
-// it is long enough to be told from a word of ours.
+// sentencesIn returns the parts of a text between quotation marks that are long enough
+// not to be ordinary words.
 func sentencesIn(text string) []string {
 	const shortest, longest = 10, 30
 	marks := func(r rune) bool {

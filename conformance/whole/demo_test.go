@@ -22,8 +22,8 @@ type shown struct {
 	texts     []string
 }
 
-// aboutSending are the operations that read what the demo organization has sent, by
-// name. bounced is the id of a message that bounced for good, to the address.
+// aboutSending returns the operations that read the demo organization's mail, by name.
+// bounced is the id of a message with a hard bounce, to the address.
 func aboutSending(bounced, address string) map[string]shown {
 	return map[string]shown{
 		"account_get":                  {nil, []string{`"status":"granted"`, `"template_version":13`, `"up_to_date":true`, `"sandbox":false`}},
@@ -54,8 +54,8 @@ func aboutSending(bounced, address string) map[string]shown {
 	}
 }
 
-// TestDemoHasSomethingToLookAt: every route and tool about sending, and every page
-// of the dashboard about it, has the demo's figures.
+// TestDemoHasSomethingToLookAt: every route, tool and dashboard page about sending has
+// figures of the demo.
 func TestDemoHasSomethingToLookAt(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
@@ -89,7 +89,7 @@ func TestDemoHasSomethingToLookAt(t *testing.T) {
 	})
 }
 
-// newestBounce is the newest message that came back for good.
+// newestBounce returns the newest message with a hard bounce.
 func newestBounce(t *testing.T, p *product.Product) messages.Message {
 	t.Helper()
 	now := p.Clock.Now()
@@ -142,8 +142,8 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	}
 }
 
-// TestDemoMailHasACourse: what the demo's account sends now is told by its events,
-// which come in as those of a real account do.
+// TestDemoMailHasACourse: mail that the demo's account sends during the test gets events,
+// which arrive like those of a real account.
 func TestDemoMailHasACourse(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})
@@ -175,8 +175,7 @@ func TestDemoMailHasACourse(t *testing.T) {
 	}
 }
 
-// TestDemoPastIsMadeOnce: another start leaves what there is, whatever the time is
-// by then.
+// TestDemoPastIsMadeOnce: a second start of the demo adds no history, whatever the time.
 func TestDemoPastIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true})

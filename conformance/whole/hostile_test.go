@@ -35,8 +35,8 @@ const (
 	textsPerOrganization = 48
 )
 
-// TestStoredTextComesBackAsText: every text of the corpus in every field that
-// outsiders write, read through every tool and every route. The texts go in batches.
+// TestStoredTextComesBackAsText: every text of the corpus is in every field that
+// outsiders write. The test reads them with every tool and route, in batches.
 func TestStoredTextComesBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -113,7 +113,7 @@ func heldIn(place int) string { return fmt.Sprintf("text_%d", place) }
 
 func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
 
-// batchAddress is that of the contact which holds a batch of texts.
+// batchAddress returns the address of the contact with a batch of texts.
 func batchAddress(batch []hostile) string {
 	return fmt.Sprintf("batch.%03d@example.net", batch[0].number)
 }
@@ -174,7 +174,8 @@ func contactIn(got answer) map[string]any {
 	return got.said()
 }
 
-// checkContact: the contact has exactly the texts, and no sentence of ours speaks them.
+// checkContact checks that the contact has exactly the texts, and that none is unquoted
+// in our own sentences.
 func checkContact(t *testing.T, what string, got answer, batch []hostile) {
 	t.Helper()
 	checkVoice(t, fmt.Sprint(what, " of ", batch), got, batch...)
@@ -201,7 +202,7 @@ func (h hostile) clippedTo(text string) bool {
 	return h.kind == "huge" && clipped && strings.HasPrefix(h.text, beginning)
 }
 
-// checkRefused: what no database holds is refused on both surfaces.
+// checkRefused checks that both surfaces refuse texts that no database can store.
 func (w world) checkRefused(t *testing.T, h hostile) {
 	t.Helper()
 	contact := `{"email":"refused@example.net","attributes":{"first_name":` + h.literal + `}}`
@@ -308,8 +309,8 @@ func (w world) writeThrough(t *testing.T, s subject, arguments map[string]any, t
 	textsIn(got.object, shown)
 }
 
-// storeTopics gives topics these texts as names to show. There is room for a
-// contact list's worth at a time.
+// storeTopics uses these texts as display names of topics, as many at a time as a contact
+// list allows.
 func (w world) storeTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	var topics []sending.Topic
@@ -360,7 +361,8 @@ func (w world) readDefinitions(t *testing.T, texts []hostile) {
 	}
 }
 
-// checkWrongValues gives values that the attributes of these texts do not take.
+// checkWrongValues writes values of the wrong type to the attributes named by these
+// texts.
 func (w world) checkWrongValues(t *testing.T, s subject, texts []hostile) {
 	t.Helper()
 	none, number := map[string]any{}, map[string]any{}

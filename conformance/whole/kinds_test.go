@@ -241,8 +241,8 @@ var otherwise = map[string]answered{
 	"sending_readiness_check channel": {200, "", "the answer is a report, in which the check fails"},
 }
 
-// inAWrite are the answers to names inside what is written: the request as a whole
-// names something that exists, so it is the member that is wrong.
+// inAWrite has the answers to names inside a request's body. The request's own object
+// exists, so the refusal names the member.
 func inAWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {

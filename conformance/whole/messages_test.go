@@ -46,8 +46,9 @@ func (w world) recordMessage(t *testing.T, orgID string, events ...messages.Even
 	w.must(t, err)
 }
 
-// TestHostileTextsOfMessages: every text of the corpus in each place of a message
-// and of its events that others write, and the answers of all that reads them.
+// TestHostileTextsOfMessages: every text of the corpus is in each place of a message and
+// its events that outsiders write. The test checks the answers of every operation that
+// reads them.
 func TestHostileTextsOfMessages(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -80,8 +81,8 @@ func TestHostileTextsOfMessages(t *testing.T) {
 	})
 }
 
-// hostileEvents are a message that went every way there is, each time with the
-// text, where names are short as much of it as fits.
+// hostileEvents returns the events of messages with every outcome. Each place has the
+// text, shortened where names are short.
 func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
 	t.Helper()
 	name := h.asLongAs(longestName)

@@ -100,9 +100,9 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 	w.p.Clock.Advance(61 * time.Second) // an account's list is remembered for a minute
 }
 
-// TestNamesInTheMirrorComeBackAsText: every text as the name of a channel, of its
-// tracking domain, of an identity and of a template with its subject, and as the
-// reason of a person who excluded an address, read by all that shows them.
+// TestNamesInTheMirrorComeBackAsText: every text of the corpus is the name of a channel,
+// a tracking domain, an identity and a template, a subject, and the reason for excluding
+// an address. Every operation that shows one is called.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -18,10 +18,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestNoTextBreaksOutOfAPage: each text of the corpus as the name of an
-// organization, a client, an API key and a member. Every page that shows one is
-// made of the elements and attributes it has with a harmless name, and shows the
-// text as text.
+// TestNoTextBreaksOutOfAPage: each text of the corpus is the name of an organization, a
+// client, an API key and a member. Every page with the name has the same elements and
+// attributes as with a harmless name, and shows the text as text.
 func TestNoTextBreaksOutOfAPage(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t, product.Start(t, product.Options{}))
@@ -158,7 +157,7 @@ func (b *browser) must(err error) {
 	}
 }
 
-// pagesOf are the pages that show the names of these things, by what they are.
+// pagesOf returns the pages that show the names of these objects, by kind.
 func (b *browser) pagesOf(made things) map[string]page {
 	b.t.Helper()
 	authorize := "/oauth/authorize?" + url.Values{
@@ -196,8 +195,8 @@ func (b *browser) open(address string) page {
 // page is a page as a browser reads it.
 type page struct{ root *html.Node }
 
-// shapes are the elements of the page, each with the one around it, its
-// attributes by name, and where those that lead somewhere lead.
+// shapes returns the elements of a page, each with its parent, the names of its
+// attributes, and the kind of address that its links have.
 func (p page) shapes() map[string]bool {
 	found := map[string]bool{}
 	for n := range p.root.Descendants() {
@@ -218,7 +217,7 @@ func (p page) shapes() map[string]bool {
 	return found
 }
 
-// leadsTo is the kind of address in an attribute that a browser follows.
+// leadsTo returns the kind of address in an attribute that a browser follows.
 func leadsTo(a html.Attribute) string {
 	if !slices.Contains([]string{"href", "src", "action", "formaction", "style", "srcdoc", "content"}, a.Key) {
 		return ""

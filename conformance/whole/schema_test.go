@@ -42,9 +42,9 @@ func (n node) is(kind string) bool {
 	return n.Type == kind || slices.Contains(several, any(kind))
 }
 
-// texts are the places of the schema that take text of the caller's choice, with
-// the way there: "lists.add[]" is an item of add in lists, and "attributes{}" the
-// name of any member of attributes.
+// texts returns the places of the schema that take any text, with their path:
+// "lists.add[]" is an item of add in lists, and "attributes{}" is the name of any member
+// of attributes.
 func (n node) texts(at string) []string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
@@ -65,8 +65,8 @@ func (n node) texts(at string) []string {
 	return found
 }
 
-// with is arguments in which a text stands at a place that texts has found, with
-// whatever is required beside it; beside answers for the required texts.
+// with returns arguments with a text at a place that texts found, and with all required
+// members. beside has the values of required texts.
 func (n node) with(place, text string, beside func(place string) string) any {
 	return n.build("", place, text, beside)
 }
@@ -99,7 +99,7 @@ func (n node) build(at, place, text string, beside func(string) string) any {
 	return object
 }
 
-// value is a value that a member of an open object may have.
+// value returns a value for a member of an open object.
 func (n node) value() any {
 	var of node
 	if json.Unmarshal(n.Additional, &of) != nil {
@@ -108,7 +108,7 @@ func (n node) value() any {
 	return of.sample("", "x", nil)
 }
 
-// sample is a value of the type; text is what it is when it is one.
+// sample returns a value of the type; a string has the value text.
 func (n node) sample(at, text string, beside func(string) string) any {
 	switch {
 	case n.Enum != nil:

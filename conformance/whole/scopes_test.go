@@ -70,10 +70,10 @@ func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.En
 	return product.Credentials{ClientID: c.ClientID, ClientSecret: client.Secret, APIKey: key.Secret}
 }
 
-// TestCallableIfAndOnlyIfAllowed: each tool and each route × live and test
-// credentials × what the caller holds. A tool is listed if and only if it can be
-// called; every refusal names the missing scope and the needed ones. With an argument
-// that needs a scope the call is allowed if and only if the caller holds that one too.
+// TestCallableIfAndOnlyIfAllowed: the table has each tool and route with live and test
+// credentials and different scopes. A tool is listed if and only if it can be called.
+// Every refusal names the missing scope and the required ones. An argument that needs a
+// scope is allowed if and only if the caller has that scope too.
 func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -96,8 +96,8 @@ func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	})
 }
 
-// scopedCaller holds exactly these scopes. A client without any gets no token, so
-// on the agent endpoint none means one that no operation needs.
+// scopedCaller returns a caller with exactly these scopes. A client without scopes gets
+// no token, so on the agent endpoint "none" is a scope that no operation needs.
 func scopedCaller(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) caller {
 	t.Helper()
 	credentials := credentialsWith(t, p, p.OrgID, env, scopes)
@@ -160,8 +160,9 @@ func (s subject) checkArgumentAllowed(t *testing.T, got answer, held core.Scopes
 	}
 }
 
-// checkNamesArgument: over REST the refusal is that of a missing scope. A tool fails with
-// missing_scope and no challenge, because a greater token is not needed to call it.
+// checkNamesArgument checks the refusal of an argument without its scope. Over REST it is
+// missing_scope. A tool fails with missing_scope and without a challenge, because the
+// call works without the argument.
 func (s subject) checkNamesArgument(t *testing.T, got answer, code string, needed core.Scope) {
 	t.Helper()
 	want, status := "invalid_scope", http.StatusForbidden
@@ -193,8 +194,8 @@ func (s subject) pathArguments(t *testing.T) map[string]any {
 	return arguments
 }
 
-// checkNamesScope: the refusal is one of HTTP on both surfaces, so that a client
-// can step up without knowing anything of tools (RFC 6750 section 3.1).
+// checkNamesScope checks that the refusal is an HTTP status on both surfaces, so that a
+// client can request more scopes without knowledge of tools (RFC 6750 section 3.1).
 func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	t.Helper()
 	_, code := got.outcome()
@@ -212,8 +213,8 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	}
 }
 
-// TestNoOtherArgumentNeedsAScope: with exactly the scopes of an operation, each of its
-// arguments is allowed, but for those of the table. So the table is complete.
+// TestNoOtherArgumentNeedsAScope: with exactly the scopes of an operation, every argument
+// outside the table is allowed. So the table is complete.
 func TestNoOtherArgumentNeedsAScope(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

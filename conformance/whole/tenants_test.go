@@ -16,8 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestEveryPlaceForTextSaysWhatItNames: a new member of an input enters the
-// tables, so that whoever adds one that names things thinks of whose they are.
+// TestEveryPlaceForTextSaysWhatItNames: every member of an input that takes text is in
+// the tables, with the kind of object that it names. A new member fails this test until
+// it is added.
 func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -45,9 +46,9 @@ func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	}
 }
 
-// TestAnotherOrganizationsThingsDoNotExist: every operation × every place that
-// names something × every kind of name. What the other organization has is
-// answered as what nobody has, and it is the same there afterwards.
+// TestAnotherOrganizationsThingsDoNotExist: the test walks every operation, every place
+// that names an object and every kind of name. A name of the other organization gets the
+// answer of a name that does not exist, and the other organization's data is unchanged.
 func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -119,8 +120,8 @@ func ownAddress(which string, number int) string {
 	return fmt.Sprintf("own.%s.%03d@example.org", which, number)
 }
 
-// ownFor is the id of a thing of the caller's own, where an operation would not look
-// at what else is named without one, and otherwise the address of a contact.
+// ownFor returns the id of one of the caller's own objects if the operation checks other
+// names only together with it, and otherwise the address of a contact.
 func (w world) ownFor(t *testing.T, s subject, own string) string {
 	t.Helper()
 	switch s.Name {
@@ -132,7 +133,7 @@ func (w world) ownFor(t *testing.T, s subject, own string) string {
 	return own
 }
 
-// completeActivity gives an item of activities what it is refused without.
+// completeActivity adds the required members to an item of activities.
 func completeActivity(arguments map[string]any, own string) {
 	items, _ := arguments["activities"].([]any)
 	for _, item := range items {
@@ -164,8 +165,7 @@ func neutral(body string, asked ...string) string {
 	return anyTime.ReplaceAllString(anyID.ReplaceAllString(body, "ID"), "TIME")
 }
 
-// headersOf are the headers of an answer whose values may not differ, and the
-// names of the others.
+// headersOf returns the headers whose values must be equal, and the names of the others.
 func headersOf(h http.Header) []string {
 	var lines []string
 	for name, values := range h {
@@ -179,7 +179,7 @@ func headersOf(h http.Header) []string {
 	return lines
 }
 
-// othersState is all that the other organization can read, and its audit log.
+// othersState returns everything that the other organization can read, and its audit log.
 func (w world) othersState(t *testing.T) map[string]string {
 	t.Helper()
 	state := map[string]string{}
@@ -229,8 +229,8 @@ func (w world) readContacts(t *testing.T, page string, state map[string]string) 
 	}
 }
 
-// TestPlacesAreFilled: the arguments that the tables are walked with say what they
-// are meant to say. Without this, a place that is left out would look safe.
+// TestPlacesAreFilled: the arguments of the tables reach the place that they are meant
+// for. A place that is never filled would otherwise pass unnoticed.
 func TestPlacesAreFilled(t *testing.T) {
 	t.Parallel()
 	beside := func(string) string { return "own@example.com" }

@@ -46,7 +46,7 @@ func collect(at string, value any, into map[string]string) {
 	}
 }
 
-// blocks are the text blocks of a tool's result.
+// blocks returns the text blocks of a tool's result.
 func (a answer) blocks() []string {
 	var texts []string
 	content, _ := a.result()["content"].([]any)
@@ -64,9 +64,9 @@ var quoted = regexp.MustCompile("`[^`]*`|" + `"[^"]*"`)
 // clipped, and so is a list of them.
 const longestSentence = 1600
 
-// checkVoice holds an answer to what is true of all answers, whatever the texts
-// in it: no text block and no sentence of ours has a concealed character, no
-// sentence has a line of its own, and the text stands in one only within quotes.
+// checkVoice checks what must hold for every answer: no text block and no sentence of
+// ours has a concealed character, no sentence contains a line break of the text, and the
+// text is always in quotation marks.
 func checkVoice(t *testing.T, what string, a answer, texts ...hostile) {
 	t.Helper()
 	for name, values := range a.header {
