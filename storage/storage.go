@@ -3,17 +3,24 @@ package storage
 import (
 	"context"
 
+	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/audience"
 	"github.com/mailhelm/mailhelm/core/members"
+	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/signing"
+	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	"github.com/mailhelm/mailhelm/storage/channels"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
+	peoplestore "github.com/mailhelm/mailhelm/storage/people"
 	"github.com/mailhelm/mailhelm/storage/replay"
 	"github.com/mailhelm/mailhelm/storage/reports"
 	"github.com/mailhelm/mailhelm/storage/segments"
 	sendingstore "github.com/mailhelm/mailhelm/storage/sending"
+	signingstore "github.com/mailhelm/mailhelm/storage/signing"
 	"github.com/mailhelm/mailhelm/storage/suppression"
 	"github.com/mailhelm/mailhelm/storage/templates"
 )
@@ -22,6 +29,7 @@ import (
 type Config = engine.Config
 
 // DB is an open database with the stores of all domains. It is safe for concurrent use.
+// It has a method for every store, because it is the table of contents of this folder.
 type DB struct{ *engine.DB }
 
 // Open opens the database without changing its schema; see [engine.DB.Migrate]. It
@@ -34,8 +42,59 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return &DB{db}, nil
 }
 
+// Access returns the stores of credentials, grants and the audit log.
+func (db *DB) Access() access.Stores { return accessstore.New(db.DB) }
+
+// Keys returns the store of API keys.
+func (db *DB) Keys() access.KeyStore { return db.Access().Keys }
+
+// Clients returns the store of OAuth clients.
+func (db *DB) Clients() access.ClientStore { return db.Access().Clients }
+
+// OpenClients returns the store of the clients that belong to no organization.
+func (db *DB) OpenClients() access.OpenClientStore { return db.Access().OpenClients }
+
+// Grants returns the store of grants.
+func (db *DB) Grants() access.GrantStore { return db.Access().Grants }
+
+// Tokens returns the store of codes, refresh tokens and the denylist.
+func (db *DB) Tokens() access.TokenStore { return db.Access().Tokens }
+
+// Audit returns the store of the audit log.
+func (db *DB) Audit() access.AuditStore { return db.Access().Audit }
+
+// FollowAccessChanges reports what other processes revoke; see
+// [accessstore.FollowChanges].
+func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Change)) {
+	accessstore.FollowChanges(ctx, db.DB, changed)
+}
+
+// People returns the store of reset links, known devices and warnings.
+func (db *DB) People() people.Store { return peoplestore.New(db.DB) }
+
+// Users returns the store of people and their password hashes.
+func (db *DB) Users() people.UserStore { return peoplestore.NewUserStore(db.DB) }
+
+// Sessions returns the store of signed-in browsers.
+func (db *DB) Sessions() people.SessionStore { return peoplestore.NewSessionStore(db.DB) }
+
+// Factors returns the store of authenticator apps and recovery codes.
+func (db *DB) Factors() people.FactorStore { return peoplestore.NewFactorStore(db.DB) }
+
+// Passkeys returns the store of passkeys and their ceremonies.
+func (db *DB) Passkeys() people.PasskeyStore { return peoplestore.NewPasskeyStore(db.DB) }
+
+// Orgs returns the store of organizations.
+func (db *DB) Orgs() members.OrgStore { return memberstore.NewOrgStore(db.DB) }
+
+// Members returns the store of memberships.
+func (db *DB) Members() members.Store { return memberstore.New(db.DB) }
+
 // Invitations returns the store of open invitations.
-func (db *DB) Invitations() members.InvitationStore { return invitationStore{db.DB} }
+func (db *DB) Invitations() members.InvitationStore { return memberstore.NewInvitationStore(db.DB) }
+
+// SigningKeys returns the store of the keys that sign access tokens.
+func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }
 
 // Audience returns the store of contacts, lists, attributes and topics.
 func (db *DB) Audience() audience.Store { return audienceStore{db.DB} }
@@ -46,21 +105,11 @@ func (db *DB) Segments() segments.Store { return segments.New(db.DB) }
 // Activities returns the store of activities and promoted properties.
 func (db *DB) Activities() activities.Store { return activities.New(db.DB, audienceStore{db.DB}) }
 
-// ActivitiesPurger returns the store that deletes old activities and expired keys.
-func (db *DB) ActivitiesPurger() activities.Store { return activities.New(db.DB, audienceStore{db.DB}) }
-
 // Messages returns the store of messages and their events.
 func (db *DB) Messages() messages.Store { return messages.New(db.DB) }
 
-// MessagesPurger returns the store that deletes old messages with their recipients, and
-// old events.
-func (db *DB) MessagesPurger() messages.Store { return messages.New(db.DB) }
-
 // Reports returns the store of figures per day and hour.
 func (db *DB) Reports() reports.Store { return reports.New(db.DB) }
-
-// ReportsPurger returns the store that deletes the figures of old days and hours.
-func (db *DB) ReportsPurger() reports.Store { return reports.New(db.DB) }
 
 // Suppression returns the store of undeliverable addresses and the rules for them.
 func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }

@@ -136,11 +136,11 @@ func reachSummaries(o owned, org string) map[string]reach {
 			return store(db).CountDropout(t.Context(), org, o.property, "")
 		},
 		"PurgeActivities": func(t *testing.T, db *storage.DB) (any, error) {
-			n, _, err := db.ActivitiesPurger().PurgeActivities(t.Context(), org, later(1000), nil, 10)
+			n, _, err := db.Activities().PurgeActivities(t.Context(), org, later(1000), nil, 10)
 			return n, err
 		},
 		"PurgeKeys": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ActivitiesPurger().PurgeKeys(t.Context(), org, later(1000), 10)
+			return db.Activities().PurgeKeys(t.Context(), org, later(1000), 10)
 		},
 	}
 }

@@ -52,7 +52,7 @@ func reachMessages(org string) map[string]reach {
 			return db.Messages().CountMessages(t.Context(), org, everyMessage())
 		},
 		"Purge messages": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.MessagesPurger().Purge(t.Context(), org, everyMessage().To, 10)
+			return db.Messages().Purge(t.Context(), org, everyMessage().To, 10)
 		},
 	}
 }

@@ -71,7 +71,7 @@ func reachReports(org string) map[string]reach {
 			return db.Reports().RecentBounces(t.Context(), org, counted.Window, 10)
 		},
 		"Purge reports": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.ReportsPurger().Purge(t.Context(), org, counted.To, 10)
+			return db.Reports().Purge(t.Context(), org, counted.To, 10)
 		},
 		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})

@@ -82,7 +82,7 @@ func TestPurgeTakesManySteps(t *testing.T) {
 func (b *bundle) purge(t *testing.T, retentionDays int) {
 	t.Helper()
 	worker := activities.PurgeWorker(activities.PurgeConfig{
-		From: b.db.ActivitiesPurger(), Clock: b.clock, Log: slog.New(slog.DiscardHandler),
+		From: b.db.Activities(), Clock: b.clock, Log: slog.New(slog.DiscardHandler),
 		Orgs: func(context.Context) ([]string, error) { return []string{b.org.ID}, nil },
 		Org: func(context.Context, string) (core.Org, error) {
 			org := b.org

@@ -110,7 +110,7 @@ func TestPurge(t *testing.T) {
 		}
 		before := patient.seen()
 		purge := messages.PurgeWorker(messages.PurgeConfig{
-			From: []messages.Purger{db.MessagesPurger(), db.ReportsPurger()}, Orgs: db.Orgs().OrgIDs, Org: db.Orgs().Org,
+			From: []messages.Purger{db.Messages(), db.Reports()}, Orgs: db.Orgs().OrgIDs, Org: db.Orgs().Org,
 			Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
 		})
 		run := func() {
@@ -151,7 +151,7 @@ func TestPurgeGoesInSteps(t *testing.T) {
 			purge func(context.Context, string, time.Time, int) (int, error)
 			most  int
 		}{
-			"messages": {db.MessagesPurger().Purge, 4}, "reports": {db.ReportsPurger().Purge, 6},
+			"messages": {db.Messages().Purge, 4}, "reports": {db.Reports().Purge, 6},
 		} {
 			steps := 0
 			for {

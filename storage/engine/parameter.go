@@ -17,6 +17,19 @@ func JSONParameter[T any](rows []T) (string, error) {
 	return string(b), nil
 }
 
+// emptyList is the JSON of a list without elements.
+const emptyList = "[]"
+
+// DecodeList decodes a column that [JSONParameter] encoded. An empty list is nil.
+func DecodeList[T any](stored string) ([]T, error) {
+	if stored == emptyList {
+		return nil, nil
+	}
+	var all []T
+	err := json.Unmarshal([]byte(stored), &all)
+	return all, err
+}
+
 // ParameterRows returns the FROM item j, whose column v holds the objects of a parameter
 // that is a JSON array. It is materialized, because either engine would otherwise parse
 // or write each row again for every column.

@@ -199,7 +199,7 @@ func TestPurgeForgetsKinds(t *testing.T) {
 		}
 		for purged := 1; purged > 0; {
 			var err error
-			if purged, err = db.MessagesPurger().Purge(ctx, org, sentAt.AddDate(0, 5, 0), 5); err != nil {
+			if purged, err = db.Messages().Purge(ctx, org, sentAt.AddDate(0, 5, 0), 5); err != nil {
 				t.Fatal(err)
 			}
 		}

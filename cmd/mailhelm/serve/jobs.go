@@ -31,11 +31,11 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, domains.Channels.VerifyWorker())
 	engine.AddWorker(queue, domains.Templates.SyncWorker())
 	engine.AddWorker(queue, messages.PurgeWorker(messages.PurgeConfig{
-		From: []messages.Purger{s.db.MessagesPurger(), s.db.ReportsPurger()},
+		From: []messages.Purger{s.db.Messages(), s.db.Reports()},
 		Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, activities.PurgeWorker(activities.PurgeConfig{
-		From: s.db.ActivitiesPurger(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
+		From: s.db.Activities(), Orgs: s.db.Orgs().OrgIDs, Org: s.db.Orgs().Org, Clock: cfg.Clock, Log: cfg.Log,
 	}))
 	engine.AddWorker(queue, replay.PurgeWorker(s.db.Replay(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))

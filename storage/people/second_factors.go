@@ -1,4 +1,4 @@
-package storage
+package people
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 
 // factorStore is [people.FactorStore].
 type factorStore struct{ db *engine.DB }
-
-// Factors returns the store of authenticator apps and recovery codes.
-func (db *DB) Factors() people.FactorStore { return factorStore{db.DB} }
 
 type authenticatorRow struct {
 	UserID      string       `db:"user_id"`

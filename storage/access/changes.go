@@ -1,45 +1,46 @@
-package storage
+package access
 
 import (
 	"context"
 	"log/slog"
 
 	"github.com/mailhelm/mailhelm/core/access"
+	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// accessChannel is the channel on which the triggers of migration 27 announce changes.
-const accessChannel = "mailhelm_access"
+// changesChannel is the channel on which the triggers of migration 27 announce changes.
+const changesChannel = "mailhelm_access"
 
-// FollowAccessChanges calls changed for every change that any process commits, one call
+// FollowChanges calls changed for every change that any process commits, one call
 // at a time, until ctx ends. It uses one connection of its own. After each connection,
 // also after a reconnection, it calls changed with [access.Anything], because messages
 // may have been missed. On SQLite it returns at once: the only process already has its
 // own changes.
-func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Change)) {
-	db.Listen(ctx, accessChannel, accessListener{ctx, db.Logger(), changed})
+func FollowChanges(ctx context.Context, db *engine.DB, changed func(access.Change)) {
+	db.Listen(ctx, changesChannel, changeListener{ctx, db.Logger(), changed})
 }
 
-// accessListener converts messages to changes and logs failures of the connection.
-type accessListener struct {
+// changeListener converts messages to changes and logs failures of the connection.
+type changeListener struct {
 	ctx     context.Context //nolint:containedctx // of the call that it lives for
 	logger  *slog.Logger
 	changed func(access.Change)
 }
 
-func (l accessListener) Connected() { l.changed(access.Change{Kind: access.Anything}) }
+func (l changeListener) Connected() { l.changed(access.Change{Kind: access.Anything}) }
 
-func (l accessListener) Notified(message string) { l.changed(access.ParseChange(message)) }
+func (l changeListener) Notified(message string) { l.changed(access.ParseChange(message)) }
 
-func (l accessListener) Refused(err error) {
+func (l changeListener) Refused(err error) {
 	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the database refuses to notify of them",
 		slog.Any("error", err))
 }
 
-func (l accessListener) Failed(err error) {
+func (l changeListener) Failed(err error) {
 	l.logger.LogAttrs(l.ctx, slog.LevelWarn, "revocations by other processes take up to five seconds: the connection that tells of them failed",
 		slog.Any("error", err))
 }
 
-func (l accessListener) Restored() {
+func (l changeListener) Restored() {
 	l.logger.LogAttrs(l.ctx, slog.LevelInfo, "revocations by other processes are told again")
 }

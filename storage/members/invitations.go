@@ -1,4 +1,4 @@
-package storage
+package members
 
 import (
 	"context"
@@ -81,7 +81,7 @@ func (s invitationStore) DeleteInvitationsBy(ctx context.Context, orgID, userID 
 }
 
 func (r invitationRow) invitation() (members.Invitation, error) {
-	permissions, err := storedList[members.Permission](r.Permissions)
+	permissions, err := engine.DecodeList[members.Permission](r.Permissions)
 	if err != nil {
 		return members.Invitation{}, fmt.Errorf("storage: permissions of invitation %s: %w", r.ID, err)
 	}

@@ -1,4 +1,4 @@
-package storage
+package access
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 
 // auditStore is [access.AuditStore].
 type auditStore struct{ db *engine.DB }
-
-// Audit returns the store of the audit log.
-func (db *DB) Audit() access.AuditStore { return auditStore{db.DB} }
 
 type auditRow struct {
 	ID         string       `db:"id"`

@@ -1,4 +1,4 @@
-package storage
+package access
 
 import (
 	"context"
@@ -13,12 +13,6 @@ import (
 // grantStore is [access.GrantStore]. The methods for authorization codes, refresh tokens
 // and the denylist are in the files of those names.
 type grantStore struct{ db *engine.DB }
-
-// Grants returns the store of grants.
-func (db *DB) Grants() access.GrantStore { return grantStore{db.DB} }
-
-// Tokens returns the store of codes, refresh tokens and the denylist.
-func (db *DB) Tokens() access.TokenStore { return grantStore{db.DB} }
 
 type grantRow struct {
 	ID        string       `db:"id"`

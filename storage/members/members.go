@@ -1,8 +1,7 @@
-package storage
+package members
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/mailhelm/mailhelm/core"
@@ -12,9 +11,6 @@ import (
 
 // memberStore is [members.Store].
 type memberStore struct{ db *engine.DB }
-
-// Members returns the store of memberships.
-func (db *DB) Members() members.Store { return memberStore{db.DB} }
 
 type memberRow struct {
 	OrgID       string       `db:"org_id"`
@@ -119,21 +115,9 @@ func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) err
 }
 
 func (r memberRow) member() (members.Member, error) {
-	permissions, err := storedList[members.Permission](r.Permissions)
+	permissions, err := engine.DecodeList[members.Permission](r.Permissions)
 	if err != nil {
 		return members.Member{}, fmt.Errorf("storage: permissions of member %s: %w", r.UserID, err)
 	}
 	return members.Member{OrgID: r.OrgID, UserID: r.UserID, Role: r.Role, Permissions: permissions}, nil
-}
-
-const emptyList = "[]"
-
-// storedList decodes a column that engine.JSONParameter encoded. An empty list is nil.
-func storedList[T any](stored string) ([]T, error) {
-	if stored == emptyList {
-		return nil, nil
-	}
-	var all []T
-	err := json.Unmarshal([]byte(stored), &all)
-	return all, err
 }

@@ -1,4 +1,4 @@
-package storage
+package signing
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 // signingStore is [signing.Store].
 type signingStore struct{ db *engine.DB }
 
-// SigningKeys returns the store of the keys that sign access tokens.
-func (db *DB) SigningKeys() signing.Store { return signingStore{db.DB} }
+// New returns the store of the keys that sign access tokens.
+func New(db *engine.DB) signing.Store { return signingStore{db} }
 
 type signingKeyRow struct {
 	ID        string       `db:"id"`

@@ -1,4 +1,4 @@
-package storage
+package people
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 
 // passkeyStore is [people.PasskeyStore].
 type passkeyStore struct{ db *engine.DB }
-
-// Passkeys returns the store of passkeys and their ceremonies.
-func (db *DB) Passkeys() people.PasskeyStore { return passkeyStore{db.DB} }
 
 type passkeyRow struct {
 	UserID       string       `db:"user_id"`

@@ -1,4 +1,4 @@
-package storage
+package people
 
 import (
 	"context"
@@ -11,9 +11,6 @@ import (
 
 // sessionStore is [people.SessionStore].
 type sessionStore struct{ db *engine.DB }
-
-// Sessions returns the store of signed-in browsers.
-func (db *DB) Sessions() people.SessionStore { return sessionStore{db.DB} }
 
 type sessionRow struct {
 	Hash           []byte       `db:"hash"`

@@ -1,0 +1,2 @@
+// Package members stores organizations, their members and their invitations.
+package members

@@ -1,0 +1,67 @@
+package members
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// orgStore is [members.OrgStore].
+type orgStore struct{ db *engine.DB }
+
+type orgRow struct {
+	ID            string `db:"id"`
+	Name          string `db:"name"`
+	Slug          string `db:"slug"`
+	Tier          string `db:"tier"`
+	RetentionDays int    `db:"retention_days"`
+	RateLimit     *int   `db:"rate_limit"`
+	GitConnected  bool   `db:"git_connected"`
+
+	RequireSecondFactor bool `db:"require_second_factor"`
+	PlatformMode        bool `db:"platform_mode"`
+}
+
+const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connected, require_second_factor,
+	platform_mode`
+
+var (
+	insertOrg = engine.Register("insert org", `
+		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+		ON CONFLICT DO NOTHING`)
+	orgByID        = engine.RegisterPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
+	orgBySlug      = engine.RegisterPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
+	orgIDs         = engine.Register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
+	setOrgSettings = engine.Register("set org settings", `
+		UPDATE orgs SET name = $1, require_second_factor = $2, platform_mode = $3 WHERE id = $4`)
+	setRateLimit = engine.Register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)
+)
+
+func (s orgStore) InsertOrg(ctx context.Context, org core.Org) error {
+	taken := core.Conflict("An organization with this id or slug exists already.", "Choose another slug.")
+	return s.db.Insert(ctx, taken, insertOrg, org.ID, org.Name, org.Slug, org.Tier, org.RetentionDays,
+		org.RateLimit, org.GitConnected, org.RequireSecondFactor, org.PlatformMode, engine.At(s.db.Now()))
+}
+
+func (s orgStore) Org(ctx context.Context, orgID string) (core.Org, error) {
+	row, err := engine.One[orgRow](ctx, s.db, "organization", orgByID, orgID)
+	return core.Org(row), err
+}
+
+func (s orgStore) OrgBySlug(ctx context.Context, slug string) (core.Org, error) {
+	row, err := engine.One[orgRow](ctx, s.db, "organization", orgBySlug, slug)
+	return core.Org(row), err
+}
+
+func (s orgStore) OrgIDs(ctx context.Context) ([]string, error) {
+	return engine.Values[string](ctx, s.db, orgIDs)
+}
+
+func (s orgStore) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
+	return s.db.Change(ctx, "organization", setRateLimit, perMinute, orgID)
+}
+
+func (s orgStore) SetOrgSettings(ctx context.Context, org core.Org) error {
+	return s.db.Change(ctx, "organization", setOrgSettings, org.Name, org.RequireSecondFactor, org.PlatformMode, org.ID)
+}

@@ -1,0 +1,65 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+type deviceRow struct {
+	Hash       []byte      `db:"hash"`
+	UserID     string      `db:"user_id"`
+	LastUsedAt engine.Time `db:"last_used_at"`
+	ExpiresAt  engine.Time `db:"expires_at"`
+	Email      string      `db:"email"`
+}
+
+var (
+	putDevice = engine.Register("put known device", `
+		INSERT INTO known_devices (hash, user_id, last_used_at, expires_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (hash) DO UPDATE SET last_used_at = excluded.last_used_at, expires_at = excluded.expires_at
+		WHERE known_devices.user_id = excluded.user_id`)
+	trimDevices = engine.Register("trim known devices", `
+		DELETE FROM known_devices WHERE user_id = $1 AND hash NOT IN (
+			SELECT d.hash FROM known_devices AS d WHERE d.user_id = $1 ORDER BY d.last_used_at DESC, d.hash LIMIT $2)`)
+	deviceByHash = engine.RegisterPoint("known device by hash", `
+		SELECT d.hash, d.user_id, d.last_used_at, d.expires_at, u.email
+		FROM known_devices AS d JOIN users AS u ON u.id = d.user_id WHERE d.hash = $1 AND d.expires_at > $2`)
+	deleteDevicesOf      = engine.Register("delete known devices of a user", `DELETE FROM known_devices WHERE user_id = $1`)
+	deleteOtherDevicesOf = engine.Register("delete other known devices of a user", `
+		DELETE FROM known_devices WHERE user_id = $1 AND hash <> $2`)
+	purgeDevices = engine.Register("purge known devices", `DELETE FROM known_devices WHERE expires_at <= $1`)
+)
+
+func (s peopleStore) PutDevice(ctx context.Context, d people.Device, keep int) error {
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if err := s.db.Change(ctx, "user", putDevice, d.Hash, d.UserID, engine.At(d.LastUsedAt), engine.At(d.ExpiresAt)); err != nil {
+			return err
+		}
+		_, err := s.db.Exec(ctx, trimDevices, d.UserID, keep)
+		return err
+	})
+}
+
+func (s peopleStore) Device(ctx context.Context, hash []byte, now time.Time) (people.Device, string, error) {
+	row, err := engine.One[deviceRow](ctx, s.db, "device", deviceByHash, hash, engine.At(now))
+	if err != nil {
+		return people.Device{}, "", err
+	}
+	return people.Device{
+		Hash: row.Hash, UserID: row.UserID, LastUsedAt: row.LastUsedAt.Time(), ExpiresAt: row.ExpiresAt.Time(),
+	}, row.Email, nil
+}
+
+// DeleteDevicesOf deletes all known devices of a person except but, if but is not empty.
+// It succeeds if there are none.
+func (s peopleStore) DeleteDevicesOf(ctx context.Context, userID string, but []byte) error {
+	if len(but) == 0 {
+		_, err := s.db.Exec(ctx, deleteDevicesOf, userID)
+		return err
+	}
+	_, err := s.db.Exec(ctx, deleteOtherDevicesOf, userID, but)
+	return err
+}

@@ -1,0 +1,72 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+type resetRow struct {
+	Hash      []byte      `db:"hash"`
+	UserID    string      `db:"user_id"`
+	Mark      []byte      `db:"password_mark"`
+	CreatedAt engine.Time `db:"created_at"`
+	ExpiresAt engine.Time `db:"expires_at"`
+}
+
+const resetColumns = `hash, user_id, password_mark, created_at, expires_at`
+
+var (
+	insertReset = engine.Register("insert password reset", `
+		INSERT INTO password_resets (`+resetColumns+`) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`)
+	resetByHash = engine.RegisterPoint("password reset by hash", `
+		SELECT `+resetColumns+` FROM password_resets WHERE hash = $1 AND expires_at > $2`)
+	openResets = engine.Register("open password resets", `
+		SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND expires_at > $2`)
+	takeReset = engine.Register("take password reset", `
+		DELETE FROM password_resets WHERE hash = $1 AND expires_at > $2 RETURNING `+resetColumns)
+	deleteResetsOf = engine.Register("delete password resets of a user", `DELETE FROM password_resets WHERE user_id = $1`)
+	purgeResets    = engine.Register("purge password resets", `DELETE FROM password_resets WHERE expires_at <= $1`)
+)
+
+func (s peopleStore) InsertReset(ctx context.Context, r people.Reset) error {
+	taken := core.Conflict("This link of a reset exists already.", "Mint another link.")
+	return s.db.Insert(ctx, taken, insertReset, r.Hash, r.UserID, r.Mark, engine.At(r.CreatedAt), engine.At(r.ExpiresAt))
+}
+
+func (s peopleStore) Reset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
+	return s.reset(ctx, resetByHash, hash, now)
+}
+
+// TakeReset deletes and returns a reset link. Of concurrent callers one receives it.
+func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
+	return s.reset(ctx, takeReset, hash, now)
+}
+
+func (s peopleStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (people.Reset, error) {
+	row, err := engine.One[resetRow](ctx, s.db, "password reset", by, hash, engine.At(now))
+	if err != nil {
+		return people.Reset{}, err
+	}
+	return people.Reset{
+		Hash: row.Hash, UserID: row.UserID, Mark: row.Mark, CreatedAt: row.CreatedAt.Time(), ExpiresAt: row.ExpiresAt.Time(),
+	}, nil
+}
+
+func (s peopleStore) OpenResets(ctx context.Context, userID string, now time.Time) (int, error) {
+	counted, err := engine.Values[int](ctx, s.db, openResets, userID, engine.At(now))
+	if err != nil || len(counted) == 0 {
+		return 0, err
+	}
+	return counted[0], nil
+}
+
+// DeleteResetsOf deletes all reset links of a person. It succeeds if there are none.
+func (s peopleStore) DeleteResetsOf(ctx context.Context, userID string) error {
+	_, err := s.db.Exec(ctx, deleteResetsOf, userID)
+	return err
+}

@@ -1,0 +1,33 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var (
+	warn = engine.Register("warn about passwords", `
+		INSERT INTO password_warnings (user_id, warned_at) VALUES ($1, $2)
+		ON CONFLICT (user_id) DO UPDATE SET warned_at = excluded.warned_at WHERE password_warnings.warned_at <= $3`)
+	warnedAt      = engine.RegisterPoint("last warning about passwords", `SELECT warned_at FROM password_warnings WHERE user_id = $1`)
+	purgeWarnings = engine.Register("purge warnings about passwords", `DELETE FROM password_warnings WHERE warned_at < $1`)
+)
+
+func (s peopleStore) Warn(ctx context.Context, userID string, at, since time.Time) (bool, error) {
+	warned, err := s.db.Exec(ctx, warn, userID, engine.At(at), engine.At(since))
+	return warned == 1, err
+}
+
+func (s peopleStore) WarnedAt(ctx context.Context, userID string) (time.Time, error) {
+	found, err := engine.Values[engine.Time](ctx, s.db, warnedAt, userID)
+	if err == nil && len(found) == 0 {
+		err = core.NotFound("warning")
+	}
+	if err != nil {
+		return time.Time{}, err
+	}
+	return found[0].Time(), nil
+}

@@ -1,0 +1,44 @@
+package people
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/people"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// peopleStore is [people.Store].
+type peopleStore struct{ db *engine.DB }
+
+var _ people.Store = peopleStore{}
+
+// New returns the store of reset links, known devices and warnings.
+func New(db *engine.DB) people.Store { return peopleStore{db} }
+
+// NewUserStore returns the store of people and their password hashes.
+func NewUserStore(db *engine.DB) people.UserStore { return userStore{db} }
+
+// NewSessionStore returns the store of sessions.
+func NewSessionStore(db *engine.DB) people.SessionStore { return sessionStore{db} }
+
+// NewFactorStore returns the store of authenticator apps and recovery codes.
+func NewFactorStore(db *engine.DB) people.FactorStore { return factorStore{db} }
+
+// NewPasskeyStore returns the store of passkeys and their ceremonies.
+func NewPasskeyStore(db *engine.DB) people.PasskeyStore { return passkeyStore{db} }
+
+func (s peopleStore) Purge(ctx context.Context, now, warnings time.Time) (int, error) {
+	purged := 0
+	for _, one := range []struct {
+		of     *engine.Statement
+		before time.Time
+	}{{purgeResets, now}, {purgeDevices, now}, {purgeWarnings, warnings}} {
+		gone, err := s.db.Exec(ctx, one.of, engine.At(one.before))
+		if err != nil {
+			return purged, err
+		}
+		purged += gone
+	}
+	return purged, nil
+}
