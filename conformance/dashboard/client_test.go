@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 )
 
 // browser is a browser of one person at a running product, without script.
@@ -127,10 +127,7 @@ func (b *browser) wants(page string, texts ...string) {
 // personPassword.
 func person(t *testing.T, p *product.Product, name string, role members.Role, may ...members.Permission) access.User {
 	t.Helper()
-	hash, err := passwords.Hash(personPassword)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hash := passwordstest.Hash(personPassword)
 	u := access.User{ID: core.NewID(), Email: name + "@example.com", Name: name, PasswordHash: hash, CreatedAt: p.Clock.Now()}
 	if err := p.DB.Users().InsertUser(t.Context(), u); err != nil {
 		t.Fatal(err)

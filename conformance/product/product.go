@@ -135,7 +135,7 @@ func Start(t testing.TB, opts Options) *Product {
 		clock = opts.Beside.Clock
 	}
 	cfg := config.Config{
-		DataDir: t.TempDir(), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
+		DataDir: storagetest.Folder(t), Listen: config.AnyPorts(), MaxConns: databaseConns, AllowedOrigins: opts.AllowedOrigins,
 		Build: config.Build{Version: "test", Commit: "unknown"}, Clock: clock.Now, Log: logger(opts.Log),
 	}
 	cfg.CallerWait = cmp.Or(opts.CallerWait, requestTimeout)

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
@@ -48,6 +49,9 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	if err != nil {
 		return seeded{}, err
 	}
+	if err := cheapSignIn(ctx, db, c); err != nil {
+		return seeded{}, err
+	}
 	other, err := secondOrg(ctx, s)
 	return seeded{
 		demo: Org{
@@ -57,6 +61,16 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 		},
 		other: other, userEmail: c.UserEmail, userPassword: c.UserPassword,
 	}, err
+}
+
+// cheapSignIn replaces the hash of the demo user's password by one that is cheap to check,
+// because most tests of pages sign in.
+func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error {
+	user, err := db.Users().UserByEmail(ctx, c.UserEmail)
+	if err != nil {
+		return err
+	}
+	return db.Users().SetPassword(ctx, user.ID, passwordstest.Hash(c.UserPassword))
 }
 
 // MakePast creates the demo organization's past mail, unless it exists, as every start

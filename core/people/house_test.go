@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 	"github.com/mailhelm/mailhelm/core/letters"
 	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/storage"
@@ -29,7 +29,7 @@ const (
 
 var (
 	start     = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	adasHash  = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
+	adasHash  = passwordstest.Hash(password)
 	otherSide = "198.51.100.1"
 )
 
@@ -106,9 +106,7 @@ func each(t *testing.T, test func(t *testing.T, h *house)) {
 func newHouse(t *testing.T, db *storage.DB) *house {
 	t.Helper()
 	h := &house{t: t, db: db, now: start, queue: &queue{}, sender: &mailbox{}}
-	hash, err := adasHash()
-	h.must(err)
-	h.user = access.User{ID: core.NewID(), Email: email, Name: "Ada", PasswordHash: hash, CreatedAt: start}
+	h.user = access.User{ID: core.NewID(), Email: email, Name: "Ada", PasswordHash: adasHash, CreatedAt: start}
 	h.must(db.Users().InsertUser(t.Context(), h.user))
 	for _, name := range []string{"acme", "zeta"} {
 		org := core.Org{ID: core.NewID(), Name: name, Slug: name, Tier: "team", RetentionDays: 90}

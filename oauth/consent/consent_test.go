@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth"
@@ -37,7 +36,7 @@ const (
 
 var (
 	start        = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
-	passwordHash = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
+	passwordHash = passwordstest.Hash(password)
 )
 
 // office has the pages and the authorization server on a real store. The person belongs
@@ -88,9 +87,7 @@ func newOffice(t *testing.T) *office {
 
 func (o *office) seed() {
 	ctx := o.t.Context()
-	hash, err := passwordHash()
-	o.must(err)
-	o.user = access.User{ID: core.NewID(), Email: email, Name: "Owner", PasswordHash: hash, CreatedAt: start}
+	o.user = access.User{ID: core.NewID(), Email: email, Name: "Owner", PasswordHash: passwordHash, CreatedAt: start}
 	o.must(o.db.Users().InsertUser(ctx, o.user))
 	for _, org := range []*core.Org{&o.acme, &o.zeta} {
 		name := map[*core.Org]string{&o.acme: "Acme", &o.zeta: "Zeta"}[org]

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/attempts"
 	"github.com/mailhelm/mailhelm/core/members"
-	"github.com/mailhelm/mailhelm/core/passwords"
+	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/oauth/login"
@@ -32,7 +32,7 @@ const (
 	password = "canary-password-7f3a"
 )
 
-var passwordHash = sync.OnceValues(func() (string, error) { return passwords.Hash(password) })
+var passwordHash = passwordstest.Hash(password)
 
 // house has the pages on a real store, with a recorded log. The person belongs to the
 // organizations Acme and Zeta.
@@ -69,9 +69,7 @@ func newHouse(t *testing.T, appURL string) *house {
 	t.Helper()
 	db := storagetest.SQLite(t)
 	h := &house{t: t, logged: &lockedBuffer{}, now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
-	hash, err := passwordHash()
-	h.must(err)
-	user := access.User{ID: core.NewID(), Email: email, Name: "<b>Owner</b>", PasswordHash: hash, CreatedAt: h.now}
+	user := access.User{ID: core.NewID(), Email: email, Name: "<b>Owner</b>", PasswordHash: passwordHash, CreatedAt: h.now}
 	h.must(db.Users().InsertUser(t.Context(), user))
 	for _, name := range []string{"Acme", "Zeta"} {
 		org := core.Org{ID: core.NewID(), Name: name, Slug: strings.ToLower(name), Tier: "team", RetentionDays: 90}

@@ -51,7 +51,7 @@ func joinCluster(bin string) (string, *os.File, error) {
 }
 
 func clusterDir() string {
-	return filepath.Join(os.TempDir(), fmt.Sprintf("mailhelm-postgres-%d", os.Getuid()))
+	return filepath.Join(temporary(), fmt.Sprintf("mailhelm-postgres-%d", os.Getuid()))
 }
 
 func (c cluster) path(name string) string { return filepath.Join(c.dir, name) }

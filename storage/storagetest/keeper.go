@@ -15,9 +15,9 @@ const keeperVariable = "MAILHELM_TEST_POSTGRES_KEEPER"
 
 const (
 	keeperLooks = time.Second
-	// idleLooks covers the pauses between the packages of one run, because a restart is
-	// slower.
-	idleLooks = 5
+	// idleLooks covers the pauses between the packages of one run, such as those in which
+	// test binaries are linked. A restart takes 3 s of processor time.
+	idleLooks = 60
 )
 
 // init turns a test binary into the keeper if keeperVariable is set; it then runs no

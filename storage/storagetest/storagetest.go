@@ -46,7 +46,7 @@ const callerWait = 30 * time.Second
 // ends.
 func SQLite(tb testing.TB) *storage.DB {
 	tb.Helper()
-	dir := tb.TempDir()
+	dir := Folder(tb)
 	CopySQLite(tb, dir)
 	return Open(tb, storage.Config{Dir: dir, CallerWait: callerWait})
 }
@@ -85,7 +85,7 @@ const sqliteFile = "mailhelm.db"
 // migratedFile returns the content of a database file with the complete schema. It
 // migrates once in a process, because that is slow compared with most tests.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
-	dir, err := os.MkdirTemp("", "mailhelm-sqlite-")
+	dir, err := os.MkdirTemp(temporary(), "mailhelm-sqlite-")
 	if err != nil {
 		return nil, err
 	}
