@@ -1,10 +1,13 @@
 package tools_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/tools"
 )
 
 func names(listed []map[string]any) []string {
@@ -43,26 +46,26 @@ func TestListIsPrivateToTheCaller(t *testing.T) {
 	}
 }
 
-// Every tool of the product stands here: the protocol's defaults are for none.
+// hintsOf returns the hints that an operation should have as a tool.
+func hintsOf(info core.OperationInfo) map[string]any {
+	return map[string]any{
+		"readOnlyHint": info.Effect == core.Reads, "destructiveHint": info.Effect == core.Destroys || info.Confirms,
+		"idempotentHint": info.Effect != core.Reads, "openWorldHint": info.ReachesPeople,
+	}
+}
+
+// TestEveryHintIsExplicit checks that every tool of the product has all four hints: the
+// protocol's defaults are for none. testdata/tools has their values.
 func TestEveryHintIsExplicit(t *testing.T) {
 	t.Parallel()
-	w := newWorldOf(t, catalogue.Operations(catalogue.Domains{}))
-	hints := func(reads, destroys, idempotent, open bool) map[string]any {
-		return map[string]any{"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": idempotent, "openWorldHint": open}
+	operations := catalogue.Operations(catalogue.Domains{})
+	w := newWorldOf(t, operations)
+	want, got := map[string]map[string]any{}, map[string]map[string]any{}
+	for _, op := range operations {
+		if name := op.Info().Name; slices.Contains(tools.Table(), name) {
+			want[name] = hintsOf(op.Info())
+		}
 	}
-	want := map[string]map[string]any{
-		"contacts_upsert":              hints(false, false, true, false),
-		"contacts_archive":             hints(false, true, true, false),
-		"contacts_set_list_membership": hints(false, false, true, false),
-		"activities_record":            hints(false, false, true, false),
-	}
-	for _, name := range []string{
-		"sending_readiness_check", "suppressions_check_address", "suppressions_list", "undeliverable_list", "reports_get_sending_health",
-		"messages_search", "messages_diagnose", "contacts_lookup", "lists_list", "segments_list", "segments_preview_predicate", "audience_get_schema", "templates_list",
-	} {
-		want[name] = hints(true, false, false, false)
-	}
-	got := map[string]map[string]any{}
 	for _, tool := range w.send(rpc(legacy, "tools/list", nil)).result(t).Result.Tools {
 		got[tool["name"].(string)], _ = tool["annotations"].(map[string]any)
 	}
