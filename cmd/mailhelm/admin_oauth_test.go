@@ -51,16 +51,15 @@ func tokens(t *testing.T, port int, path string, client map[string]any, pairs ..
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(client["client_id"].(string), client["client_secret"].(string))
-	a, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}).Do(r)
+	a, err := ask(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close()
 	var told map[string]any
-	if err := json.NewDecoder(a.Body).Decode(&told); err != nil {
-		t.Fatalf("%s: %d %v", path, a.StatusCode, err)
+	if err := json.Unmarshal([]byte(a.body), &told); err != nil {
+		t.Fatalf("%s: %d %v", path, a.status, err)
 	}
-	return a.StatusCode, told
+	return a.status, told
 }
 
 func TestAdminEditsClients(t *testing.T) {

@@ -153,18 +153,17 @@ func tokenFor(t *testing.T, port int, client map[string]any) string {
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(client["client_id"].(string), client["client_secret"].(string))
-	a, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}).Do(r)
+	a, err := ask(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close()
-	var answer struct {
+	var issued struct {
 		AccessToken string `json:"access_token"`
 	}
-	if err := json.NewDecoder(a.Body).Decode(&answer); err != nil || answer.AccessToken == "" {
-		t.Fatalf("no token: status %d, %v", a.StatusCode, err)
+	if err := json.Unmarshal([]byte(a.body), &issued); err != nil || issued.AccessToken == "" {
+		t.Fatalf("no token: status %d, %v", a.status, err)
 	}
-	return answer.AccessToken
+	return issued.AccessToken
 }
 
 func migrated(t *testing.T) shell {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/smtp"
 	"net/url"
@@ -94,15 +93,9 @@ func tokenRequest(t *testing.T, d printed, id, secret, resource string) string {
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.SetBasicAuth(id, secret)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	a, err := client.Do(r)
+	a, err := ask(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close()
-	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(body)
+	return a.body
 }

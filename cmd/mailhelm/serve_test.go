@@ -198,15 +198,9 @@ func asHost(t *testing.T, addr, host, path string) (int, string) {
 		t.Fatal(err)
 	}
 	r.Host = host
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	a, err := client.Do(r)
+	a, err := ask(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.Body.Close()
-	body, err := io.ReadAll(a.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return a.StatusCode, string(body)
+	return a.status, a.body
 }

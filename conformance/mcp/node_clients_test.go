@@ -71,7 +71,7 @@ func expectedSight(revision string) agentSight {
 	}
 	return agentSight{
 		Agreed:      revision,
-		Tools:       everyTool,
+		Tools:       everyTool(),
 		Found:       true,
 		Failure:     []any{true, "not_found"},
 		Unknown:     true,

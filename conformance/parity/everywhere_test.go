@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/rest"
+	"github.com/mailhelm/mailhelm/tools"
 )
 
 // TestEveryWriteIsAuditedOnce on the surface it came by; a read and a replay are not.
@@ -57,6 +58,17 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	})
 }
 
+// readingTools returns the names of all tools that read.
+func readingTools() []string {
+	var names []string
+	for _, op := range catalogue.Operations(catalogue.Domains{}) {
+		if info := op.Info(); info.Effect == core.Reads && slices.Contains(tools.Table(), info.Name) {
+			names = append(names, info.Name)
+		}
+	}
+	return names
+}
+
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // TestNoReadShowsAnotherOrganizationsThings: two organizations call every operation
@@ -88,14 +100,11 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 				}
 			}
 			agent := p.TokenWith(t, credentials, p.MCPURL)
-			for _, tool := range []string{
-				"lists_list", "messages_search", "audience_get_schema", "sending_readiness_check", "reports_get_sending_health",
-				"suppressions_list", "undeliverable_list", "templates_list",
-			} {
+			for _, tool := range readingTools() {
 				answer, status := (sameness{tool: tool, arguments: `{}`}).callTool(t, p, agent)
 				delete(answer, "request_id") // of a refusal: the other organization has no account to check
 				look(tool, answer, status)
-				asked[tool] = true
+				asked[tool] = asked[tool] || answer["code"] != string(core.CodeValidationFailed)
 			}
 		}
 		if len(seen) < 20 {

@@ -5,6 +5,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -61,6 +62,26 @@ func (t target) with(p *cli.Program, do func(context.Context, *session) error) e
 			Actor: access.ActorOf(access.Operator),
 		}})
 	})
+}
+
+// withOrg opens the database, finds the organization with this slug or id and calls do.
+func (t target) withOrg(p *cli.Program, ref string, do func(context.Context, *session, core.Org) error) error {
+	return t.with(p, func(ctx context.Context, s *session) error {
+		org, err := s.Org(ctx, ref)
+		if err != nil {
+			return err
+		}
+		return do(ctx, s, org)
+	})
+}
+
+// personByEmail returns the person who signs in with the address.
+func (s *session) personByEmail(ctx context.Context, email string) (access.User, error) {
+	user, err := s.DB.Users().UserByEmail(ctx, email)
+	if installation.NotFound(err) {
+		return access.User{}, errors.New("there is no person with this address")
+	}
+	return user, err
 }
 
 // parseScopes reads scope names, "all", or "read" for all scopes that only read.

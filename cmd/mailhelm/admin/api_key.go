@@ -115,11 +115,7 @@ func (c *keyCreate) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		key, secret, err := s.operator.Lifecycle().CreateKey(ctx, s.operator.Actor, access.NewKey{
 			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
 		})
@@ -137,27 +133,17 @@ type keyList struct {
 
 // Run lists the keys.
 func (c *keyList) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		keys, err := s.DB.Keys().APIKeysOf(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		listed, rows := []keyJSON{}, [][]string{{"PREFIX", "NAME", "STATE", "SCOPES", "CREATED", "EXPIRES", "ID"}}
-		for _, k := range keys {
+		return printList(s, "keys", []string{"PREFIX", "NAME", "STATE", "SCOPES", "CREATED", "EXPIRES", "ID"}, keys, func(k access.APIKey) (keyJSON, []string) {
 			one := s.newKeyJSON(k, "")
-			listed = append(listed, one)
-			rows = append(rows, []string{
+			return one, []string{
 				one.Prefix, one.Name, string(one.State), fmt.Sprint(len(one.Scopes)), instant(&one.CreatedAt), instant(one.ExpiresAt), one.ID,
-			})
-		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"keys": listed})
-		}
-		return s.PrintTable("", rows)
+			}
+		})
 	})
 }
 

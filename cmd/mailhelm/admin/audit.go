@@ -3,12 +3,10 @@ package admin
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
@@ -63,11 +61,8 @@ func (c *auditList) Run(p *cli.Program) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+		var err error
 		f := access.AuditFilter{Action: c.Action, Limit: c.Limit}
 		if f.ActorID, err = s.auditActor(ctx, c.Actor); err != nil {
 			return err
@@ -79,17 +74,11 @@ func (c *auditList) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		listed, rows := []auditJSON{}, [][]string{{"TIME", "ACTION", "ACTOR", "SUBJECT", "DETAIL"}}
-		for _, e := range events {
-			listed = append(listed, auditJSON{
+		return printList(s, "events", []string{"TIME", "ACTION", "ACTOR", "SUBJECT", "DETAIL"}, events, func(e access.AuditEvent) (auditJSON, []string) {
+			return auditJSON{
 				e.ID, e.OccurredAt, e.Action, e.ActorKind, e.ActorID, e.SubjectID, string(e.Surface), e.RequestID, json.RawMessage(e.Detail),
-			})
-			rows = append(rows, []string{instant(&e.OccurredAt), e.Action, e.ActorKind + " " + e.ActorID, e.SubjectID, e.Detail})
-		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"events": listed})
-		}
-		return s.PrintTable("", rows)
+			}, []string{instant(&e.OccurredAt), e.Action, e.ActorKind + " " + e.ActorID, e.SubjectID, e.Detail}
+		})
 	})
 }
 
@@ -99,10 +88,7 @@ func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	if !core.IsEmail(who) {
 		return who, nil
 	}
-	user, err := s.DB.Users().UserByEmail(ctx, who)
-	if installation.NotFound(err) {
-		return "", errors.New("there is no person with this address")
-	}
+	user, err := s.personByEmail(ctx, who)
 	return user.ID, err
 }
 

@@ -129,11 +129,7 @@ func (c *clientCreate) Run(p *cli.Program) error {
 	if err != nil {
 		return err
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		client, secret, err := s.operator.Lifecycle().CreateClient(ctx, s.operator.Actor, access.NewClient{
 			OrgID: org.ID, Name: c.Name, Environment: core.Environment(c.Environment), Scopes: scopes,
 			Public: c.Public, RedirectURIs: c.RedirectURI, RefreshDays: days,
@@ -160,27 +156,17 @@ type clientList struct {
 
 // Run lists the clients.
 func (c *clientList) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		listed, rows := []clientJSON{}, [][]string{{"CLIENT ID", "NAME", "KIND", "STATE", "SCOPES", "REFRESH", "CREATED"}}
-		for _, client := range clients {
+		return printList(s, "clients", []string{"CLIENT ID", "NAME", "KIND", "STATE", "SCOPES", "REFRESH", "CREATED"}, clients, func(client access.Client) (clientJSON, []string) {
 			one := newClientJSON(client, "")
-			listed = append(listed, one)
-			rows = append(rows, []string{
+			return one, []string{
 				one.ClientID, one.Name, one.kind(), one.state(), fmt.Sprint(len(one.Scopes)), one.lifetime(), instant(&one.CreatedAt),
-			})
-		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"clients": listed})
-		}
-		return s.PrintTable("", rows)
+			}
+		})
 	})
 }
 
@@ -193,11 +179,7 @@ type clientTarget struct {
 
 // on finds the client, calls do and prints the client that do returns.
 func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, access.Client) (access.Client, string, error)) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
@@ -16,8 +17,8 @@ type clientBlock struct {
 
 // Run blocks the client.
 func (c *clientBlock) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		return s.setBlocked(ctx, c.Org, c.Client, s.operator.Lifecycle().BlockClient, true)
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+		return s.setBlocked(ctx, org.ID, c.Client, s.operator.Lifecycle().BlockClient, true)
 	})
 }
 
@@ -29,23 +30,19 @@ type clientUnblock struct {
 
 // Run unblocks the client.
 func (c *clientUnblock) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		return s.setBlocked(ctx, c.Org, c.Client, s.operator.Lifecycle().UnblockClient, false)
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+		return s.setBlocked(ctx, org.ID, c.Client, s.operator.Lifecycle().UnblockClient, false)
 	})
 }
 
 func (s *session) setBlocked(
-	ctx context.Context, ref, clientID string, task func(context.Context, access.Actor, string, string) error, blocked bool,
+	ctx context.Context, orgID, clientID string, task func(context.Context, access.Actor, string, string) error, blocked bool,
 ) error {
-	org, err := s.Org(ctx, ref)
-	if err != nil {
-		return err
-	}
-	if err := task(ctx, s.operator.Actor, org.ID, clientID); err != nil {
+	if err := task(ctx, s.operator.Actor, orgID, clientID); err != nil {
 		return err
 	}
 	if s.JSON {
-		return s.PrintJSON(map[string]any{"org_id": org.ID, "client_id": clientID, "blocked": blocked})
+		return s.PrintJSON(map[string]any{"org_id": orgID, "client_id": clientID, "blocked": blocked})
 	}
 	state := "not blocked"
 	if blocked {
@@ -66,23 +63,13 @@ type blockedJSON struct {
 
 // Run lists the blocked clients.
 func (c *clientBlocked) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		blocked, err := s.DB.OpenClients().BlockedClients(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		listed, rows := []blockedJSON{}, [][]string{{"CLIENT ID", "BLOCKED"}}
-		for _, b := range blocked {
-			listed = append(listed, blockedJSON{b.ClientID, b.BlockedAt})
-			rows = append(rows, []string{b.ClientID, instant(&b.BlockedAt)})
-		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"blocked_clients": listed})
-		}
-		return s.PrintTable("", rows)
+		return printList(s, "blocked_clients", []string{"CLIENT ID", "BLOCKED"}, blocked, func(b access.BlockedClient) (blockedJSON, []string) {
+			return blockedJSON{b.ClientID, b.BlockedAt}, []string{b.ClientID, instant(&b.BlockedAt)}
+		})
 	})
 }

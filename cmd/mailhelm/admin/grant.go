@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
@@ -48,24 +49,14 @@ func (c *grantList) Run(p *cli.Program) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		grants, err := s.DB.Grants().Grants(ctx, org.ID, "", c.Limit)
 		if err != nil {
 			return err
 		}
-		listed, rows := []grantJSON{}, [][]string{{"ID", "CLIENT", "USER", "SCOPES", "CREATED", "EXPIRES"}}
-		for _, g := range grants {
-			listed = append(listed, newGrantJSON(g))
-			rows = append(rows, []string{g.ID, g.ClientID, g.UserID, fmt.Sprint(len(g.Scopes)), instant(&g.CreatedAt), instant(g.ExpiresAt)})
-		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"grants": listed})
-		}
-		return s.PrintTable("", rows)
+		return printList(s, "grants", []string{"ID", "CLIENT", "USER", "SCOPES", "CREATED", "EXPIRES"}, grants, func(g access.Grant) (grantJSON, []string) {
+			return newGrantJSON(g), []string{g.ID, g.ClientID, g.UserID, fmt.Sprint(len(g.Scopes)), instant(&g.CreatedAt), instant(g.ExpiresAt)}
+		})
 	})
 }
 
@@ -77,11 +68,7 @@ type grantRevoke struct {
 
 // Run revokes the grant.
 func (c *grantRevoke) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		grant, err := s.operator.Lifecycle().RevokeGrant(ctx, s.operator.Actor, org.ID, c.Grant)
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
@@ -31,11 +32,7 @@ func (c *userInvite) Run(p *cli.Program) error {
 		return errors.New("an owner has every permission: leave --permissions out")
 	}
 	app := config.Settings{AuthURL: c.AuthURL, AppURL: c.AppURL}.Server().Complete().App
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		made, secret, err := s.memberships().Invite(ctx, s.operator.Actor, members.NewInvitation{
 			OrgID: org.ID, Email: c.Email, Role: members.Role(c.As), Permissions: permissions,
 		})

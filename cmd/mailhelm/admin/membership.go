@@ -31,11 +31,7 @@ type memberTarget struct {
 
 // withMember finds the organization and the person, and calls do.
 func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
-	return t.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, t.Org)
-		if err != nil {
-			return err
-		}
+	return t.withOrg(p, t.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, t.Email)
 		if installation.NotFound(err) {
 			return fmt.Errorf("there is no person with this address: 'mailhelm admin user list %s' shows them", org.Slug)

@@ -146,18 +146,16 @@ func (c *orgList) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		listed, rows := []orgJSON{}, [][]string{{"SLUG", "NAME", "TIER", "LIMIT", "ID"}}
+		orgs := make([]core.Org, 0, len(ids))
 		for _, id := range ids {
 			org, err := s.DB.Orgs().Org(ctx, id)
 			if err != nil {
 				return err
 			}
-			listed = append(listed, newOrgJSON(org))
-			rows = append(rows, []string{org.Slug, org.Name, org.Tier, limitText(org.RateLimit), org.ID})
+			orgs = append(orgs, org)
 		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"organizations": listed})
-		}
-		return s.PrintTable("", rows)
+		return printList(s, "organizations", []string{"SLUG", "NAME", "TIER", "LIMIT", "ID"}, orgs, func(org core.Org) (orgJSON, []string) {
+			return newOrgJSON(org), []string{org.Slug, org.Name, org.Tier, limitText(org.RateLimit), org.ID}
+		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
+	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
@@ -23,16 +24,13 @@ func (c *orgEdit) Run(p *cli.Program) error {
 	if c.Name == nil && c.RequireSecondFactor == nil && c.PlatformMode == nil {
 		return errors.New("nothing to change: give --name, --require-second-factor or --platform-mode, or --no- before one")
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
+		edit := members.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
+		edited, err := s.memberships().EditSettings(ctx, s.operator.Actor, org.ID, edit, false)
 		if err != nil {
 			return err
 		}
-		edit := members.SettingsEdit{Name: c.Name, RequireSecondFactor: c.RequireSecondFactor, PlatformMode: c.PlatformMode}
-		if org, err = s.memberships().EditSettings(ctx, s.operator.Actor, org.ID, edit, false); err != nil {
-			return err
-		}
-		return s.printOrg(org)
+		return s.printOrg(edited)
 	})
 }
 
@@ -52,11 +50,7 @@ func (c *orgSetLimit) Run(p *cli.Program) error {
 		}
 		limit = &n
 	}
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		if err := s.operator.SetRateLimit(ctx, org.ID, limit); err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -31,10 +30,7 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 		return err
 	}
 	return c.with(p, func(ctx context.Context, s *session) error {
-		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
-		if installation.NotFound(err) {
-			return errors.New("there is no person with this address")
-		}
+		user, err := s.personByEmail(ctx, c.Email)
 		if err != nil {
 			return err
 		}

@@ -122,28 +122,22 @@ type userList struct {
 
 // Run lists the people.
 func (c *userList) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		members, err := s.DB.Members().Members(ctx, org.ID)
 		if err != nil {
 			return err
 		}
-		listed, rows := []userJSON{}, [][]string{{"EMAIL", "NAME", "ROLE", "ID"}}
+		listed := make([]userJSON, 0, len(members))
 		for _, m := range members {
 			user, err := s.DB.Users().UserByID(ctx, m.UserID)
 			if err != nil {
 				return err
 			}
 			listed = append(listed, newUserJSON(user, m))
-			rows = append(rows, []string{user.Email, user.Name, string(m.Role), user.ID})
 		}
-		if s.JSON {
-			return s.PrintJSON(map[string]any{"users": listed})
-		}
-		return s.PrintTable("", rows)
+		return printList(s, "users", []string{"EMAIL", "NAME", "ROLE", "ID"}, listed, func(u userJSON) (userJSON, []string) {
+			return u, []string{u.Email, u.Name, string(u.Role), u.ID}
+		})
 	})
 }
 
@@ -156,11 +150,7 @@ type userAddToOrg struct {
 
 // Run makes the person a member.
 func (c *userAddToOrg) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
 		if installation.NotFound(err) {
 			return errors.New("there is no person with this address: 'mailhelm admin user create' makes one")

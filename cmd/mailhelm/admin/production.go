@@ -29,14 +29,10 @@ type productionDeny struct {
 
 // Run closes the open request.
 func (c *productionDeny) Run(p *cli.Program) error {
-	return c.with(p, func(ctx context.Context, s *session) error {
-		org, err := s.Org(ctx, c.Org)
-		if err != nil {
-			return err
-		}
+	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		requests := s.DB.ProductionRequests()
 		decide := account.New(account.Config{Requests: requests, Clock: s.Config.Clock})
-		err = s.DB.InTx(ctx, func(ctx context.Context) error {
+		err := s.DB.InTx(ctx, func(ctx context.Context) error {
 			if err := decide.DenyProductionAccess(ctx, org.ID); err != nil {
 				return err
 			}

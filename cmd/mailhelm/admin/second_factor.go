@@ -2,10 +2,8 @@ package admin
 
 import (
 	"context"
-	"errors"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
-	"github.com/mailhelm/mailhelm/cmd/mailhelm/installation"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
@@ -20,10 +18,7 @@ type userResetSecondFactor struct {
 // from the person: afterwards the password alone is enough to sign in.
 func (c *userResetSecondFactor) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
-		user, err := s.DB.Users().UserByEmail(ctx, c.Email)
-		if installation.NotFound(err) {
-			return errors.New("there is no person with this address")
-		}
+		user, err := s.personByEmail(ctx, c.Email)
 		if err != nil {
 			return err
 		}

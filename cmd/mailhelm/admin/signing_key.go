@@ -45,7 +45,7 @@ func (s *session) printSigningKeys(ctx context.Context) error {
 		return err
 	}
 	states := signing.States(stored, s.Config.Clock())
-	listed, rows := []signingJSON{}, [][]string{{"ID", "STATE", "CREATED", "RETIRED", "GOOD UNTIL"}}
+	listed := make([]signingJSON, 0, len(stored))
 	for i, key := range stored {
 		one := signingJSON{ID: key.ID, Algorithm: key.Algorithm, State: states[i], CreatedAt: key.CreatedAt, RetiredAt: key.RetiredAt}
 		if key.RetiredAt != nil {
@@ -53,12 +53,11 @@ func (s *session) printSigningKeys(ctx context.Context) error {
 			one.GoodUntil = &end
 		}
 		listed = append(listed, one)
-		rows = append(rows, []string{one.ID, string(one.State), instant(&one.CreatedAt), instant(one.RetiredAt), instant(one.GoodUntil)})
 	}
-	if s.JSON {
-		return s.PrintJSON(map[string]any{"signing_keys": listed})
-	}
-	return s.PrintTable("", rows)
+	header := []string{"ID", "STATE", "CREATED", "RETIRED", "GOOD UNTIL"}
+	return printList(s, "signing_keys", header, listed, func(one signingJSON) (signingJSON, []string) {
+		return one, []string{one.ID, string(one.State), instant(&one.CreatedAt), instant(one.RetiredAt), instant(one.GoodUntil)}
+	})
 }
 
 type signingList struct{ target }
