@@ -161,6 +161,12 @@ func IsNotFound(err error) bool {
 	return ok && e.Code == CodeNotFound
 }
 
+// IsConflict reports whether err is conflict.
+func IsConflict(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Code == CodeConflict
+}
+
 // Conflict returns conflict with a message and a next step.
 func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
 func TestRequestID(t *testing.T) {
@@ -95,7 +95,7 @@ func TestPagesAreLinked(t *testing.T) {
 	var seen []string
 	for target != "" {
 		a := s.do(t, "GET", target, "").want(200)
-		var page core.Envelope[audience.Contact]
+		var page core.Envelope[contacts.Contact]
 		a.decode(&page)
 		for _, c := range page.Data {
 			seen = append(seen, c.Email)

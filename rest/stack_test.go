@@ -19,8 +19,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -116,19 +117,22 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	})
 	list := topics.NewLive(sim, s.clock.Now, log)
 	listed := lists.New(lists.Config{Store: db.Lists(), Clock: s.clock.Now})
-	people := audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), List: list, Lists: listed, Turns: sending.NewTurns(), Transactor: db, Account: sim, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
-	})
+	turns := sending.NewTurns()
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Orgs().OrgIDs,
 			Clock: s.clock.Now, Log: log,
 		}),
-		Audience:   people,
+		Contacts: contacts.New(contacts.Config{
+			Store: db.Contacts(), Visitors: db.Visitors(), Notes: db.AccountNotes(), Attributes: db.Attributes(), List: list, Lists: listed, Turns: turns, Account: sim, Clock: s.clock.Now,
+		}),
+		Bulk: bulk.New(bulk.Config{
+			Store: db.BulkJobs(), Contacts: db.BulkContacts(), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(), Lists: listed, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
+		}),
 		Lists:      listed,
 		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Transactor: db, Topics: list, Clock: s.clock.Now, Log: log}),
 		Topics: topics.New(topics.Config{
-			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Turns: people.Turns, Contacts: db.Audience(), Clock: s.clock.Now,
+			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Turns: turns, Contacts: db.ContactCount(), Clock: s.clock.Now,
 		}),
 	})
 	server, err := rest.NewServer(rest.Config{

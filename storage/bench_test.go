@@ -10,7 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -18,7 +18,7 @@ import (
 
 const (
 	benchContacts = 20_000
-	bulk          = 5_000
+	written       = 5_000
 )
 
 // processorTime returns the processor time of this process. On a busy machine it is more
@@ -53,8 +53,8 @@ func accountPage(from, n int) []sending.Contact {
 func fill(b *testing.B, db *storage.DB, orgID string) {
 	b.Helper()
 	now := core.SystemClock()
-	for from := 0; from < benchContacts; from += bulk {
-		if _, _, err := db.TopicSync().MirrorConsent(b.Context(), orgID, accountPage(from, bulk), now, now); err != nil {
+	for from := 0; from < benchContacts; from += written {
+		if _, _, err := db.TopicSync().MirrorConsent(b.Context(), orgID, accountPage(from, written), now, now); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -73,13 +73,13 @@ func BenchmarkPointRead(b *testing.B) {
 		}
 		fill(b, db, org.ID)
 		run(b, "contact", func(i int) error {
-			_, err := db.Audience().ContactByEmail(ctx, org.ID, fmt.Sprintf("person%07d@example.com", i*7919%benchContacts))
+			_, err := db.Contacts().ContactByEmail(ctx, org.ID, fmt.Sprintf("person%07d@example.com", i*7919%benchContacts))
 			return err
 		})
 		run(b, "org", func(int) error { _, err := db.Orgs().Org(ctx, org.ID); return err })
 		run(b, "apikey", func(int) error { _, err := db.Keys().APIKeys(ctx, core.Live, "abcdefgh"); return err })
 		run(b, "page50", func(int) error {
-			_, err := db.Audience().Contacts(ctx, org.ID, audience.ContactFilter{Limit: 50})
+			_, err := db.Contacts().Contacts(ctx, org.ID, contacts.ContactFilter{Limit: 50})
 			return err
 		})
 	})
@@ -101,7 +101,7 @@ func run(b *testing.B, name string, f func(i int) error) {
 func BenchmarkMirror(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		now := core.SystemClock()
-		page := accountPage(0, bulk)
+		page := accountPage(0, written)
 		mirror := func(orgID string) error {
 			_, _, err := db.TopicSync().MirrorConsent(context.Background(), orgID, page, now, now)
 			return err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -45,19 +45,19 @@ var (
 )
 
 type bulkJobRow struct {
-	ID          string              `db:"id"`
-	Caller      string              `db:"caller"`
-	Status      audience.BulkStatus `db:"status"`
-	Total       int                 `db:"total"`
-	Processed   int                 `db:"processed"`
-	Succeeded   int                 `db:"succeeded"`
-	Failed      int                 `db:"failed"`
-	Attempts    int                 `db:"attempts"`
-	CreatedAt   engine.Time         `db:"created_at"`
-	CompletedAt *engine.Time        `db:"completed_at"`
+	ID          string       `db:"id"`
+	Caller      string       `db:"caller"`
+	Status      bulk.Status  `db:"status"`
+	Total       int          `db:"total"`
+	Processed   int          `db:"processed"`
+	Succeeded   int          `db:"succeeded"`
+	Failed      int          `db:"failed"`
+	Attempts    int          `db:"attempts"`
+	CreatedAt   engine.Time  `db:"created_at"`
+	CompletedAt *engine.Time `db:"completed_at"`
 }
 
-func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j audience.BulkJob, chunks []audience.BulkChunk) error {
+func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j bulk.Job, chunks []bulk.Chunk) error {
 	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.db.Insert(ctx, taken, insertBulkJob, orgID, j.ID, j.Caller, string(j.Status), j.Total, engine.At(j.CreatedAt)); err != nil {
@@ -76,18 +76,18 @@ func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j audien
 	})
 }
 
-func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (audience.BulkJob, error) {
+func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (bulk.Job, error) {
 	row, err := engine.One[bulkJobRow](ctx, s.db, "bulk job", s.lockedInside(ctx, bulkJobByID, lockBulkJob), orgID, id)
 	if err != nil {
-		return audience.BulkJob{}, err
+		return bulk.Job{}, err
 	}
-	return audience.BulkJob{
+	return bulk.Job{
 		ID: row.ID, Caller: row.Caller, Status: row.Status, Total: row.Total, Processed: row.Processed, Succeeded: row.Succeeded, Failed: row.Failed,
 		Attempts: row.Attempts, CreatedAt: row.CreatedAt.Time(), CompletedAt: engine.OptionalTime(row.CompletedAt),
 	}, nil
 }
 
-func (s audienceStore) UpdateBulkJob(ctx context.Context, orgID string, j audience.BulkJob) error {
+func (s audienceStore) UpdateBulkJob(ctx context.Context, orgID string, j bulk.Job) error {
 	return s.db.Change(ctx, "bulk job", updateBulkJob, string(j.Status), j.Processed, j.Succeeded, j.Failed, j.Attempts,
 		engine.OptionalAt(j.CompletedAt), orgID, j.ID)
 }
@@ -100,22 +100,22 @@ func (s audienceStore) DeleteBulkJobs(ctx context.Context, orgID string, before 
 	return s.db.Exec(ctx, deleteBulkJobs, orgID, engine.At(before), limit)
 }
 
-func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first int) (audience.BulkChunk, error) {
+func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first int) (bulk.Chunk, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkChunkAt, orgID, jobID, first)
 	if err != nil {
-		return audience.BulkChunk{}, err
+		return bulk.Chunk{}, err
 	}
 	if len(found) == 0 {
-		return audience.BulkChunk{}, core.NotFound("bulk chunk")
+		return bulk.Chunk{}, core.NotFound("bulk chunk")
 	}
-	chunk := audience.BulkChunk{First: first}
+	chunk := bulk.Chunk{First: first}
 	if err := json.Unmarshal([]byte(found[0]), &chunk.Rows); err != nil {
-		return audience.BulkChunk{}, fmt.Errorf("storage: chunk %d of bulk job %s: %w", first, jobID, err)
+		return bulk.Chunk{}, fmt.Errorf("storage: chunk %d of bulk job %s: %w", first, jobID, err)
 	}
 	return chunk, nil
 }
 
-func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []audience.BulkItem) error {
+func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []bulk.Item) error {
 	parameter, err := engine.JSONParameter(outcomes)
 	if err != nil {
 		return err
@@ -123,14 +123,14 @@ func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string,
 	return s.db.Change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
 }
 
-func (s audienceStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]audience.BulkItem, error) {
+func (s audienceStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]bulk.Item, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
 	if err != nil {
 		return nil, err
 	}
-	var items []audience.BulkItem
+	var items []bulk.Item
 	for _, text := range found {
-		var chunk []audience.BulkItem
+		var chunk []bulk.Item
 		if err := json.Unmarshal([]byte(text), &chunk); err != nil {
 			return nil, fmt.Errorf("storage: outcomes of bulk job %s: %w", jobID, err)
 		}

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/membership"
@@ -72,8 +73,8 @@ type namedRow struct {
 	Said *string `db:"said"`
 }
 
-func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]audience.NamedContact, error) {
-	var found []audience.NamedContact
+func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
+	var found []bulk.NamedContact
 	for i, names := range [][]string{emailKeys, externalIDs} {
 		if len(names) == 0 {
 			continue
@@ -90,7 +91,7 @@ func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-func (s audienceStore) named(ctx context.Context, orgID string, found []audience.NamedContact, by *engine.Statement, parameter string) ([]audience.NamedContact, error) {
+func (s audienceStore) named(ctx context.Context, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, s.db, by, parameter, orgID)
 	if err != nil {
 		return nil, err
@@ -103,24 +104,24 @@ func (s audienceStore) named(ctx context.Context, orgID string, found []audience
 		}
 		found = append(found, contact)
 	}
-	contacts := make([]*audience.Contact, len(found)-before)
+	contacts := make([]*contacts.Contact, len(found)-before)
 	for i := range contacts {
 		contacts[i] = &found[before+i].Contact
 	}
 	return found, s.shown(ctx, orgID, contacts...)
 }
 
-func (r namedRow) named() (audience.NamedContact, error) {
+func (r namedRow) named() (bulk.NamedContact, error) {
 	contact, err := r.contact()
 	if err != nil || r.Said == nil {
-		return audience.NamedContact{Contact: contact}, err
+		return bulk.NamedContact{Contact: contact}, err
 	}
 	said, err := decodeSaid(*r.Said)
-	return audience.NamedContact{Contact: contact, Pending: &said}, err
+	return bulk.NamedContact{Contact: contact, Pending: &said}, err
 }
 
-func decodeSaid(stored string) (audience.Said, error) {
-	var said audience.Said
+func decodeSaid(stored string) (contacts.Said, error) {
+	var said contacts.Said
 	if err := json.Unmarshal([]byte(stored), &said); err != nil {
 		return said, fmt.Errorf("storage: what was said of a contact: %w", err)
 	}
@@ -133,7 +134,7 @@ type writtenContact struct {
 	contactRow
 }
 
-func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w audience.ContactsWrite) error {
+func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w bulk.ContactsWrite) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
 			return err
@@ -184,7 +185,7 @@ func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []strin
 
 // insertMany inserts contacts ordered by address. Two transactions that insert the same
 // addresses then wait at the first common one and cannot deadlock.
-func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []audience.Contact) error {
+func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -198,7 +199,7 @@ func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []
 	return s.addTopics(ctx, orgID, topics)
 }
 
-func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []audience.Contact) error {
+func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -220,7 +221,7 @@ func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []
 	return s.replaceTopics(ctx, orgID, ids, topics)
 }
 
-func writtenContacts(orgID string, contacts []audience.Contact) (string, []contactTopic, error) {
+func writtenContacts(orgID string, contacts []contacts.Contact) (string, []contactTopic, error) {
 	rows := make([]writtenContact, len(contacts))
 	var topics []contactTopic
 	for i, c := range contacts {

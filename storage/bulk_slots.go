@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
@@ -34,7 +34,7 @@ func insertSlotsText(columns []string) string {
 
 // slotParameter returns the slots of new contacts as rows of a parameter, "" if there are
 // none.
-func (r *registry) slotParameter(contacts []audience.Contact) (string, error) {
+func (r *registry) slotParameter(contacts []contacts.Contact) (string, error) {
 	if len(contacts) == 0 {
 		return "", nil
 	}

@@ -8,7 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -59,7 +60,7 @@ type queuedPush struct {
 // insert is for new contacts (insertPushes), queue for existing ones (queuePushes).
 type pushParameters struct{ insert, queue string }
 
-func pushesOf(w audience.ContactsWrite) (pushParameters, error) {
+func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	isNew := make(map[string]bool, len(w.Insert))
 	for _, c := range w.Insert {
 		isNew[c.ID] = true
@@ -109,9 +110,9 @@ type claimedRow struct {
 	Attempts int    `db:"attempts"`
 }
 
-func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]audience.Push, error) {
+func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
 	attempts := map[string]int{}
-	var found []audience.NamedContact
+	var found []bulk.NamedContact
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		found = nil
 		claimed, err := engine.List[claimedRow](ctx, s.db, claimPushes, engine.At(until), orgID, engine.At(due), limit)
@@ -130,9 +131,9 @@ func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until
 		found, err = s.named(ctx, orgID, nil, contactsByID, parameter)
 		return err
 	})
-	pushes := make([]audience.Push, len(found))
+	pushes := make([]bulk.Push, len(found))
 	for i, c := range found {
-		pushes[i] = audience.Push{Contact: c.Contact, Said: *c.Pending, Attempts: attempts[c.ID]}
+		pushes[i] = bulk.Push{Contact: c.Contact, Said: *c.Pending, Attempts: attempts[c.ID]}
 	}
 	return pushes, err
 }
@@ -146,7 +147,7 @@ type pushedConsent struct {
 	Unsubscribed bool        `json:"unsubscribed"`
 }
 
-func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []audience.Push) (int, error) {
+func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
 	rows := make([]pushedConsent, len(settled))
 	byID := make(map[string]map[string]sending.Subscription, len(settled))
 	for i, p := range settled {
@@ -196,7 +197,7 @@ func (s audienceStore) PutOffPushes(ctx context.Context, orgID string, until, ne
 	return err
 }
 
-func (s audienceStore) PendingPush(ctx context.Context, orgID, contactID string) (*audience.Said, error) {
+func (s audienceStore) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
 	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -17,10 +17,10 @@ import (
 
 // insertListed inserts a contact that is on the given number of lists and has an
 // attribute of long bytes.
-func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, long int) (audience.Contact, error) {
-	store, now, externalID := db.Audience(), core.SystemClock(), "crm-"+email
-	contact := audience.Contact{
-		ID: core.NewID(), Email: email, ExternalID: &externalID, Status: audience.Active,
+func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, long int) (contacts.Contact, error) {
+	store, now, externalID := db.Contacts(), core.SystemClock(), "crm-"+email
+	contact := contacts.Contact{
+		ID: core.NewID(), Email: email, ExternalID: &externalID, Status: contacts.Active,
 		Attributes: map[string]any{"long": strings.Repeat("x", long)}, CreatedAt: now, UpdatedAt: now,
 	}
 	return contact, db.InTx(ctx, func(ctx context.Context) error {
@@ -70,7 +70,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 		if len(finders) > 0 {
 			t.Errorf("no such statements: %v", finders)
 		}
-		found, err := db.Audience().ContactByID(t.Context(), org, contact.ID)
+		found, err := db.Contacts().ContactByID(t.Context(), org, contact.ID)
 		if err != nil || len(found.Lists) != lists || found.Attributes["long"] != contact.Attributes["long"] {
 			t.Errorf("found on %d lists: %v", len(found.Lists), err)
 		}
@@ -120,7 +120,7 @@ func BenchmarkContactWithLists(b *testing.B) {
 				b.Fatal(err)
 			}
 			run(b, fmt.Sprintf("on %d", lists), func(int) error {
-				_, err := db.Audience().ContactByEmail(ctx, org, email)
+				_, err := db.Contacts().ContactByEmail(ctx, org, email)
 				return err
 			})
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -21,7 +21,7 @@ type contactRow struct {
 	Email            string                 `db:"email" json:"email"`
 	EmailKey         string                 `db:"email_key" json:"email_key" read:"never"`
 	ExternalID       *string                `db:"external_id" json:"external_id"`
-	Status           audience.ContactStatus `db:"status" json:"status"`
+	Status           contacts.ContactStatus `db:"status" json:"status"`
 	Attributes       string                 `db:"attributes" json:"attributes"`
 	TopicPreferences string                 `db:"topic_preferences" json:"topic_preferences"`
 	UnsubscribeAll   bool                   `db:"unsubscribe_all" json:"unsubscribe_all"`
@@ -33,9 +33,9 @@ type contactRow struct {
 
 // rowOf returns the record of a contact. attributes and preferences must be in their
 // stored form.
-func rowOf(c audience.Contact, attributes, preferences string) contactRow {
+func rowOf(c contacts.Contact, attributes, preferences string) contactRow {
 	return contactRow{
-		ID: c.ID, Email: c.Email, EmailKey: audience.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
+		ID: c.ID, Email: c.Email, EmailKey: contacts.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
 		Attributes: attributes, TopicPreferences: preferences, UnsubscribeAll: c.UnsubscribeAll, Shell: c.Shell, Stub: c.Stub,
 		CreatedAt: engine.At(c.CreatedAt), UpdatedAt: engine.At(c.UpdatedAt),
 	}
@@ -43,20 +43,20 @@ func rowOf(c audience.Contact, attributes, preferences string) contactRow {
 
 const emptyObject = "{}"
 
-func (r contactRow) contact() (audience.Contact, error) {
-	c := audience.Contact{
+func (r contactRow) contact() (contacts.Contact, error) {
+	c := contacts.Contact{
 		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell, Stub: r.Stub,
 		Attributes: map[string]any{},
 		CreatedAt:  r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
 	}
 	if r.Attributes != emptyObject {
 		if err := json.Unmarshal([]byte(r.Attributes), &c.Attributes); err != nil {
-			return audience.Contact{}, fmt.Errorf("storage: attributes of contact %s: %w", r.ID, err)
+			return contacts.Contact{}, fmt.Errorf("storage: attributes of contact %s: %w", r.ID, err)
 		}
 	}
 	var err error
 	if c.TopicPreferences, err = decodePreferences(r.TopicPreferences); err != nil {
-		return audience.Contact{}, fmt.Errorf("storage: topic preferences of contact %s: %w", r.ID, err)
+		return contacts.Contact{}, fmt.Errorf("storage: topic preferences of contact %s: %w", r.ID, err)
 	}
 	return c, nil
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
@@ -60,7 +60,7 @@ func slotColumn(name string) string {
 // slottedContact is a contact whose slots are to be written.
 type slottedContact struct {
 	id         string
-	status     audience.ContactStatus
+	status     contacts.ContactStatus
 	attributes map[string]any
 }
 
@@ -112,13 +112,13 @@ func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attribut
 }
 
 // shown converts the attributes of contacts in place to the values that reads show.
-func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*audience.Contact) error {
-	contacts = slices.DeleteFunc(contacts, func(c *audience.Contact) bool { return len(c.Attributes) == 0 })
-	if len(contacts) == 0 {
+func (s audienceStore) shown(ctx context.Context, orgID string, all ...*contacts.Contact) error {
+	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
+	if len(all) == 0 {
 		return nil
 	}
 	exceptions, err := s.exceptions(ctx, orgID)
-	for _, c := range contacts {
+	for _, c := range all {
 		c.Attributes, c.Hidden = attributes.Show(c.Attributes, exceptions)
 	}
 	return err
@@ -126,7 +126,7 @@ func (s audienceStore) shown(ctx context.Context, orgID string, contacts ...*aud
 
 // settled returns copies of contacts whose attributes follow the current registry, ready
 // to be stored.
-func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
+func (r *registry) settled(contacts []contacts.Contact) []contacts.Contact {
 	settled := slices.Clone(contacts)
 	for i := range settled {
 		settled[i].Attributes, _ = attributes.Settle(settled[i].StoredAttributes(), r.attributes, r.moved)
@@ -136,7 +136,7 @@ func (r *registry) settled(contacts []audience.Contact) []audience.Contact {
 }
 
 // slotted converts stored contacts to the argument of writeSlots.
-func slotted(contacts []audience.Contact) []slottedContact {
+func slotted(contacts []contacts.Contact) []slottedContact {
 	all := make([]slottedContact, len(contacts))
 	for i, c := range contacts {
 		all[i] = slottedContact{c.ID, c.Status, c.Attributes}
@@ -146,15 +146,15 @@ func slotted(contacts []audience.Contact) []slottedContact {
 
 // writeSlots sets the slots of contacts to the values of their stored attributes. An
 // archived contact has no row of slots.
-func (s audienceStore) writeSlots(ctx context.Context, orgID string, contacts []slottedContact) error {
+func (s audienceStore) writeSlots(ctx context.Context, orgID string, all []slottedContact) error {
 	r, err := s.registry(ctx, orgID)
 	if err != nil {
 		return err
 	}
 	var put []map[string]any
 	var drop []string
-	for _, c := range contacts {
-		if c.status == audience.Active {
+	for _, c := range all {
+		if c.status == contacts.Active {
 			put = append(put, r.slots(c))
 		} else {
 			drop = append(drop, c.id)

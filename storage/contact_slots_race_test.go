@@ -10,7 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -22,12 +22,12 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const writers, rounds = 4, 25
-		store, org := db.Audience(), core.NewID()
+		store, org := db.Contacts(), core.NewID()
 		a := attributes.Attribute{ID: core.NewID(), Name: "a0", Type: attributes.String, CreatedAt: time.Unix(1, 0)}
 		fatal(t, db.Attributes().InsertAttribute(t.Context(), org, a))
 		for w := range writers {
-			fatal(t, store.InsertContact(t.Context(), org, audience.Contact{
-				ID: core.NewID(), Email: fmt.Sprintf("c%d@x", w), Status: audience.Active, Attributes: map[string]any{"a0": "0"},
+			fatal(t, store.InsertContact(t.Context(), org, contacts.Contact{
+				ID: core.NewID(), Email: fmt.Sprintf("c%d@x", w), Status: contacts.Active, Attributes: map[string]any{"a0": "0"},
 			}))
 		}
 		var running sync.WaitGroup
@@ -74,7 +74,7 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 // the attribute has in that transaction.
 func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string, rounds int) {
 	t.Helper()
-	store := db.Audience()
+	store := db.Contacts()
 	for i := 1; i <= rounds; i++ {
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
 			c, err := store.ContactByEmail(ctx, org, email)

@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -30,7 +31,7 @@ func TestSlotsFollowTheRecord(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		rapid.Check(t, func(t *rapid.T) {
-			m := &slotModel{t: t, db: db, store: db.Audience(), org: core.NewID(), records: map[string]map[string]any{}}
+			m := &slotModel{t: t, db: db, store: db.Contacts(), org: core.NewID(), records: map[string]map[string]any{}}
 			t.Repeat(map[string]func(*rapid.T){
 				"create attribute": m.create, "rename": m.rename, "retype": m.retype, "delete attribute": m.delete,
 				"insert": m.insert, "write many": m.writeMany, "edit": m.edit, "clear": m.clear, "archive": m.archive, "reactivate": m.reactivate,
@@ -47,7 +48,7 @@ func TestSlotsFollowTheRecord(t *testing.T) {
 type slotModel struct {
 	t     *rapid.T
 	db    *storage.DB
-	store audience.Store
+	store contacts.Store
 	org   string
 
 	attributes []attributes.Attribute
@@ -162,7 +163,7 @@ func (m *slotModel) values(t *rapid.T) map[string]any {
 func (m *slotModel) insert(t *rapid.T) {
 	m.made++
 	email, values := fmt.Sprintf("c%d@x", m.made), m.values(t)
-	m.must(m.store.InsertContact(t.Context(), m.org, audience.Contact{ID: core.NewID(), Email: email, Status: audience.Active, Attributes: values}))
+	m.must(m.store.InsertContact(t.Context(), m.org, contacts.Contact{ID: core.NewID(), Email: email, Status: contacts.Active, Attributes: values}))
 	m.contacts = append(m.contacts, email)
 	m.remember(email, values)
 }
@@ -171,9 +172,9 @@ func (m *slotModel) insert(t *rapid.T) {
 func (m *slotModel) writeMany(t *rapid.T) {
 	m.made++
 	email, values := fmt.Sprintf("bulk%d@x", m.made), m.values(t)
-	w := audience.ContactsWrite{
+	w := bulk.ContactsWrite{
 		At:     time.UnixMicro(int64(m.made)),
-		Insert: []audience.Contact{{ID: core.NewID(), Email: email, Status: audience.Active, Attributes: values}},
+		Insert: []contacts.Contact{{ID: core.NewID(), Email: email, Status: contacts.Active, Attributes: values}},
 	}
 	var known string
 	m.must(m.db.InTx(t.Context(), func(ctx context.Context) error {
@@ -183,10 +184,10 @@ func (m *slotModel) writeMany(t *rapid.T) {
 			if err != nil {
 				return err
 			}
-			c.Status, c.Attributes, c.Hidden = audience.Active, values, nil
-			w.Update = []audience.Contact{c}
+			c.Status, c.Attributes, c.Hidden = contacts.Active, values, nil
+			w.Update = []contacts.Contact{c}
 		}
-		return m.store.WriteContacts(ctx, m.org, w)
+		return m.db.BulkContacts().WriteContacts(ctx, m.org, w)
 	}))
 	m.contacts = append(m.contacts, email)
 	m.remember(email, values)
@@ -206,7 +207,7 @@ func (m *slotModel) remember(email string, values map[string]any) {
 	m.settle(nil)
 }
 
-func (m *slotModel) editOne(t *rapid.T, edit func(*audience.Contact)) {
+func (m *slotModel) editOne(t *rapid.T, edit func(*contacts.Contact)) {
 	if len(m.contacts) == 0 {
 		return
 	}
@@ -223,7 +224,7 @@ func (m *slotModel) editOne(t *rapid.T, edit func(*audience.Contact)) {
 
 func (m *slotModel) edit(t *rapid.T) {
 	values := m.values(t)
-	m.editOne(t, func(c *audience.Contact) {
+	m.editOne(t, func(c *contacts.Contact) {
 		for name, value := range values {
 			delete(c.Hidden, name)
 			if value == nil {
@@ -239,7 +240,7 @@ func (m *slotModel) edit(t *rapid.T) {
 
 // clear removes values, including those that have not yet moved to their current name.
 func (m *slotModel) clear(t *rapid.T) {
-	m.editOne(t, func(c *audience.Contact) {
+	m.editOne(t, func(c *contacts.Contact) {
 		for _, a := range m.attributes {
 			delete(c.Attributes, a.Name)
 			delete(c.Hidden, a.Name)
@@ -249,11 +250,11 @@ func (m *slotModel) clear(t *rapid.T) {
 }
 
 func (m *slotModel) archive(t *rapid.T) {
-	m.editOne(t, func(c *audience.Contact) { c.Status = audience.Archived })
+	m.editOne(t, func(c *contacts.Contact) { c.Status = contacts.Archived })
 }
 
 func (m *slotModel) reactivate(t *rapid.T) {
-	m.editOne(t, func(c *audience.Contact) { c.Status = audience.Active })
+	m.editOne(t, func(c *contacts.Contact) { c.Status = contacts.Active })
 }
 
 func (m *slotModel) mirror(t *rapid.T) {
@@ -312,14 +313,14 @@ func (m *slotModel) finish() {
 
 // stored returns the statuses, attributes and slots of the contacts in the tables, by
 // address.
-func (m *slotModel) stored() (map[string]audience.ContactStatus, map[string]map[string]any, map[string]map[string]any) {
+func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[string]any, map[string]map[string]any) {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT c.email, c.status, c.attributes, s.* FROM contacts AS c
 		LEFT JOIN contact_slots AS s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1`, m.org)
 	m.must(err)
 	defer func() { m.must(rows.Close()) }()
 	columns, err := rows.Columns()
 	m.must(err)
-	statuses, records, slots := map[string]audience.ContactStatus{}, map[string]map[string]any{}, map[string]map[string]any{}
+	statuses, records, slots := map[string]contacts.ContactStatus{}, map[string]map[string]any{}, map[string]map[string]any{}
 	for rows.Next() {
 		row := make([]any, len(columns))
 		targets := make([]any, len(columns))
@@ -328,7 +329,7 @@ func (m *slotModel) stored() (map[string]audience.ContactStatus, map[string]map[
 		}
 		m.must(rows.Scan(targets...))
 		email := text(row[0])
-		statuses[email] = audience.ContactStatus(text(row[1]))
+		statuses[email] = contacts.ContactStatus(text(row[1]))
 		var record map[string]any
 		m.must(json.Unmarshal([]byte(text(row[2])), &record))
 		records[email] = record
@@ -390,7 +391,7 @@ func (m *slotModel) trusted(t *rapid.T) {
 	left := m.left()
 	for email, status := range statuses {
 		row, has := slots[email]
-		if has != (status == audience.Active) {
+		if has != (status == contacts.Active) {
 			t.Fatalf("%s is %s and has a row of slots: %v", email, status, has)
 		}
 		for _, a := range attributes {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -25,7 +25,7 @@ var (
 func (s audienceStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
 	rows := make([]contactRow, len(people))
 	for i, p := range people {
-		stub, err := audience.StubOf(p.ID, audience.Claim{Email: p.Email, ExternalID: p.ExternalID}, at)
+		stub, err := contacts.StubOf(p.ID, contacts.Claim{Email: p.Email, ExternalID: p.ExternalID}, at)
 		if err != nil {
 			return 0, err
 		}

@@ -9,13 +9,13 @@ import (
 	"github.com/jmoiron/sqlx"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// audienceStore is [audience.Store]. Its methods are in one file for each noun.
+// audienceStore is [contacts.Store]. Its methods are in one file for each noun.
 type audienceStore struct{ db *engine.DB }
 
 // contactWithLists returns the statement that finds one contact and its lists. A second
@@ -83,15 +83,15 @@ var (
 		ORDER BY c.created_at DESC, c.id DESC LIMIT $11`)
 )
 
-func (s audienceStore) ContactByEmail(ctx context.Context, orgID, email string) (audience.Contact, error) {
-	return s.contact(ctx, s.lockedInside(ctx, contactByEmail, lockByEmail), orgID, audience.EmailKey(email))
+func (s audienceStore) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
+	return s.contact(ctx, s.lockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }
 
-func (s audienceStore) ContactByExternalID(ctx context.Context, orgID, externalID string) (audience.Contact, error) {
+func (s audienceStore) ContactByExternalID(ctx context.Context, orgID, externalID string) (contacts.Contact, error) {
 	return s.contact(ctx, s.lockedInside(ctx, contactByExternalID, lockByExternalID), orgID, externalID)
 }
 
-func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (audience.Contact, error) {
+func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (contacts.Contact, error) {
 	return s.contact(ctx, s.lockedInside(ctx, contactByID, lockByID), orgID, id)
 }
 
@@ -107,7 +107,7 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *engine.Stat
 var readPreferences engine.TxMemory[map[string]string]
 
 // contact returns one contact with its lists.
-func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (audience.Contact, error) {
+func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (contacts.Contact, error) {
 	var row contactRow
 	var on []lists.Ref
 	var exceptions []attributes.Exception
@@ -129,10 +129,10 @@ func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID,
 		})
 	})
 	if err != nil {
-		return audience.Contact{}, err
+		return contacts.Contact{}, err
 	}
 	if row.ID == "" {
-		return audience.Contact{}, core.NotFound("contact")
+		return contacts.Contact{}, core.NotFound("contact")
 	}
 	if read := readPreferences.Of(ctx, s.db); read != nil {
 		if *read == nil {
@@ -153,7 +153,7 @@ func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID,
 	return contact, nil
 }
 
-func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.ContactFilter) ([]audience.Contact, error) {
+func (s audienceStore) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
 	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
 		return nil, nil // SQLite would read such a name as a path
 	}
@@ -166,12 +166,12 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f audience.Co
 		return nil, err
 	}
 	created, id := engine.PageStart(f.After)
-	rows, err := engine.List[contactRow](ctx, s.db, contactsPage, orgID, string(cmp.Or(f.Status, audience.Active)), created, id,
+	rows, err := engine.List[contactRow](ctx, s.db, contactsPage, orgID, string(cmp.Or(f.Status, contacts.Active)), created, id,
 		f.Topic, string(cmp.Or(f.Subscription, sending.OptIn)), f.UnsubscribeAll, f.AttributeKey, asString, asScalar, f.Limit)
 	if err != nil {
 		return nil, err
 	}
-	contacts := make([]audience.Contact, len(rows))
+	contacts := make([]contacts.Contact, len(rows))
 	for i, row := range rows {
 		if contacts[i], err = row.contact(); err != nil {
 			return nil, err

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage/engine"
@@ -56,9 +56,9 @@ func (s audienceStore) SubscriberByEmail(ctx context.Context, orgID, email strin
 	return subscriberOf(c), err
 }
 
-func subscriberOf(c audience.Contact) topics.Subscriber {
+func subscriberOf(c contacts.Contact) topics.Subscriber {
 	return topics.Subscriber{
-		ID: c.ID, Archived: c.Status == audience.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		ID: c.ID, Archived: c.Status == contacts.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
 		Consent: sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)},
 	}
 }
@@ -120,8 +120,8 @@ func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 		if err != nil {
 			return nil, err
 		}
-		shell := audience.Contact{
-			ID: core.NewID(), Email: c.Email, Status: audience.Active, UnsubscribeAll: c.UnsubscribeAll, Shell: true, CreatedAt: at, UpdatedAt: at,
+		shell := contacts.Contact{
+			ID: core.NewID(), Email: c.Email, Status: contacts.Active, UnsubscribeAll: c.UnsubscribeAll, Shell: true, CreatedAt: at, UpdatedAt: at,
 		}
 		rows = append(rows, mirrored{rowOf(shell, emptyObject, preferences), c.Preferences})
 	}

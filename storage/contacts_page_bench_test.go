@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -13,21 +13,21 @@ import (
 // million others. Both should cost the same.
 func BenchmarkContactsPageDepth(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
-		const contacts, depth = 1_000_000, 500_000
+		const all, depth = 1_000_000, 500_000
 		org, base := core.NewID(), core.SystemClock().Add(-time.Hour)
 		at := func(page int) time.Time { return base.Add(time.Duration(page) * time.Second) }
-		for page := range contacts / bulk {
-			if _, _, err := db.TopicSync().MirrorConsent(b.Context(), org, accountPage(page*bulk, bulk), at(page), at(page)); err != nil {
+		for page := range all / written {
+			if _, _, err := db.TopicSync().MirrorConsent(b.Context(), org, accountPage(page*written, written), at(page), at(page)); err != nil {
 				b.Fatal(err)
 			}
 		}
-		deep := &core.After{At: at((contacts - depth) / bulk), ID: ""}
+		deep := &core.After{At: at((all - depth) / written), ID: ""}
 		for _, from := range []struct {
 			name  string
 			after *core.After
 		}{{"first", nil}, {"deep", deep}} {
 			run(b, from.name, func(int) error {
-				page, err := db.Audience().Contacts(b.Context(), org, audience.ContactFilter{After: from.after, Limit: 51})
+				page, err := db.Contacts().Contacts(b.Context(), org, contacts.ContactFilter{After: from.after, Limit: 51})
 				if err == nil && len(page) != 51 {
 					b.Fatalf("%d contacts", len(page))
 				}

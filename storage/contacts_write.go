@@ -3,7 +3,7 @@ package storage
 import (
 	"context"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
@@ -26,7 +26,7 @@ var (
 		FROM json_each(CAST($2 AS text)) AS j`)
 )
 
-func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audience.Contact) error {
+func (s audienceStore) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := preferenceMap(c.TopicPreferences)
 	preferences, err := encodePreferences(choices)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s audienceStore) InsertContact(ctx context.Context, orgID string, c audien
 	})
 }
 
-func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c audience.Contact) error {
+func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := preferenceMap(c.TopicPreferences)
 	preferences, err := encodePreferences(choices)
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -22,7 +23,7 @@ type BareChunk struct {
 // NewBareChunk prepares the parameters, so that the time of the loader excludes that
 // work. It writes the slots that the organization's attributes have.
 func (db *DB) NewBareChunk(
-	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []audience.Contact, outcomes []audience.BulkItem,
+	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []contacts.Contact, outcomes []bulk.Item,
 ) (BareChunk, error) {
 	registered, err := audienceStore{db.DB}.readRegistry(ctx, orgID)
 	if err != nil {

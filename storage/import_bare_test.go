@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -21,7 +21,7 @@ func TestBareLoaderWritesWhatAnImportWrites(t *testing.T) {
 		const rows = 2*importChunk + 7
 		before := columnFigures(t, db)
 		items, err := importing(db).Import(t.Context(), importOrg(t, db), core.NewID(), importRows(0, rows))
-		if err != nil || len(items) != rows || items[rows-1].Status != audience.ItemCreated {
+		if err != nil || len(items) != rows || items[rows-1].Status != bulk.ItemCreated {
 			t.Fatal(err, len(items))
 		}
 		imported := columnFigures(t, db)

@@ -10,7 +10,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
@@ -18,7 +19,7 @@ import (
 
 const (
 	importedContacts = 100_000
-	importedAtOnce   = audience.MaxBulkRows
+	importedAtOnce   = bulk.MaxRows
 	importChunk      = 1000
 )
 
@@ -34,7 +35,7 @@ func BenchmarkImport(b *testing.B) {
 				timed(b, func() {
 					for from := 0; from < importedContacts; from += importedAtOnce {
 						items, err := people.Import(b.Context(), orgID, core.NewID(), importRows(from, importedAtOnce))
-						if err != nil || len(items) != importedAtOnce || items[0].Status != audience.ItemCreated {
+						if err != nil || len(items) != importedAtOnce || items[0].Status != bulk.ItemCreated {
 							b.Fatal(err, len(items))
 						}
 						var m runtime.MemStats
@@ -66,11 +67,11 @@ func BenchmarkImport(b *testing.B) {
 	})
 }
 
-// importing returns the audience with the dependencies of a bulk write. It notes the
+// importing returns bulk writes with their dependencies. It notes the
 // changed contacts, as the product does for segments.
-func importing(db *storage.DB) *audience.Audience {
-	return audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: core.SystemClock}), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
+func importing(db *storage.DB) *bulk.Bulk {
+	return bulk.New(bulk.Config{
+		Store: db.BulkJobs(), Contacts: db.BulkContacts(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: core.SystemClock}), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
 		Changed: segments.New(segments.Config{Store: db.Segments()}).Changed,
 	})
 }
@@ -122,22 +123,22 @@ func bareChunks(tb testing.TB, db *storage.DB, orgID string, from, size int) []s
 	var chunks []storage.BareChunk
 	rows, now, mailable := importRows(from, size), core.SystemClock(), true
 	for first := 0; first < len(rows); first += importChunk {
-		var contacts []audience.Contact
-		var outcomes []audience.BulkItem
+		var all []contacts.Contact
+		var outcomes []bulk.Item
 		for i := range min(importChunk, len(rows)-first) {
 			n := from + first + i
 			externalID := fmt.Sprintf("crm-%d", n)
-			c := audience.Contact{
-				ID: core.NewID(), Email: fmt.Sprintf("person%d@example.com", n), ExternalID: &externalID, Status: audience.Active,
+			c := contacts.Contact{
+				ID: core.NewID(), Email: fmt.Sprintf("person%d@example.com", n), ExternalID: &externalID, Status: contacts.Active,
 				Attributes: map[string]any{"plan": "pro", "city": "Rome", "mrr": float64(n%1000) + 0.5, "vip": true, "signed_up": "2026-01-02T00:00:00Z"},
 				CreatedAt:  now, UpdatedAt: now,
 			}
-			contacts = append(contacts, c)
-			outcomes = append(outcomes, audience.BulkItem{
-				Index: first + i, Status: audience.ItemCreated, ContactID: c.ID, Email: c.Email, ExternalID: &externalID, Mailable: &mailable,
+			all = append(all, c)
+			outcomes = append(outcomes, bulk.Item{
+				Index: first + i, Status: bulk.ItemCreated, ContactID: c.ID, Email: c.Email, ExternalID: &externalID, Mailable: &mailable,
 			})
 		}
-		chunk, err := db.NewBareChunk(tb.Context(), orgID, first, rows[first:first+len(contacts)], contacts, outcomes)
+		chunk, err := db.NewBareChunk(tb.Context(), orgID, first, rows[first:first+len(all)], all, outcomes)
 		if err != nil {
 			tb.Fatal(err)
 		}

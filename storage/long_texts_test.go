@@ -10,7 +10,8 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
@@ -66,16 +67,16 @@ func predicatesAbout(name, text string) []string {
 func TestLongTextsAreJudgedWhole(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		store, org := db.Audience(), core.NewID()
+		store, org := db.Contacts(), core.NewID()
 		a := attributes.Attribute{ID: core.NewID(), Name: "bio", Type: attributes.String, CreatedAt: time.Unix(1, 0)}
 		fatal(t, db.Attributes().InsertAttribute(t.Context(), org, a))
 		texts := LongTexts()
-		without := audience.Contact{ID: core.NewID(), Email: "without@x", Status: audience.Active}
+		without := contacts.Contact{ID: core.NewID(), Email: "without@x", Status: contacts.Active}
 		fatal(t, store.InsertContact(t.Context(), org, without))
 		held := map[string]*string{without.ID: nil}
-		var many []audience.Contact
+		var many []contacts.Contact
 		for i, text := range texts {
-			c := audience.Contact{ID: core.NewID(), Email: fmt.Sprintf("c%d@x", i), Status: audience.Active, Attributes: map[string]any{"bio": text}}
+			c := contacts.Contact{ID: core.NewID(), Email: fmt.Sprintf("c%d@x", i), Status: contacts.Active, Attributes: map[string]any{"bio": text}}
 			held[c.ID] = &text
 			if i%2 == 1 {
 				many = append(many, c)
@@ -83,7 +84,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 			}
 			fatal(t, store.InsertContact(t.Context(), org, c))
 		}
-		fatal(t, store.WriteContacts(t.Context(), org, audience.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
+		fatal(t, db.BulkContacts().WriteContacts(t.Context(), org, bulk.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
 		for id := range held {
 			_, err := db.Writer().ExecContext(t.Context(), `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, org, 2_000_000, core.NewID(), id, purchase.Activity, "{}", "api", 2_000_000)

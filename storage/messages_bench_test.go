@@ -71,8 +71,8 @@ func ingest(b *testing.B, db *storage.DB, noted bool) {
 func fillDivided(b *testing.B, db *storage.DB, orgID string) {
 	b.Helper()
 	now := core.SystemClock()
-	for from := 0; from < ingestKnown; from += bulk {
-		page := make([]sending.Contact, bulk)
+	for from := 0; from < ingestKnown; from += written {
+		page := make([]sending.Contact, written)
 		for i := range page {
 			page[i].Email = courseOf(from + i)[0].Recipient
 		}

@@ -4,11 +4,13 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/signing"
+	"github.com/mailhelm/mailhelm/core/topics"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
 	"github.com/mailhelm/mailhelm/storage/channels"
@@ -96,8 +98,26 @@ func (db *DB) Invitations() members.InvitationStore { return memberstore.NewInvi
 // SigningKeys returns the store of the keys that sign access tokens.
 func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }
 
-// Audience returns the store of contacts, lists, attributes and topics.
-func (db *DB) Audience() audience.Store { return audienceStore{db.DB} }
+// Contacts returns the store of contacts.
+func (db *DB) Contacts() contacts.Store { return audienceStore{db.DB} }
+
+// Visitors returns the store of visitor ids.
+func (db *DB) Visitors() contacts.VisitorStore { return audienceStore{db.DB} }
+
+// AccountNotes returns the store of notes about writes to the account.
+func (db *DB) AccountNotes() contacts.NoteStore { return audienceStore{db.DB} }
+
+// BulkJobs returns the store of bulk writes and their rows.
+func (db *DB) BulkJobs() bulk.JobStore { return audienceStore{db.DB} }
+
+// BulkContacts returns the store that reads and writes many contacts at once.
+func (db *DB) BulkContacts() bulk.ContactStore { return audienceStore{db.DB} }
+
+// Pushes returns the store of consent that has not yet reached the account.
+func (db *DB) Pushes() bulk.PushStore { return audienceStore{db.DB} }
+
+// ContactCount returns the store that counts contacts.
+func (db *DB) ContactCount() topics.ContactCounter { return audienceStore{db.DB} }
 
 // Segments returns the store of segments.
 func (db *DB) Segments() segments.Store { return segments.New(db.DB) }

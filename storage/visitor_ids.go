@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
@@ -26,15 +26,15 @@ var (
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
 
-func (s audienceStore) VisitorID(ctx context.Context, orgID, contactID string) (audience.VisitorID, error) {
+func (s audienceStore) VisitorID(ctx context.Context, orgID, contactID string) (contacts.VisitorID, error) {
 	row, err := engine.One[visitorRow](ctx, s.db, "visitor id", visitorOf, orgID, contactID)
 	if err != nil {
-		return audience.VisitorID{}, err
+		return contacts.VisitorID{}, err
 	}
-	return audience.VisitorID{ContactID: row.ContactID, Hash: row.Hash, Sealed: row.Sealed, IssuedAt: row.IssuedAt.Time()}, nil
+	return contacts.VisitorID{ContactID: row.ContactID, Hash: row.Hash, Sealed: row.Sealed, IssuedAt: row.IssuedAt.Time()}, nil
 }
 
-func (s audienceStore) InsertVisitorID(ctx context.Context, orgID string, v audience.VisitorID) error {
+func (s audienceStore) InsertVisitorID(ctx context.Context, orgID string, v contacts.VisitorID) error {
 	taken := core.Conflict("The contact has a visitor id already.", "Use the one it has.")
 	return s.db.Insert(ctx, taken, insertVisitor, orgID, v.ContactID, v.Hash, v.Sealed, engine.At(v.IssuedAt))
 }

@@ -132,7 +132,7 @@ func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left, err := db.Audience().BulkJob(t.Context(), d["org_id"], id)
+		left, err := db.BulkJobs().BulkJob(t.Context(), d["org_id"], id)
 		if err = errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -49,11 +49,11 @@ func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Cont
 
 // watched is the mirror that tells when a contact was looked up by external id.
 type watched struct {
-	audience.Store
+	contacts.Store
 	byExternalID func()
 }
 
-func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (audience.Contact, error) {
+func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (contacts.Contact, error) {
 	c, err := w.Store.ContactByExternalID(ctx, org, id)
 	if w.byExternalID != nil {
 		w.byExternalID()
@@ -61,21 +61,21 @@ func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (audi
 	return c, err
 }
 
-// writer is the audience of a product with gates in it.
+// writer has the contacts of a product with gates in it.
 type writer struct {
 	p       *product.Product
 	account *gated
 	store   *watched
-	people  *audience.Audience
+	people  *contacts.Contacts
 	sync    *topics.Sync
 }
 
 func newWriter(p *product.Product) *writer {
-	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Audience()}}
+	w := &writer{p: p, account: &gated{Account: p.Simulator}, store: &watched{Store: p.DB.Contacts()}}
 	quiet := slog.New(slog.DiscardHandler)
 	w.sync = serve.Sync(p.DB, w.account, p.Clock.Now, quiet)
-	w.people = audience.New(audience.Config{
-		Store: w.store, Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Clock: p.Clock.Now}), Turns: w.sync.Topics.Turns, Repairs: w.sync, Transactor: p.DB, Account: w.account, Orgs: p.DB.Orgs().OrgIDs, Clock: p.Clock.Now, Log: quiet,
+	w.people = contacts.New(contacts.Config{
+		Store: w.store, Visitors: p.DB.Visitors(), Notes: p.DB.AccountNotes(), Attributes: p.DB.Attributes(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Clock: p.Clock.Now}), Turns: w.sync.Topics.Turns, Account: w.account, Clock: p.Clock.Now,
 	})
 	return w
 }
@@ -141,7 +141,7 @@ func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 		if _, err := w.sync.Run(t.Context(), p.OrgID); err != nil {
 			t.Fatal(err)
 		}
-		mirrored, err := p.DB.Audience().ContactByEmail(t.Context(), p.OrgID, p.Contact)
+		mirrored, err := p.DB.Contacts().ContactByEmail(t.Context(), p.OrgID, p.Contact)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,8 +241,8 @@ func TestArchiveAfterAMoveTakesTheContactOff(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		contact, err := p.DB.Audience().ContactByExternalID(ctx, p.OrgID, "e1")
-		if err != nil || contact.Status != audience.Archived {
+		contact, err := p.DB.Contacts().ContactByExternalID(ctx, p.OrgID, "e1")
+		if err != nil || contact.Status != contacts.Archived {
 			t.Fatalf("%+v, %v", contact, err)
 		}
 		if _, err := p.Simulator.Contact(ctx, p.OrgID, contact.Email); !sending.IsNotFound(err) {

@@ -42,7 +42,7 @@ func TestLeavingAtAnyMomentWritesOnce(t *testing.T) {
 
 func (c caller) checkWrittenOnce(t *testing.T, email, id string) {
 	t.Helper()
-	mirrored, err := c.DB.Audience().ContactByEmail(t.Context(), c.OrgID, email)
+	mirrored, err := c.DB.Contacts().ContactByEmail(t.Context(), c.OrgID, email)
 	if err != nil || mirrored.ID != id || !mirrored.UnsubscribeAll || len(mirrored.Lists) != 1 {
 		t.Errorf("%s: the mirror has %+v, %v; the answer named %s", email, mirrored, err, id)
 	}

@@ -17,9 +17,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -220,8 +221,8 @@ func newScene(t *testing.T, opts product.Options) *scene {
 		t.Fatal(err)
 	}
 	s.fillMirror(t)
-	waiting := audience.BulkJob{ID: bulkID, Status: audience.BulkQueued, CreatedAt: s.p.Clock.Now()}
-	if err := s.p.DB.Audience().InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
+	waiting := bulk.Job{ID: bulkID, Status: bulk.Queued, CreatedAt: s.p.Clock.Now()}
+	if err := s.p.DB.BulkJobs().InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -306,7 +307,7 @@ func (s *scene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {
 		l := lists.List{
-			ID: core.NewID(), Key: name + "-" + s.round, Name: name, Source: "api", Origin: core.ManagedOrigin, Status: string(audience.Active),
+			ID: core.NewID(), Key: name + "-" + s.round, Name: name, Source: "api", Origin: core.ManagedOrigin, Status: string(contacts.Active),
 			CreatedAt: s.p.Clock.Now(), UpdatedAt: s.p.Clock.Now(),
 		}
 		if err := s.p.DB.Lists().InsertList(t.Context(), s.p.OrgID, l); err != nil {

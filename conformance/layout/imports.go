@@ -34,11 +34,16 @@ var domainEdges = map[[2]string]string{
 	{"attributes", "sending"}:   "the description of the audience names the account's topics",
 	{"topics", "jobs"}:          "the periodic sync is a job",
 	{"topics", "sending"}:       "topics and consent live in the sending account",
-	{"audience", "lists"}:       "a contact is on lists, and writes name the lists to join and leave",
-	{"audience", "topics"}:      "a contact has choices about topics",
-	{"audience", "attributes"}:  "values of contacts are checked against the registry",
-	{"audience", "sending"}:     "consent lives in the sending account",
-	{"audience", "jobs"}:        "bulk writes and pushes to the account are jobs",
+	{"contacts", "lists"}:       "a contact is on lists, and writes name the lists to join and leave",
+	{"contacts", "topics"}:      "a contact has choices about topics",
+	{"contacts", "attributes"}:  "values of contacts are checked against the registry",
+	{"contacts", "sending"}:     "consent lives in the sending account",
+	{"bulk", "contacts"}:        "a row is written by the plan of a contact",
+	{"bulk", "lists"}:           "rows name lists",
+	{"bulk", "topics"}:          "rows have choices about topics",
+	{"bulk", "attributes"}:      "values of rows are checked against the registry",
+	{"bulk", "sending"}:         "consent of rows is pushed to the sending account",
+	{"bulk", "jobs"}:            "bulk writes and pushes to the account are jobs",
 	{"channels", "jobs"}:        "the periodic sync is a job",
 	{"channels", "sending"}:     "channels and identities live in the sending account",
 	{"messages", "jobs"}:        "what nobody may read any more is purged by a job",
@@ -196,7 +201,7 @@ func top(folder string) string {
 	return first
 }
 
-// domain returns "audience" for core/audience and its subfolders.
+// domain returns "contacts" for core/contacts and its subfolders.
 func domain(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "core"), "/"))
 }

@@ -27,7 +27,7 @@ type Source struct {
 func (s Source) Folder() string { return path.Dir(s.Path) }
 
 // IsTest reports whether the file is for tests only: a _test.go file, or any file of a
-// helper package for tests, such as audiencetest.
+// helper package for tests, such as contactstest.
 func (s Source) IsTest() bool {
 	folder := s.Folder()
 	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(folder, path.Base(path.Dir(folder))+"test")

@@ -117,7 +117,7 @@ func TestAnswersAreUsuallySmall(t *testing.T) {
 // same contact, attributes full of wide characters.
 func flood(t *testing.T, p *product.Product, count int) {
 	t.Helper()
-	store, now := p.DB.Audience(), p.Clock.Now()
+	store, now := p.DB.Contacts(), p.Clock.Now()
 	err := p.DB.InTx(t.Context(), func(ctx context.Context) error {
 		contact, err := store.ContactByEmail(ctx, p.OrgID, p.Contact)
 		if err != nil {

@@ -9,8 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
-	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -29,11 +28,11 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	return &held
 }
 
-// pusher returns the audience as the job has it that pushes consent to the account.
-func pusher(p *product.Product) *audience.Audience {
+// pusher returns the pushes as the job has them that pushes consent to the account.
+func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
-	return audience.New(audience.Config{
-		Store: p.DB.Audience(), Attributes: p.DB.Attributes(), Topics: p.DB.Topics(), Lists: lists.New(lists.Config{Store: p.DB.Lists(), Clock: p.Clock.Now}), Transactor: p.DB, Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
+	return bulk.NewPushes(bulk.PushConfig{
+		Store: p.DB.Pushes(), Contacts: p.DB.Contacts(), Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Turns: sending.NewTurns(), Clock: p.Clock.Now, Log: quiet,
 	})
 }

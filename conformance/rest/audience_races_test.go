@@ -14,7 +14,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -62,7 +62,7 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		a := on(t, p).patient()
-		before, err := p.DB.Audience().CountContacts(t.Context(), p.OrgID)
+		before, err := p.DB.ContactCount().CountContacts(t.Context(), p.OrgID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 		if outcomes["201"] != 1 || outcomes["200"] == 0 {
 			t.Errorf("outcomes %v", outcomes)
 		}
-		after, err := p.DB.Audience().CountContacts(t.Context(), p.OrgID)
+		after, err := p.DB.ContactCount().CountContacts(t.Context(), p.OrgID)
 		if err != nil || after != before+1 {
 			t.Errorf("%d contacts became %d, %v", before, after, err)
 		}
@@ -127,11 +127,11 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 	} {
 		lost := make(chan *answer, 1)
 		err := a.DB.InTx(t.Context(), func(ctx context.Context) error {
-			claimed := audience.Contact{
-				ID: core.NewID(), Email: "other." + name + "@example.com", ExternalID: &name, Status: audience.Active,
+			claimed := contacts.Contact{
+				ID: core.NewID(), Email: "other." + name + "@example.com", ExternalID: &name, Status: contacts.Active,
 				CreatedAt: a.Clock.Now(), UpdatedAt: a.Clock.Now(),
 			}
-			if err := a.DB.Audience().InsertContact(ctx, a.OrgID, claimed); err != nil {
+			if err := a.DB.Contacts().InsertContact(ctx, a.OrgID, claimed); err != nil {
 				return err
 			}
 			go func() { lost <- put() }()

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -16,7 +16,7 @@ import (
 func TestContactRoundTrip(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		external := "crm-1"
 		c := newContact("Zoë.Müller@Example.com")
 		c.ExternalID, c.UnsubscribeAll = &external, true
@@ -24,10 +24,10 @@ func TestContactRoundTrip(t *testing.T) {
 		c.TopicPreferences = []topics.Preference{prefer("a", sending.OptOut), prefer("b", sending.OptIn)}
 		must(t, store.InsertContact(ctx, org, c))
 
-		finders := map[string]func() (audience.Contact, error){
-			"by email":       func() (audience.Contact, error) { return store.ContactByEmail(ctx, org, "zoë.MÜLLER@example.COM") },
-			"by external id": func() (audience.Contact, error) { return store.ContactByExternalID(ctx, org, external) },
-			"by id":          func() (audience.Contact, error) { return store.ContactByID(ctx, org, c.ID) },
+		finders := map[string]func() (contacts.Contact, error){
+			"by email":       func() (contacts.Contact, error) { return store.ContactByEmail(ctx, org, "zoë.MÜLLER@example.COM") },
+			"by external id": func() (contacts.Contact, error) { return store.ContactByExternalID(ctx, org, external) },
+			"by id":          func() (contacts.Contact, error) { return store.ContactByID(ctx, org, c.ID) },
 		}
 		for how, find := range finders {
 			got, err := find()
@@ -37,7 +37,7 @@ func TestContactRoundTrip(t *testing.T) {
 			}
 		}
 
-		c.Email, c.ExternalID, c.Status, c.UnsubscribeAll, c.UpdatedAt = "new@example.com", nil, audience.Archived, false, later(9)
+		c.Email, c.ExternalID, c.Status, c.UnsubscribeAll, c.UpdatedAt = "new@example.com", nil, contacts.Archived, false, later(9)
 		c.Attributes = map[string]any{"gone": nil, "seats": 13.0}
 		c.TopicPreferences = []topics.Preference{prefer("c", sending.OptIn)}
 		must(t, store.UpdateContact(ctx, org, c))
@@ -55,10 +55,10 @@ func TestContactRoundTrip(t *testing.T) {
 func TestContactConflictsLeaveTheTransactionUsable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		store, org := db.Audience(), newOrg(t, db)
+		store, org := db.Contacts(), newOrg(t, db)
 		external, free := "taken", "free"
 		owner, other := newContact("owner@example.com"), newContact("other@example.com")
-		owner.ExternalID, owner.Status = &external, audience.Archived
+		owner.ExternalID, owner.Status = &external, contacts.Archived
 		must(t, store.InsertContact(t.Context(), org, owner))
 		must(t, store.InsertContact(t.Context(), org, other))
 
@@ -87,7 +87,7 @@ func TestRacesForAnAddress(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const racers = 40
-		store, org, external := db.Audience(), newOrg(t, db), "wanted"
+		store, org, external := db.Contacts(), newOrg(t, db), "wanted"
 		wantOneWinner(t, atOnce(racers, func(int) error {
 			c := newContact("wanted@example.com")
 			c.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
@@ -96,7 +96,7 @@ func TestRacesForAnAddress(t *testing.T) {
 
 		// Updates meet the unique index on PostgreSQL when both have looked before
 		// either wrote.
-		contacts := make([]audience.Contact, racers)
+		contacts := make([]contacts.Contact, racers)
 		for i := range contacts {
 			contacts[i] = newContact(core.NewID() + "@example.com")
 			must(t, store.InsertContact(t.Context(), org, contacts[i]))
@@ -112,7 +112,7 @@ func TestRacesForAnAddress(t *testing.T) {
 func TestContactFilters(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		must(t, db.Topics().ReplaceTopics(ctx, org, []sending.Topic{{Name: "in", Default: sending.OptIn}, {Name: "out", Default: sending.OptOut}}, start))
 		silent, yes, no := newContact("silent@x"), newContact("yes@x"), newContact("no@x")
 		yes.TopicPreferences = []topics.Preference{prefer("in", sending.OptIn), prefer("out", sending.OptIn)}
@@ -121,32 +121,32 @@ func TestContactFilters(t *testing.T) {
 		no.Attributes = map[string]any{"n": 30.5, "b": false, "s": "hi"}
 		no.UnsubscribeAll = true
 		archived := newContact("archived@x")
-		archived.Status, archived.Attributes = audience.Archived, yes.Attributes
-		for i, c := range []audience.Contact{silent, yes, no, archived} {
+		archived.Status, archived.Attributes = contacts.Archived, yes.Attributes
+		for i, c := range []contacts.Contact{silent, yes, no, archived} {
 			c.CreatedAt = later(i)
 			must(t, store.InsertContact(ctx, org, c))
 		}
 
 		truth, lie := true, false
-		attribute := func(key, value string) audience.ContactFilter {
-			return audience.ContactFilter{AttributeKey: key, AttributeValue: &value}
+		attribute := func(key, value string) contacts.ContactFilter {
+			return contacts.ContactFilter{AttributeKey: key, AttributeValue: &value}
 		}
 		for _, test := range []struct {
 			name   string
-			filter audience.ContactFilter
+			filter contacts.ContactFilter
 			want   string // newest first
 		}{
-			{"none", audience.ContactFilter{}, "no@x yes@x silent@x "},
-			{"archived", audience.ContactFilter{Status: audience.Archived}, "archived@x "},
-			{"archived and subscribed", audience.ContactFilter{Status: audience.Archived, Topic: "in", AttributeKey: "n", AttributeValue: ptr("30")}, "archived@x "},
-			{"subscribed", audience.ContactFilter{Topic: "in"}, "yes@x silent@x "},
-			{"subscribed where the default is out", audience.ContactFilter{Topic: "out"}, "yes@x "},
-			{"opted in, by default too", audience.ContactFilter{Topic: "in", Subscription: sending.OptIn}, "yes@x silent@x "},
-			{"opted out", audience.ContactFilter{Topic: "in", Subscription: sending.OptOut}, "no@x "},
-			{"opted out, by default too", audience.ContactFilter{Topic: "out", Subscription: sending.OptOut}, "no@x silent@x "},
-			{"unknown topic", audience.ContactFilter{Topic: "?", Subscription: sending.OptIn}, ""},
-			{"opted out of all", audience.ContactFilter{UnsubscribeAll: &truth}, "no@x "},
-			{"not opted out of all", audience.ContactFilter{UnsubscribeAll: &lie}, "yes@x silent@x "},
+			{"none", contacts.ContactFilter{}, "no@x yes@x silent@x "},
+			{"archived", contacts.ContactFilter{Status: contacts.Archived}, "archived@x "},
+			{"archived and subscribed", contacts.ContactFilter{Status: contacts.Archived, Topic: "in", AttributeKey: "n", AttributeValue: ptr("30")}, "archived@x "},
+			{"subscribed", contacts.ContactFilter{Topic: "in"}, "yes@x silent@x "},
+			{"subscribed where the default is out", contacts.ContactFilter{Topic: "out"}, "yes@x "},
+			{"opted in, by default too", contacts.ContactFilter{Topic: "in", Subscription: sending.OptIn}, "yes@x silent@x "},
+			{"opted out", contacts.ContactFilter{Topic: "in", Subscription: sending.OptOut}, "no@x "},
+			{"opted out, by default too", contacts.ContactFilter{Topic: "out", Subscription: sending.OptOut}, "no@x silent@x "},
+			{"unknown topic", contacts.ContactFilter{Topic: "?", Subscription: sending.OptIn}, ""},
+			{"opted out of all", contacts.ContactFilter{UnsubscribeAll: &truth}, "no@x "},
+			{"not opted out of all", contacts.ContactFilter{UnsubscribeAll: &lie}, "yes@x silent@x "},
 			{"number", attribute("n", "30"), "yes@x "},
 			{"fraction", attribute("n", "30.5"), "no@x "},
 			{"text that is a number", attribute("quoted", "30"), "yes@x "},
@@ -156,7 +156,7 @@ func TestContactFilters(t *testing.T) {
 			{"JSON of a text is not its text", attribute("s", `"hi"`), ""},
 			{"null matches nothing", attribute("missing", "null"), ""},
 			{"a path is no name", attribute("$.n", "30"), ""},
-			{"all together", audience.ContactFilter{Topic: "in", UnsubscribeAll: &lie, AttributeKey: "n", AttributeValue: ptr("30")}, "yes@x "},
+			{"all together", contacts.ContactFilter{Topic: "in", UnsubscribeAll: &lie, AttributeKey: "n", AttributeValue: ptr("30")}, "yes@x "},
 		} {
 			test.filter.Limit = 10
 			got, err := store.Contacts(ctx, org, test.filter)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -27,9 +27,9 @@ func newOrg(t *testing.T, db *storage.DB) string {
 	return id
 }
 
-func newContact(email string) audience.Contact {
-	return audience.Contact{
-		ID: core.NewID(), Email: email, Status: audience.Active,
+func newContact(email string) contacts.Contact {
+	return contacts.Contact{
+		ID: core.NewID(), Email: email, Status: contacts.Active,
 		Attributes: map[string]any{}, TopicPreferences: []topics.Preference{}, Lists: []lists.Ref{},
 		CreatedAt: start, UpdatedAt: start,
 	}
@@ -94,7 +94,7 @@ func wantOneWinner(t *testing.T, outcomes []error, code core.Code) {
 	}
 }
 
-func emails(contacts []audience.Contact) string {
+func emails(contacts []contacts.Contact) string {
 	text := ""
 	for _, c := range contacts {
 		text += fmt.Sprintf("%s ", c.Email)

@@ -3,22 +3,22 @@ package storage_test
 import (
 	"testing"
 
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
 func (o owned) ownVisitor(t *testing.T, db *storage.DB) {
 	t.Helper()
-	must(t, db.Audience().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
+	must(t, db.Visitors().InsertVisitorID(t.Context(), o.org, visitorOf(o)))
 }
 
-func visitorOf(o owned) audience.VisitorID {
-	return audience.VisitorID{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
+func visitorOf(o owned) contacts.VisitorID {
+	return contacts.VisitorID{ContactID: o.contact.ID, Hash: []byte("same hash"), Sealed: []byte(o.org), IssuedAt: start}
 }
 
 func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
-	ctx, store := t.Context(), db.Audience()
+	ctx, store := t.Context(), db.Visitors()
 	list, err := db.Lists().List(ctx, o.org, o.list.Key)
 	must(t, err)
 	members, err := db.Lists().ListMembers(ctx, o.org, o.list.ID, nil, 10)
@@ -35,7 +35,9 @@ func reachMembership(o owned, org string) map[string]reach {
 		"MirroredAddresses": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.TopicSync().MirroredAddresses(t.Context(), org, "", 10)
 		},
-		"CountContacts": func(t *testing.T, db *storage.DB) (any, error) { return db.Audience().CountContacts(t.Context(), org) },
+		"CountContacts": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.ContactCount().CountContacts(t.Context(), org)
+		},
 		"List by id": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Lists().List(t.Context(), org, o.list.ID)
 		},
@@ -61,16 +63,16 @@ func reachMembership(o owned, org string) map[string]reach {
 			return db.Lists().MembershipLog(t.Context(), org, nil, 10)
 		},
 		"VisitorID": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().VisitorID(t.Context(), org, o.contact.ID)
+			return db.Visitors().VisitorID(t.Context(), org, o.contact.ID)
 		},
 		"InsertVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().InsertVisitorID(t.Context(), org, visitorOf(o))
+			return nil, db.Visitors().InsertVisitorID(t.Context(), org, visitorOf(o))
 		},
 		"DeleteVisitorID": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().DeleteVisitorID(t.Context(), org, o.contact.ID)
+			return nil, db.Visitors().DeleteVisitorID(t.Context(), org, o.contact.ID)
 		},
 		"ContactOfVisitor": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ContactOfVisitor(t.Context(), org, visitorOf(o).Hash)
+			return db.Visitors().ContactOfVisitor(t.Context(), org, visitorOf(o).Hash)
 		},
 	}
 }

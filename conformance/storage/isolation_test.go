@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/messages"
@@ -31,8 +32,8 @@ import (
 // owned is everything one organization has, for the intruder to reach for.
 type owned struct {
 	org      string
-	contact  audience.Contact
-	shell    audience.Contact // made by a sync
+	contact  contacts.Contact
+	shell    contacts.Contact // made by a sync
 	list     lists.List
 	client   access.Client
 	apiKey   access.APIKey
@@ -67,7 +68,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	o.apiKey = access.APIKey{ID: core.NewID(), OrgID: o.org, Environment: core.Live, Prefix: o.org[28:], SecretHash: []byte{1}, CreatedAt: start, Scopes: core.Scopes{}}
 	o.replay = replay.Key{OrgID: o.org, Space: "rest:x", Key: "k"}
 
-	store := db.Audience()
+	store := db.Contacts()
 	must(t, db.Clients().InsertClient(ctx, o.client))
 	must(t, db.Keys().InsertAPIKey(ctx, o.apiKey))
 	must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
@@ -108,7 +109,7 @@ func own(t *testing.T, db *storage.DB) owned {
 // state returns everything that the owner reads.
 func (o owned) state(t *testing.T, db *storage.DB) []any {
 	t.Helper()
-	ctx, store := t.Context(), db.Audience()
+	ctx, store := t.Context(), db.Contacts()
 	var seen []any
 	see := func(value any, err error) {
 		t.Helper()
@@ -119,7 +120,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(c, err)
 	shell, err := store.ContactByID(ctx, o.org, o.shell.ID)
 	see(shell, err)
-	page, err := store.Contacts(ctx, o.org, audience.ContactFilter{Topic: "news", Limit: 10})
+	page, err := store.Contacts(ctx, o.org, contacts.ContactFilter{Topic: "news", Limit: 10})
 	see(page, err)
 	on, err := db.Lists().ContactLists(ctx, o.org, o.contact.ID)
 	see(on, err)
@@ -188,22 +189,22 @@ func reachAudience(o owned, org string) map[string]reach {
 	changed.Email = "stolen@x"
 	return map[string]reach{
 		"ContactByEmail": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ContactByEmail(t.Context(), org, o.contact.Email)
+			return db.Contacts().ContactByEmail(t.Context(), org, o.contact.Email)
 		},
 		"ContactByExternalID": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ContactByExternalID(t.Context(), org, "crm-1")
+			return db.Contacts().ContactByExternalID(t.Context(), org, "crm-1")
 		},
 		"ContactByID": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().ContactByID(t.Context(), org, o.contact.ID)
+			return db.Contacts().ContactByID(t.Context(), org, o.contact.ID)
 		},
 		"Contacts": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Audience().Contacts(t.Context(), org, audience.ContactFilter{Topic: "news", Limit: 10})
+			return db.Contacts().Contacts(t.Context(), org, contacts.ContactFilter{Topic: "news", Limit: 10})
 		},
 		"UpdateContact": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().UpdateContact(t.Context(), org, changed)
+			return nil, db.Contacts().UpdateContact(t.Context(), org, changed)
 		},
 		"DropShell": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Audience().DropShell(t.Context(), org, o.shell.ID)
+			return nil, db.Contacts().DropShell(t.Context(), org, o.shell.ID)
 		},
 		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Lists().ContactLists(t.Context(), org, o.contact.ID)
@@ -214,7 +215,7 @@ func reachAudience(o owned, org string) map[string]reach {
 		},
 		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
 			own := newContact("own@x")
-			must(t, db.Audience().InsertContact(t.Context(), org, own))
+			must(t, db.Contacts().InsertContact(t.Context(), org, own))
 			left, joined, err := db.Lists().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
 			return append(left, joined...), err
 		},
@@ -301,7 +302,7 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 		if diff := cmp.Diff(before, o.state(t, db)); diff != "" {
 			t.Errorf("a second organization changed the first (-before +after):\n%s", diff)
 		}
-		if got, err := db.Audience().ContactByEmail(t.Context(), second.org, "same@x"); err != nil || got.ID != second.contact.ID {
+		if got, err := db.Contacts().ContactByEmail(t.Context(), second.org, "same@x"); err != nil || got.ID != second.contact.ID {
 			t.Errorf("the second finds %s, %v", got.ID, err)
 		}
 	})
@@ -348,7 +349,9 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 		reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
 		reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
-		reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[audience.Store](), reflect.TypeFor[attributes.Store](), reflect.TypeFor[lists.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.VisitorStore](), reflect.TypeFor[contacts.NoteStore](),
+		reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
+		reflect.TypeFor[attributes.Store](), reflect.TypeFor[lists.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

@@ -45,13 +45,13 @@ func TestJobsRunWithTheCommitAlone(t *testing.T) {
 		worked := make(chan string, 10)
 		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, args greet) error {
 			// The job sees what was committed with it, and may write itself.
-			if _, err := db.Audience().ContactByEmail(ctx, org, args.Name); err != nil {
+			if _, err := db.Contacts().ContactByEmail(ctx, org, args.Name); err != nil {
 				worked <- err.Error()
 				return nil
 			}
 			worked <- args.Name
 			return db.InTx(ctx, func(ctx context.Context) error {
-				return db.Audience().InsertContact(ctx, org, newContact("greeted-"+args.Name))
+				return db.Contacts().InsertContact(ctx, org, newContact("greeted-"+args.Name))
 			})
 		}})
 		run(t, queue)
@@ -65,12 +65,12 @@ func TestJobsRunWithTheCommitAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		must(t, db.InTx(t.Context(), func(ctx context.Context) error {
-			if err := db.Audience().InsertContact(ctx, org, newContact("done@x")); err != nil {
+			if err := db.Contacts().InsertContact(ctx, org, newContact("done@x")); err != nil {
 				return err
 			}
 			return queue.Enqueue(ctx, greet{Name: "done@x"})
 		}))
-		must(t, db.Audience().InsertContact(t.Context(), org, newContact("alone@x")))
+		must(t, db.Contacts().InsertContact(t.Context(), org, newContact("alone@x")))
 		must(t, queue.Enqueue(t.Context(), greet{Name: "alone@x"}))
 
 		seen := map[string]bool{<-worked: true, <-worked: true}

@@ -56,7 +56,7 @@ func TestLists(t *testing.T) {
 func TestMembership(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		a, b, c := newList("a"), newList("b"), newList("c")
 		for _, l := range []lists.List{c, b, a} {
 			must(t, db.Lists().InsertList(ctx, org, l))

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -16,7 +16,7 @@ import (
 func TestMembershipLogHasEveryTransition(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		contact, one, two := newContact("ada@x"), newList("one"), newList("two")
 		must(t, store.InsertContact(ctx, org, contact))
 		must(t, db.Lists().InsertList(ctx, org, one))
@@ -55,7 +55,7 @@ func TestMembershipLogHasEveryTransition(t *testing.T) {
 func TestListsAreFoundByIDAndByKey(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		contact, want := newContact("Ada@x"), newList("one")
 		must(t, store.InsertContact(ctx, org, contact))
 		must(t, db.Lists().InsertList(ctx, org, want))
@@ -96,9 +96,9 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 func TestAContactHasOneVisitorID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org, contact := t.Context(), db.Audience(), newOrg(t, db), newContact("ada@x")
-		must(t, store.InsertContact(ctx, org, contact))
-		want := audience.VisitorID{ContactID: contact.ID, Hash: []byte{0, 1, 255}, Sealed: []byte{7}, IssuedAt: start}
+		ctx, store, org, contact := t.Context(), db.Visitors(), newOrg(t, db), newContact("ada@x")
+		must(t, db.Contacts().InsertContact(ctx, org, contact))
+		want := contacts.VisitorID{ContactID: contact.ID, Hash: []byte{0, 1, 255}, Sealed: []byte{7}, IssuedAt: start}
 		must(t, store.InsertVisitorID(ctx, org, want))
 		second := want
 		second.Hash = []byte{2}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
@@ -16,15 +16,15 @@ import (
 func TestMirrorConsent(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		external := "kept"
 		known, same, fresh, archived := newContact("Known@x"), newContact("same@x"), newContact("fresh@x"), newContact("archived@x")
 		known.ExternalID, known.Attributes = &external, map[string]any{"plan": "pro"}
 		known.TopicPreferences = []topics.Preference{prefer("old", sending.OptIn)}
 		same.TopicPreferences = []topics.Preference{prefer("a", sending.OptIn), prefer("b", sending.OptOut)}
 		fresh.UpdatedAt = later(100)
-		archived.Status = audience.Archived
-		for _, c := range []audience.Contact{known, same, fresh, archived} {
+		archived.Status = contacts.Archived
+		for _, c := range []contacts.Contact{known, same, fresh, archived} {
 			must(t, store.InsertContact(ctx, org, c))
 		}
 
@@ -52,7 +52,7 @@ func TestMirrorConsent(t *testing.T) {
 		created := newContact("New@x")
 		created.TopicPreferences = []topics.Preference{prefer("news", sending.OptIn)}
 		created.CreatedAt, created.UpdatedAt, created.Shell = later(60), later(60), true
-		for _, want := range []audience.Contact{known, same, fresh, archived, created} {
+		for _, want := range []contacts.Contact{known, same, fresh, archived, created} {
 			got, err := store.ContactByEmail(ctx, org, want.Email)
 			must(t, err)
 			if want.Email == created.Email {
@@ -63,11 +63,11 @@ func TestMirrorConsent(t *testing.T) {
 			}
 		}
 		// What filters look at has followed.
-		opted, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "news", Limit: 10})
+		opted, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "news", Limit: 10})
 		must(t, err)
-		out, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "news", Subscription: sending.OptOut, Limit: 10})
+		out, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "news", Subscription: sending.OptOut, Limit: 10})
 		must(t, err)
-		stale, err := store.Contacts(ctx, org, audience.ContactFilter{Topic: "old", Limit: 10})
+		stale, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "old", Limit: 10})
 		must(t, err)
 		if emails(opted) != "New@x " || emails(out) != "Known@x " || emails(stale) != "" {
 			t.Errorf("by topic: news %q and %q, old %q", emails(opted), emails(out), emails(stale))
@@ -81,7 +81,7 @@ func TestMirrorsAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const size = 300
-		store, org := db.Audience(), newOrg(t, db)
+		store, org := db.Contacts(), newOrg(t, db)
 		for _, err := range atOnce(6, func(i int) error {
 			page := make([]sending.Contact, size)
 			for j := range page {
@@ -99,7 +99,7 @@ func TestMirrorsAtOnce(t *testing.T) {
 		}) {
 			must(t, err)
 		}
-		all, err := store.Contacts(t.Context(), org, audience.ContactFilter{Topic: "t", Limit: 2 * size})
+		all, err := store.Contacts(t.Context(), org, contacts.ContactFilter{Topic: "t", Limit: 2 * size})
 		must(t, err)
 		if len(all) != size {
 			t.Errorf("%d contacts, want %d", len(all), size)

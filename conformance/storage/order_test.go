@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -26,7 +26,7 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 	want := slices.Clone(orderIDs)
 	slices.SortFunc(want, func(a, b string) int { return strings.Compare(b, a) })
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		ctx, store, org := t.Context(), db.Audience(), newOrg(t, db)
+		ctx, store, org := t.Context(), db.Contacts(), newOrg(t, db)
 		for i, id := range orderIDs {
 			c, l := newContact(fmt.Sprintf("%d@x", i)), newList(id)
 			a := attributes.Attribute{ID: id, Name: id, Type: attributes.String, Origin: core.ManagedOrigin, CreatedAt: start, UpdatedAt: start}
@@ -37,8 +37,8 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 		}
 		for what, page := range map[string]func(after *core.After) ([]string, error){
 			"contacts": func(after *core.After) ([]string, error) {
-				rows, err := store.Contacts(ctx, org, audience.ContactFilter{After: after, Limit: 2})
-				return ids(rows, func(c audience.Contact) string { return c.ID }), err
+				rows, err := store.Contacts(ctx, org, contacts.ContactFilter{After: after, Limit: 2})
+				return ids(rows, func(c contacts.Contact) string { return c.ID }), err
 			},
 			"lists": func(after *core.After) ([]string, error) {
 				rows, err := db.Lists().Lists(ctx, org, lists.Filter{After: after, Limit: 2})

@@ -62,11 +62,11 @@ func TestALostReservation(t *testing.T) {
 			t.Fatalf("taking over: %v, %v", won, err)
 		}
 		err = db.InTx(ctx, func(ctx context.Context) error {
-			must(t, db.Audience().InsertContact(ctx, k.OrgID, newContact("half@x")))
+			must(t, db.Contacts().InsertContact(ctx, k.OrgID, newContact("half@x")))
 			return store.Complete(ctx, k, slow.Token, replay.Outcome{Result: []byte("slow"), Expires: later(1000)})
 		})
 		wantCode(t, "completing a lost reservation", err, core.CodeConflict)
-		_, err = db.Audience().ContactByEmail(ctx, k.OrgID, "half@x")
+		_, err = db.Contacts().ContactByEmail(ctx, k.OrgID, "half@x")
 		wantCode(t, "what the slow call wrote", err, core.CodeNotFound)
 
 		must(t, store.Release(ctx, k, slow.Token)) // is not the heir's

@@ -18,17 +18,17 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		org, failed := newOrg(t, db), errors.New("by test")
 		contact, list := newContact("x@x"), newList("x")
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
-			must(t, db.Audience().InsertContact(ctx, org, contact))
+			must(t, db.Contacts().InsertContact(ctx, org, contact))
 			must(t, db.Lists().InsertList(ctx, org, list))
 			_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, []string{list.ID}, start)
 			must(t, err)
 			_, _, err = db.TopicSync().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
 			must(t, err)
 			must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: start}))
-			if _, err := db.Audience().ContactByEmail(ctx, org, "y@x"); err != nil {
+			if _, err := db.Contacts().ContactByEmail(ctx, org, "y@x"); err != nil {
 				t.Errorf("the transaction does not see its own write: %v", err)
 			}
-			if _, err := db.Audience().ContactByEmail(t.Context(), org, "y@x"); err == nil {
+			if _, err := db.Contacts().ContactByEmail(t.Context(), org, "y@x"); err == nil {
 				t.Error("another reader sees what is not committed")
 			}
 			return failed
@@ -37,7 +37,7 @@ func TestRollbackLeavesNothing(t *testing.T) {
 			t.Errorf("InTx returned %v", err)
 		}
 		for _, email := range []string{"x@x", "y@x"} {
-			_, err := db.Audience().ContactByEmail(t.Context(), org, email)
+			_, err := db.Contacts().ContactByEmail(t.Context(), org, email)
 			wantCode(t, email, err, core.CodeNotFound)
 		}
 		if n, err := db.Lists().CountLists(t.Context(), org, ""); err != nil || n != 0 {
@@ -54,7 +54,7 @@ func TestNestedTransactionsJoin(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		org, failed := newOrg(t, db), errors.New("by test")
 		insert := func(email string) func(context.Context) error {
-			return func(ctx context.Context) error { return db.Audience().InsertContact(ctx, org, newContact(email)) }
+			return func(ctx context.Context) error { return db.Contacts().InsertContact(ctx, org, newContact(email)) }
 		}
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
 			if err := db.InTx(ctx, insert("inner@x")); err != nil {
@@ -65,11 +65,11 @@ func TestNestedTransactionsJoin(t *testing.T) {
 		if !errors.Is(err, failed) {
 			t.Errorf("InTx returned %v", err)
 		}
-		_, err = db.Audience().ContactByEmail(t.Context(), org, "inner@x")
+		_, err = db.Contacts().ContactByEmail(t.Context(), org, "inner@x")
 		wantCode(t, "the inner write after the outer rollback", err, core.CodeNotFound)
 
 		must(t, db.InTx(t.Context(), func(ctx context.Context) error { return db.InTx(ctx, insert("both@x")) }))
-		if _, err := db.Audience().ContactByEmail(t.Context(), org, "both@x"); err != nil {
+		if _, err := db.Contacts().ContactByEmail(t.Context(), org, "both@x"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -84,10 +84,10 @@ func TestConcurrentTransactionsAllCommit(t *testing.T) {
 		for _, err := range atOnce(writers, func(i int) error {
 			return db.InTx(t.Context(), func(ctx context.Context) error {
 				c := newContact(string(rune('a'+i%26)) + core.NewID() + "@x")
-				if _, err := db.Audience().ContactByEmail(ctx, org, c.Email); err == nil {
+				if _, err := db.Contacts().ContactByEmail(ctx, org, c.Email); err == nil {
 					return errors.New("found before it was written")
 				}
-				if err := db.Audience().InsertContact(ctx, org, c); err != nil {
+				if err := db.Contacts().InsertContact(ctx, org, c); err != nil {
 					return err
 				}
 				return db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: later(i)})
@@ -119,12 +119,12 @@ func restart(t *testing.T, c storage.Config) {
 	must(t, err)
 	must(t, first.Migrate(t.Context()))
 	org := newOrg(t, first)
-	must(t, first.Audience().InsertContact(t.Context(), org, newContact("kept@x")))
+	must(t, first.Contacts().InsertContact(t.Context(), org, newContact("kept@x")))
 	must(t, first.Close())
 
 	second := storagetest.Open(t, c)
 	must(t, second.Migrate(t.Context()))
-	if _, err := second.Audience().ContactByEmail(t.Context(), org, "kept@x"); err != nil {
+	if _, err := second.Contacts().ContactByEmail(t.Context(), org, "kept@x"); err != nil {
 		t.Error(err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -30,8 +30,8 @@ var (
 
 	bulkJob = kind{"bulk job", func(t *testing.T, w world, _ int) string {
 		now := w.p.Clock.Now()
-		job := audience.BulkJob{ID: core.NewID(), Status: audience.BulkCompleted, CreatedAt: now, CompletedAt: &now}
-		w.must(t, w.p.DB.Audience().InsertBulkJob(t.Context(), w.p.Other.OrgID, job, nil))
+		job := bulk.Job{ID: core.NewID(), Status: bulk.Completed, CreatedAt: now, CompletedAt: &now}
+		w.must(t, w.p.DB.BulkJobs().InsertBulkJob(t.Context(), w.p.Other.OrgID, job, nil))
 		return job.ID
 	}, func(int) string { return core.NewID() }}
 

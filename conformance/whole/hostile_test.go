@@ -230,7 +230,7 @@ func nameOfEnum(h hostile) string { return fmt.Sprintf("hostile_%03d", h.number)
 // tests of their own.
 func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	t.Helper()
-	now, store := w.p.Clock.Now(), w.p.DB.Audience()
+	now, store := w.p.Clock.Now(), w.p.DB.Contacts()
 	var on []string
 	for _, h := range batch {
 		list := lists.List{

@@ -11,7 +11,7 @@
 //
 // # What it does not
 //
-// A contact's record and consent belong to package audience; here a contact is made
+// A contact's record and consent belong to package contacts; here a contact is made
 // at most as a stub, which is not mailable. [Config.Changed] and [Config.Affected] say what
 // activities mean for segments.
 //

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage"
 )
 
@@ -16,7 +16,7 @@ func TestAnActivityFindsItsContact(t *testing.T) {
 	each(t, func(t *testing.T, db *storage.DB) {
 		b := setup(t, db)
 		ann, bob := b.contact(t, "ann@x.example", "u1"), b.contact(t, "Bob@x.example", "")
-		gone := b.contact(t, "gone@x.example", "u9", func(c *audience.Contact) { c.Status = audience.Archived })
+		gone := b.contact(t, "gone@x.example", "u9", func(c *contacts.Contact) { c.Status = contacts.Archived })
 		for _, tc := range []struct{ why, identity, contact string }{
 			{"external id", `"external_id":"u1"`, ann},
 			{"address", `"email":"ann@x.example"`, ann},
@@ -32,10 +32,10 @@ func TestAnActivityFindsItsContact(t *testing.T) {
 				t.Errorf("%s: %+v, want %s", tc.why, got[0], tc.contact)
 			}
 		}
-		if c, err := db.Audience().ContactByID(t.Context(), b.org.ID, gone); err != nil || c.Status != audience.Archived {
+		if c, err := db.Contacts().ContactByID(t.Context(), b.org.ID, gone); err != nil || c.Status != contacts.Archived {
 			t.Errorf("an archived contact came back: %+v, %v", c, err)
 		}
-		if _, err := db.Audience().ContactByEmail(t.Context(), b.org.ID, "new@x.example"); core.AsError(err).Code != core.CodeNotFound {
+		if _, err := db.Contacts().ContactByEmail(t.Context(), b.org.ID, "new@x.example"); core.AsError(err).Code != core.CodeNotFound {
 			t.Errorf("a contact was made for an address beside a known external id: %v", err)
 		}
 	})
@@ -51,11 +51,11 @@ func TestAnUnknownAddressMakesAStub(t *testing.T) {
 				t.Fatalf("%+v", got)
 			}
 		}
-		c, err := db.Audience().ContactByEmail(t.Context(), b.org.ID, "new@x.example")
+		c, err := db.Contacts().ContactByEmail(t.Context(), b.org.ID, "new@x.example")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !c.Stub || c.Shell || c.ID != got[0].ContactID || c.Email != "New@x.example" || *c.ExternalID != "u2" || c.Status != audience.Active ||
+		if !c.Stub || c.Shell || c.ID != got[0].ContactID || c.Email != "New@x.example" || *c.ExternalID != "u2" || c.Status != contacts.Active ||
 			len(c.Attributes)+len(c.TopicPreferences) != 0 || c.UnsubscribeAll {
 			t.Errorf("the stub is %+v", c)
 		}
@@ -93,7 +93,7 @@ func TestExternalIDsAreBoundOrRefused(t *testing.T) {
 			}
 		}
 		for email, id := range map[string]string{"ann@x.example": "u1", "bob@x.example": "u8", "eve@x.example": "u10"} {
-			c, err := db.Audience().ContactByEmail(t.Context(), b.org.ID, email)
+			c, err := db.Contacts().ContactByEmail(t.Context(), b.org.ID, email)
 			if err != nil || c.ExternalID == nil || *c.ExternalID != id {
 				t.Errorf("%s: %+v, %v", email, c, err)
 			}
@@ -142,7 +142,7 @@ func TestOneContactOutOfManyBatches(t *testing.T) {
 			t.Errorf("%d contacts of %d people", len(contacts), people)
 		}
 		for p := range people {
-			c, err := db.Audience().ContactByExternalID(t.Context(), b.org.ID, fmt.Sprintf("u%d", p))
+			c, err := db.Contacts().ContactByExternalID(t.Context(), b.org.ID, fmt.Sprintf("u%d", p))
 			if err != nil || c.Email != fmt.Sprintf("p%d@x.example", p) || !contacts[c.ID] {
 				t.Errorf("u%d: %+v, %v", p, c, err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -124,12 +124,12 @@ func TestWhoDropsOutWithAProperty(t *testing.T) {
 				}
 				at.record(t, `{"name":"purchase","email":"without@example.com","properties":{}}, {"name":"other","email":"other@example.com","properties":{%s:1}}`, quoted)
 			}
-			archived, err := db.Audience().ContactByEmail(t.Context(), b.org.ID, "archived@example.com")
+			archived, err := db.Contacts().ContactByEmail(t.Context(), b.org.ID, "archived@example.com")
 			if err != nil {
 				t.Fatal(err)
 			}
-			archived.Status = audience.Archived
-			if err := db.Audience().UpdateContact(t.Context(), b.org.ID, archived); err != nil {
+			archived.Status = contacts.Archived
+			if err := db.Contacts().UpdateContact(t.Context(), b.org.ID, archived); err != nil {
 				t.Fatal(err)
 			}
 			for from, row := range map[activities.PropertyType]map[activities.PropertyType]int{

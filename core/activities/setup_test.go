@@ -10,7 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -131,16 +131,16 @@ func (b *bundle) page(t *testing.T, arguments string, values ...any) activities.
 }
 
 // contact stores a contact and returns its id.
-func (b *bundle) contact(t *testing.T, email, externalID string, edits ...func(*audience.Contact)) string {
+func (b *bundle) contact(t *testing.T, email, externalID string, edits ...func(*contacts.Contact)) string {
 	t.Helper()
-	c := audience.Contact{ID: core.NewID(), Email: email, Status: audience.Active, CreatedAt: b.clock(), UpdatedAt: b.clock()}
+	c := contacts.Contact{ID: core.NewID(), Email: email, Status: contacts.Active, CreatedAt: b.clock(), UpdatedAt: b.clock()}
 	if externalID != "" {
 		c.ExternalID = &externalID
 	}
 	for _, edit := range edits {
 		edit(&c)
 	}
-	if err := b.db.Audience().InsertContact(t.Context(), b.org.ID, c); err != nil {
+	if err := b.db.Contacts().InsertContact(t.Context(), b.org.ID, c); err != nil {
 		t.Fatal(err)
 	}
 	return c.ID

@@ -11,17 +11,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // world is an audience with helpers for its registry.
-type world struct{ *audiencetest.World }
+type world struct{ *contactstest.World }
 
 func newWorld(t *testing.T) world { return newWorldOn(t, storagetest.SQLite(t)) }
 
-func newWorldOn(t *testing.T, db *storage.DB) world { return world{audiencetest.New(t, db)} }
+func newWorldOn(t *testing.T, db *storage.DB) world { return world{contactstest.New(t, db)} }
 
 // attribute returns the id of a registered attribute.
 func (w world) attribute(t *testing.T, name string) string {
@@ -339,7 +339,7 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			shows(step+"deleted", ada, `{"plan":"pro"}`)
 			shows(step+"deleted", bob, `{"plan":"pro"}`)
 			for _, value := range []string{"5", "five"} {
-				if found := audiencetest.Emails(w.Want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"`+value+`"}`)); found != nil {
+				if found := contactstest.Emails(w.Want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"`+value+`"}`)); found != nil {
 					t.Errorf("%sa filter finds %v", step, found)
 				}
 			}
@@ -348,7 +348,7 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			pass()
 			shows(step+"a number now", ada, `{"city":5,"plan":"pro"}`)
 			shows(step+"a number now", bob, `{"plan":"pro"}`)
-			if found := audiencetest.Emails(w.Want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"five"}`)); found != nil {
+			if found := contactstest.Emails(w.Want(t, "contacts_list", `{"attribute_key":"city","attribute_value":"five"}`)); found != nil {
 				t.Errorf("%sa filter finds %v", step, found)
 			}
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "city")+`","name":"city","type":"string"}`)
@@ -399,7 +399,7 @@ func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	text, _ := json.Marshal(map[string]any{"email": email, "attributes": c["attributes"]})
 	w.Want(t, "contacts_update", string(text))
 	w.Want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
-	if items := w.Bulk(t, string(text)); items[0]["status"] != "updated" {
+	if items := w.WriteRows(t, string(text)); items[0]["status"] != "updated" {
 		t.Errorf("%s: as a row: %v", step, items[0])
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -31,7 +32,9 @@ type Domains struct {
 	Suppression *suppression.Suppression
 	Channels    *channels.Channels
 	Templates   *templates.Templates
-	Audience    *audience.Audience
+	Contacts    *contacts.Contacts
+	Bulk        *bulk.Bulk
+	Pushes      *bulk.Pushes
 	Lists       *lists.Lists
 	Attributes  *attributes.Attributes
 	Topics      *topics.Topics
@@ -52,7 +55,9 @@ func Operations(d Domains) []core.Operation {
 		d.Reports.Operations(),
 		d.Messages.Operations(),
 		d.Channels.Operations(),
-		d.Audience.Operations(),
+		d.Contacts.Operations(),
+		d.Bulk.Operations(),
+		[]core.Operation{d.Contacts.SetListMembership()},
 		d.Lists.Operations(),
 		d.Attributes.Operations(),
 		d.Topics.Operations(),
@@ -73,7 +78,8 @@ func documentationOnly() Domains {
 		Suppression: suppression.New(suppression.Config{Clock: core.SystemClock}),
 		Channels:    channels.New(channels.Config{Clock: core.SystemClock}),
 		Templates:   templates.New(templates.Config{Clock: core.SystemClock}),
-		Audience:    audience.New(audience.Config{Clock: core.SystemClock}),
+		Contacts:    contacts.New(contacts.Config{Clock: core.SystemClock}),
+		Bulk:        bulk.New(bulk.Config{Clock: core.SystemClock}),
 		Lists:       lists.New(lists.Config{Clock: core.SystemClock}),
 		Attributes:  attributes.New(attributes.Config{Clock: core.SystemClock}),
 		Topics:      topics.New(topics.Config{Clock: core.SystemClock}),

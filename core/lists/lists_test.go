@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
@@ -16,7 +16,7 @@ import (
 func TestListWrites(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := audiencetest.New(t, db)
+		w := contactstest.New(t, db)
 		made := w.Want(t, "lists_create", `{"name":" Müller's  V.I.P. (2026) "}`)
 		if made["key"] != "m-ller-s-v-i-p-2026" || made["name"] != "Müller's  V.I.P. (2026)" || made["source"] != "api" || made["origin"] != "managed" || made["member_count"] != 0.0 {
 			t.Errorf("made %v", made)
@@ -34,8 +34,8 @@ func TestListWrites(t *testing.T) {
 			t.Errorf("checked %v", got)
 		}
 		w.Want(t, "lists_delete", `{"id":"`+id+`"}`)
-		if c := w.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); len(audiencetest.ListKeys(c)) != 0 {
-			t.Errorf("still on %v", audiencetest.ListKeys(c))
+		if c := w.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); len(contactstest.ListKeys(c)) != 0 {
+			t.Errorf("still on %v", contactstest.ListKeys(c))
 		}
 		log, err := db.Lists().MembershipLog(t.Context(), w.Org.ID, nil, 10)
 		if err != nil || len(log) != 1 || !log[0].Entered {
@@ -50,7 +50,7 @@ func TestListWrites(t *testing.T) {
 
 func TestListRefusals(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	git := lists.List{ID: core.NewID(), Key: "from-git", Name: "Git", Source: "api", Origin: core.GitOrigin, SourcePath: "mailhelm.json", Status: "active", CreatedAt: w.Clock(), UpdatedAt: w.Clock()}
 	if err := w.DB.Lists().InsertList(t.Context(), w.Org.ID, git); err != nil {
 		t.Fatal(err)
@@ -71,14 +71,14 @@ func TestListRefusals(t *testing.T) {
 
 func TestListMembersPage(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	for _, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
 		w.Want(t, "contacts_create", `{"email":"`+email+`","lists":{"add":["beta"]}}`)
 	}
 	first := w.Want(t, "lists_members", `{"id":"beta","limit":2}`)
 	cursor, _ := first["pagination"].(map[string]any)["next_cursor"].(string)
 	second := w.Want(t, "lists_members", `{"id":"beta","limit":2,"cursor":"`+cursor+`"}`)
-	if got := append(audiencetest.Emails(first), audiencetest.Emails(second)...); !cmp.Equal(got, []string{"c@example.com", "b@example.com", "a@example.com"}) {
+	if got := append(contactstest.Emails(first), contactstest.Emails(second)...); !cmp.Equal(got, []string{"c@example.com", "b@example.com", "a@example.com"}) {
 		t.Errorf("members %v", got)
 	}
 	w.Refuse(t, "lists_members", `{"id":"customers","cursor":"`+cursor+`"}`, core.CodeValidationFailed)
@@ -86,7 +86,7 @@ func TestListMembersPage(t *testing.T) {
 
 func TestListsForAnAgentAreCounted(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	w.Want(t, "contacts_create", `{"email":"a@example.com","lists":{"add":["beta"]}}`)
 	w.Surface = core.Agent
 	got := w.Want(t, "lists_list", `{"limit":1}`)
@@ -105,7 +105,7 @@ func TestListsForAnAgentAreCounted(t *testing.T) {
 // that an error of the report prevents it.
 func TestADeletedListIsToldOf(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	var told [][]string
 	var refusal error
 	w.Lists.Deletes = func(_ context.Context, orgID string, listIDs []string) error {

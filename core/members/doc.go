@@ -5,6 +5,6 @@
 // credentials are in core/access. The end of a membership revokes the person's grants to
 // OAuth clients in that organization.
 //
-// Members of a list or a segment are contacts: they are core/audience and
+// Members of a list or a segment are contacts: they are core/contacts and
 // core/segments.
 package members

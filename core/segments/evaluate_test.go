@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -36,7 +36,7 @@ func TestMembersFollowContacts(t *testing.T) {
 		w.in(t, "pros", "ann") // after a delay
 		w.follow(t)
 		w.in(t, "pros", "bob", "cid")
-		must(t, w.write(t.Context(), "bob", func(c *audience.Contact) { c.Status = audience.Archived }))
+		must(t, w.write(t.Context(), "bob", func(c *contacts.Contact) { c.Status = contacts.Archived }))
 		w.follow(t)
 		w.in(t, "pros", "cid")
 
@@ -180,7 +180,7 @@ func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 				for round := range rounds {
 					name := fmt.Sprintf("c%d-%d", writer, round%5)
 					plan := []string{"free", "pro"}[(round/5+writer)%2]
-					failures <- w.write(t.Context(), name, func(c *audience.Contact) {
+					failures <- w.write(t.Context(), name, func(c *contacts.Contact) {
 						c.Attributes = map[string]any{"plan": plan, "mrr": float64(round * 5)}
 					})
 				}

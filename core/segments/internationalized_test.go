@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
@@ -15,7 +15,7 @@ func TestAddressesOfTheAccountAreThoseOfContacts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		const written = "Ann@M\u00dcNCHEN.example"
-		must(t, w.write(t.Context(), "ann", func(c *audience.Contact) { c.Email = "ann@xn--mnchen-3ya.example" }))
+		must(t, w.write(t.Context(), "ann", func(c *contacts.Contact) { c.Email = "ann@xn--mnchen-3ya.example" }))
 		w.put(t, "bob", nil)
 		w.save(t, "opened", `count(open within 7d) >= 1`)
 		w.save(t, "mailable", `subscribed to "news" and not suppressed`)

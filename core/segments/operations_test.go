@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -120,7 +120,7 @@ func TestReadsOfSegments(t *testing.T) {
 		w.advance(time.Second)
 		w.put(t, "bob", map[string]any{"plan": "pro"})
 		pros := w.save(t, "pros", `attr.plan = "pro"`)
-		must(t, w.write(t.Context(), "cid", func(c *audience.Contact) {
+		must(t, w.write(t.Context(), "cid", func(c *contacts.Contact) {
 			c.Email, c.Attributes = "cid@xn--bcher-kva.example", map[string]any{"plan": "pro"}
 		}))
 		w.follow(t)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/segments"
@@ -25,7 +25,7 @@ type world struct {
 	*segments.Segments
 	db       *storage.DB
 	org      string
-	contacts map[string]audience.Contact
+	contacts map[string]contacts.Contact
 	// suppressed has the addresses on the account's own list.
 	suppressed []string
 
@@ -68,7 +68,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t *testing.T, db *storage.DB) *world {
 	t.Helper()
-	w := &world{db: db, org: core.NewID(), contacts: map[string]audience.Contact{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	w := &world{db: db, org: core.NewID(), contacts: map[string]contacts.Contact{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	must(t, db.Orgs().InsertOrg(t.Context(), core.Org{ID: w.org, Name: "Org", Slug: "org-" + w.org[24:], Tier: "demo", RetentionDays: 365}))
 	w.Segments = segments.New(segments.Config{
 		Store: db.Segments(), Transactor: db, Suppressions: accountList{w}, Orgs: db.Orgs().OrgIDs,
@@ -96,23 +96,23 @@ func must(t *testing.T, err error) {
 // does.
 func (w *world) put(t *testing.T, name string, attributes map[string]any) {
 	t.Helper()
-	must(t, w.write(t.Context(), name, func(c *audience.Contact) { c.Attributes = attributes }))
+	must(t, w.write(t.Context(), name, func(c *contacts.Contact) { c.Attributes = attributes }))
 }
 
-func (w *world) write(ctx context.Context, name string, change func(*audience.Contact)) error {
+func (w *world) write(ctx context.Context, name string, change func(*contacts.Contact)) error {
 	w.mu.Lock()
 	c, known := w.contacts[name]
 	if !known {
-		c = audience.Contact{ID: core.NewID(), Email: name + "@example.com", Status: audience.Active, Attributes: map[string]any{}, CreatedAt: w.now}
+		c = contacts.Contact{ID: core.NewID(), Email: name + "@example.com", Status: contacts.Active, Attributes: map[string]any{}, CreatedAt: w.now}
 	}
 	c.UpdatedAt = w.now
 	change(&c)
 	w.contacts[name] = c
 	w.mu.Unlock()
 	return w.db.InTx(ctx, func(ctx context.Context) error {
-		store := w.db.Audience().InsertContact
+		store := w.db.Contacts().InsertContact
 		if known {
-			store = w.db.Audience().UpdateContact
+			store = w.db.Contacts().UpdateContact
 		}
 		if err := store(ctx, w.org, c); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -111,11 +111,11 @@ var redefinitions = map[string]redefinition{
 		source: `subscribed to "news"`,
 		prepare: func(t *testing.T, w *world) {
 			w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptOut})
-			must(t, w.write(t.Context(), "ann", func(c *audience.Contact) { c.TopicPreferences = choice(sending.OptIn) }))
-			must(t, w.write(t.Context(), "bob", func(*audience.Contact) {}))
+			must(t, w.write(t.Context(), "ann", func(c *contacts.Contact) { c.TopicPreferences = choice(sending.OptIn) }))
+			must(t, w.write(t.Context(), "bob", func(*contacts.Contact) {}))
 		},
 		change: func(t *testing.T, w *world) {
-			must(t, w.write(t.Context(), "ann", func(c *audience.Contact) { c.TopicPreferences = choice(sending.OptOut) }))
+			must(t, w.write(t.Context(), "ann", func(c *contacts.Contact) { c.TopicPreferences = choice(sending.OptOut) }))
 			w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptIn})
 		},
 	},

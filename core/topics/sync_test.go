@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -18,7 +18,7 @@ import (
 
 func TestTopicsAreRememberedForAMinute(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	w.Want(t, "topics_list", ``)
 	w.Account.Faults().Set(simulator.Fault{Kind: sending.Refused})
 	if got := w.Want(t, "topics_list", ``); len(got["data"].([]any)) != 2 {
@@ -30,7 +30,7 @@ func TestTopicsAreRememberedForAMinute(t *testing.T) {
 
 func TestTopicsOfAnAccountWithoutAListAreNone(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	w.Org.ID = core.NewID()
 	if err := w.Account.Seed(t.Context(), w.Org.ID, simulator.Setup{}); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestTopicsOfAnAccountWithoutAListAreNone(t *testing.T) {
 func TestSyncFollowsTheAccount(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := audiencetest.New(t, db)
+		w := contactstest.New(t, db)
 		w.Want(t, "contacts_create", `{"email":"known@example.com","attributes":{"age":5}}`)
 		w.Want(t, "contacts_create", `{"email":"away@example.com"}`)
 		w.Want(t, "contacts_archive", `{"email":"away@example.com"}`)
@@ -66,11 +66,11 @@ func TestSyncFollowsTheAccount(t *testing.T) {
 			t.Error(diff)
 		}
 		page := w.Want(t, "contacts_list", `{"unsubscribe_all":true}`)
-		if diff := cmp.Diff([]string{"known@example.com"}, audiencetest.Emails(page)); diff != "" {
+		if diff := cmp.Diff([]string{"known@example.com"}, contactstest.Emails(page)); diff != "" {
 			t.Error(diff)
 		}
-		if got := w.Want(t, "contacts_list", `{"topic":"offers"}`); len(audiencetest.Emails(got)) != 1 {
-			t.Errorf("the stranger's choice: %v", audiencetest.Emails(got))
+		if got := w.Want(t, "contacts_list", `{"topic":"offers"}`); len(contactstest.Emails(got)) != 1 {
+			t.Errorf("the stranger's choice: %v", contactstest.Emails(got))
 		}
 		if got := w.Want(t, "contacts_lookup", `{"email":"away@example.com"}`); got["status"] != "archived" {
 			t.Errorf("a sync takes nobody back into use: %v", got)
@@ -86,7 +86,7 @@ func TestSyncFollowsTheAccount(t *testing.T) {
 // job visits. The order of the visits is not fixed, so it may be any of them.
 func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	second := core.Org{ID: core.NewID(), Name: "Second", Slug: "second", Tier: "free", RetentionDays: 30}
 	if err := w.DB.Orgs().InsertOrg(t.Context(), second); err != nil {
 		t.Fatal(err)

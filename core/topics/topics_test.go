@@ -8,8 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
-	"github.com/mailhelm/mailhelm/core/audience/audiencetest"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/topics"
@@ -23,7 +23,7 @@ import (
 func TestSyncRepairsBothSides(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := audiencetest.New(t, db)
+		w := contactstest.New(t, db)
 		w.Want(t, "contacts_create", `{"email":"Lost@example.com","unsubscribe_all":true,"topic_preferences":{"news":"OPT_OUT","offers":"OPT_IN"}}`)
 		w.Want(t, "contacts_create", `{"email":"kept@example.com"}`)
 		w.Want(t, "contacts_create", `{"email":"left@example.com"}`)
@@ -73,11 +73,11 @@ func TestSyncRepairsBothSides(t *testing.T) {
 // leaves the rest to the next, also when the account refuses one.
 func TestRepairsAreBounded(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	const lost, most = 503, 500
-	store, odd := w.DB.Audience(), 0
+	store, odd := w.DB.Contacts(), 0
 	for i := range lost {
-		c := audience.Contact{ID: core.NewID(), Email: core.NewID() + "@example.com", Status: audience.Active, CreatedAt: w.Clock(), UpdatedAt: w.Clock()}
+		c := contacts.Contact{ID: core.NewID(), Email: core.NewID() + "@example.com", Status: contacts.Active, CreatedAt: w.Clock(), UpdatedAt: w.Clock()}
 		if i == 7 {
 			c.Email, odd = "no address", 1
 		}
@@ -96,7 +96,7 @@ func TestRepairsAreBounded(t *testing.T) {
 func TestTopicWritesGoThrough(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		w := audiencetest.New(t, db)
+		w := contactstest.New(t, db)
 		w.Refuse(t, "contact_list_get", `{}`, core.CodeContactListNotSynced)
 		w.Want(t, "topics_list", `{}`) // the topics are cached for a minute or until the next write
 		made := w.Want(t, "topics_create", `{"name":"Tips_1","default_subscription_status":"OPT_OUT"}`)
@@ -136,7 +136,7 @@ func TestTopicWritesGoThrough(t *testing.T) {
 
 func TestFiftyTopics(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	for i := range 48 {
 		w.Want(t, "topics_create", `{"name":"t`+string(rune('A'+i%26))+string(rune('a'+i/26))+`","default_subscription_status":"OPT_IN"}`)
 	}
@@ -151,7 +151,7 @@ func TestFiftyTopics(t *testing.T) {
 // writes are put off until the account has a list.
 func TestAccountThatTakesNoList(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	w.Org.ID = core.NewID()
 	w.Org.Slug = "bare"
 	if err := w.DB.Orgs().InsertOrg(t.Context(), w.Org); err != nil {
@@ -168,16 +168,16 @@ func TestAccountThatTakesNoList(t *testing.T) {
 			t.Errorf("%s: %+v", name, refusal)
 		}
 	}
-	if items := w.Bulk(t, `{"email":"a@x.example"}`); items[0]["status"] != "created" {
+	if items := w.WriteRows(t, `{"email":"a@x.example"}`); items[0]["status"] != "created" {
 		t.Fatal(items)
 	}
-	report, err := w.Audience.Push(t.Context(), w.Org.ID)
+	report, err := w.Pushes.Push(t.Context(), w.Org.ID)
 	if err != nil || report.PutOff == 0 || report.Refused != 0 {
 		t.Fatalf("%+v, %v", report, err)
 	}
 	w.Account.Faults().Clear()
 	w.Advance(time.Hour)
-	if report, err := w.Audience.Push(t.Context(), w.Org.ID); err != nil || report.Settled != 1 {
+	if report, err := w.Pushes.Push(t.Context(), w.Org.ID); err != nil || report.Settled != 1 {
 		t.Errorf("%+v, %v", report, err)
 	}
 }
@@ -186,7 +186,7 @@ func TestAccountThatTakesNoList(t *testing.T) {
 // and those made at the account.
 func TestChangedTopicsAreToldOf(t *testing.T) {
 	t.Parallel()
-	w := audiencetest.New(t, storagetest.SQLite(t))
+	w := contactstest.New(t, storagetest.SQLite(t))
 	var told []topics.Redefinition
 	w.Topics.Redefined = func(_ context.Context, _ string, what topics.Redefinition) error {
 		told = append(told, what)

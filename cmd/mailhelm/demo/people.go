@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
 )
@@ -29,7 +29,7 @@ var (
 
 // person is a contact with its lists and choices.
 type person struct {
-	audience.Contact
+	contacts.Contact
 	lists []string
 }
 
@@ -49,8 +49,8 @@ func somebody(i int, now time.Time, chance *rand.Rand) person {
 	// is shifted by one.
 	given, family := givenNames[i%len(givenNames)], familyNames[(i+i/390)%len(familyNames)]
 	joined := now.Add(-time.Duration(chance.Int64N(int64(720 * 24 * time.Hour)))).Truncate(time.Second)
-	p := person{Contact: audience.Contact{
-		ID: core.NewID(), Status: audience.Active,
+	p := person{Contact: contacts.Contact{
+		ID: core.NewID(), Status: contacts.Active,
 		Email:          fmt.Sprintf("%s.%s@%s", plainLetters(given), plainLetters(family), domains[i%len(domains)]),
 		Attributes:     customer(given, family, joined, now, chance),
 		UnsubscribeAll: i%37 == 36,

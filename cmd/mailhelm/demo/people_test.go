@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
 var plainAddress = regexp.MustCompile(`^[a-z]+\.[a-z]+@example\.(com|org|net)$`)
@@ -51,7 +51,7 @@ func TestPeopleAreVariedAndUnique(t *testing.T) {
 
 func TestPeopleAreTheSameEachTime(t *testing.T) {
 	t.Parallel()
-	ignoreID := cmpopts.IgnoreFields(audience.Contact{}, "ID")
+	ignoreID := cmpopts.IgnoreFields(contacts.Contact{}, "ID")
 	if diff := cmp.Diff(everybody(someTime), everybody(someTime), cmp.AllowUnexported(person{}), ignoreID); diff != "" {
 		t.Error(diff)
 	}

@@ -90,7 +90,7 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 // mirror stores the attribute registry, the lists, the segments and the people. A job
 // computes the members of the segments later.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
-	store, now := s.DB.Audience(), s.Clock()
+	store, now := s.DB.Contacts(), s.Clock()
 	for _, attribute := range registeredAttributes(now) {
 		if err := s.DB.Attributes().InsertAttribute(ctx, orgID, attribute); err != nil {
 			return err

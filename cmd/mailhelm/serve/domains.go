@@ -9,9 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 	"github.com/mailhelm/mailhelm/core/activities"
 	"github.com/mailhelm/mailhelm/core/attributes"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/catalogue"
 	"github.com/mailhelm/mailhelm/core/channels"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/messages"
 	"github.com/mailhelm/mailhelm/core/reports"
@@ -40,19 +41,14 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
 	subjects := topics.New(topics.Config{
-		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewTurns(), Contacts: s.db.Audience(), Clock: cfg.Clock,
+		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewTurns(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
 		Redefined: topicsRedefined(divided),
 	})
 	sync := topics.NewSync(topics.SyncConfig{
 		Store: s.db.TopicSync(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
 	})
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
-	people := audience.New(audience.Config{
-		Store: s.db.Audience(), Attributes: s.db.Attributes(), Topics: s.db.Topics(), List: list, Lists: listed, Turns: subjects.Turns, Repairs: sync,
-		Transactor: s.db, Account: s.accounts, Sealer: s.master, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-		Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
-		Queue: s.queue, Observe: countAudience(metrics), Written: s.db.Replay().Supersede,
-	})
+	observe := countAudience(metrics)
 	return catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: s.accounts, Connections: s.connections, Mirror: s.db.Channels(), Requests: s.db.ProductionRequests(),
@@ -68,10 +64,23 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Templates:   templates.New(templates.Config{Store: s.db.Templates(), Account: s.accounts, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log}),
 		Activities:  done,
 		Segments:    divided,
-		Audience:    people,
-		Lists:       listed,
-		Topics:      subjects,
-		Sync:        sync,
+		Contacts: contacts.New(contacts.Config{
+			Store: s.db.Contacts(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
+			List: list, Lists: listed, Turns: subjects.Turns, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,
+			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
+		}),
+		Bulk: bulk.New(bulk.Config{
+			Store: s.db.BulkJobs(), Contacts: s.db.BulkContacts(), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
+			Lists: listed, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
+			Queue: s.queue, Observe: observe, Changed: divided.Changed, Written: s.db.Replay().Supersede,
+		}),
+		Pushes: bulk.NewPushes(bulk.PushConfig{
+			Store: s.db.Pushes(), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Turns: subjects.Turns, Repairs: sync,
+			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
+		}),
+		Lists:  listed,
+		Topics: subjects,
+		Sync:   sync,
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
 			Changed: divided.Changed, Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
@@ -105,17 +114,18 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 // that set up data without a server use it. It reports no changed contacts.
 func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
 	subjects := topics.New(topics.Config{
-		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.Audience(), Clock: clock,
+		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.ContactCount(), Clock: clock,
 	})
 	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }
 
-// Imports returns an audience that stores contacts like the running product. Commands
+// Imports returns bulk writes that store contacts like the running product. Commands
 // that import files use it. It sends nothing to the sending account; a server does that
 // later.
-func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *audience.Audience {
-	return audience.New(audience.Config{
-		Store: db.Audience(), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Clock: clock}), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
+	return bulk.New(bulk.Config{
+		Store: db.BulkJobs(), Contacts: db.BulkContacts(), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(),
+		Lists: lists.New(lists.Config{Store: db.Lists(), Clock: clock}), Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 		Changed: newSegments(db, nil, clock, log).Changed,
 	})
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/provision"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/replay"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
@@ -41,8 +41,8 @@ func TestContactListIsSyncedAtStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := core.SystemClock().Add(-time.Hour)
-	err = h.DB().Audience().InsertContact(t.Context(), org.ID, audience.Contact{
-		ID: core.NewID(), Email: "lost@example.com", Status: audience.Active, CreatedAt: written, UpdatedAt: written,
+	err = h.DB().Contacts().InsertContact(t.Context(), org.ID, contacts.Contact{
+		ID: core.NewID(), Email: "lost@example.com", Status: contacts.Active, CreatedAt: written, UpdatedAt: written,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -69,7 +69,7 @@ func TestContactListIsSyncedAtStart(t *testing.T) {
 		}
 		break
 	}
-	if _, err := h.DB().Audience().ContactByEmail(t.Context(), org.ID, "ada@example.com"); err != nil {
+	if _, err := h.DB().Contacts().ContactByEmail(t.Context(), org.ID, "ada@example.com"); err != nil {
 		t.Errorf("the account's contact is not in the mirror: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 // Package contactfile reads contacts from a CSV file (RFC 4180). It owns the rules for
-// such a file and the mapping of its columns. Package core/audience stores the rows.
+// such a file and the mapping of its columns. Package core/bulk stores the rows.
 package contactfile
 
 import (

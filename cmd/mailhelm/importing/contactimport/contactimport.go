@@ -1,6 +1,6 @@
 // Package contactimport imports the rows of a contact file in parts. It owns the
 // division into parts and the id that recognizes a repeated part. Package contactfile
-// reads files, core/audience stores rows.
+// reads files, core/bulk stores rows.
 package contactimport
 
 import (
@@ -16,23 +16,23 @@ import (
 	"github.com/google/uuid"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/audience"
+	"github.com/mailhelm/mailhelm/core/bulk"
 )
 
 const (
 	// maxPart is the largest size of a part in bytes, maxRows the largest number of its
 	// rows.
 	maxPart = 4 << 20
-	maxRows = audience.MaxBulkRows
+	maxRows = bulk.MaxRows
 	// maxNoted is the largest number of rejected rows that a summary names.
 	maxNoted = 10
 )
 
 // People stores rows. Import may be repeated with the same id.
 type People interface {
-	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]audience.BulkItem, error)
+	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	Imported(ctx context.Context, orgID, id string) (bool, error)
-	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]audience.BulkItem, error)
+	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
 }
 
 // Config configures a run. Progress may be nil.
@@ -159,7 +159,7 @@ func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	return r.reject(part, reasons)
 }
 
-func (r *run) count(item audience.BulkItem, line int, reason *string) {
+func (r *run) count(item bulk.Item, line int, reason *string) {
 	if item.Mailable != nil && !*item.Mailable {
 		r.NotMailable++
 		if len(r.NotMailableLines) < maxNoted {
@@ -167,9 +167,9 @@ func (r *run) count(item audience.BulkItem, line int, reason *string) {
 		}
 	}
 	switch item.Status {
-	case audience.ItemCreated:
+	case bulk.ItemCreated:
 		r.Created++
-	case audience.ItemUpdated:
+	case bulk.ItemUpdated:
 		r.Updated++
 	default:
 		*reason = reasonOf(item)
@@ -196,7 +196,7 @@ func (r *run) reject(part []contactfile.Row, reasons []string) error {
 	return nil
 }
 
-func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]audience.BulkItem, error) {
+func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
 	if r.cfg.DryRun {
 		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)
 	}
@@ -235,7 +235,7 @@ func idOf(orgID string, part int, rows []json.RawMessage) string {
 }
 
 // reasonOf returns, on one line, the reason why a row was refused.
-func reasonOf(item audience.BulkItem) string {
+func reasonOf(item bulk.Item) string {
 	words := make([]string, 0, len(item.Errors))
 	for _, e := range item.Errors {
 		words = append(words, strings.TrimSpace(e.Field+" "+e.Reason))

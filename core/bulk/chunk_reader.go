@@ -1,0 +1,65 @@
+package bulk
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// judgedChunk is a chunk of rows that were checked without reading the contacts. items
+// holds the outcomes known from that, each at the index of its row.
+type judgedChunk struct {
+	first int
+	rows  []readRow
+	items []Item
+}
+
+// chunkReader reads and checks the chunks of a job. It reads the next chunk while the
+// current one is written. That is safe because rows do not change until their chunk is
+// processed.
+type chunkReader struct {
+	bulk     *Bulk
+	org, job string
+	// next returns the chunk that begins at nextFirst; nil when no chunk is being read.
+	next      func() (judgedChunk, error)
+	nextFirst int
+	stop      context.CancelFunc
+}
+
+// chunk returns the chunk that begins at an index.
+func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error) {
+	if r.next == nil || r.nextFirst != first {
+		r.close()
+		return r.read(ctx, first)
+	}
+	chunk, err := r.next()
+	r.next = nil
+	r.stop()
+	return chunk, err
+}
+
+// ahead starts reading the chunk that begins at an index.
+func (r *chunkReader) ahead(ctx context.Context, first int) {
+	ctx, r.stop = context.WithCancel(ctx)
+	r.nextFirst = first
+	r.next = core.Ahead(func() (judgedChunk, error) { return r.read(ctx, first) })
+}
+
+// close stops the read in progress.
+func (r *chunkReader) close() {
+	if r.next == nil {
+		return
+	}
+	r.stop()
+	_, _ = r.next() // the result is no longer needed
+	r.next = nil
+}
+
+func (r *chunkReader) read(ctx context.Context, first int) (judgedChunk, error) {
+	chunk, err := r.bulk.Store.BulkChunk(ctx, r.org, r.job, first)
+	if err != nil {
+		return judgedChunk{}, err
+	}
+	rows, items, err := r.bulk.readRows(ctx, r.org, chunk)
+	return judgedChunk{first, rows, items}, err
+}

@@ -1,0 +1,340 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+const (
+	// pushEvery is how often the job looks for consent that has not reached an account.
+	pushEvery   = 15 * time.Second
+	pushTimeout = 10 * time.Minute
+	// pushBatch is the number of contacts that are claimed and locked together.
+	pushBatch = 200
+	// pushReaders is the number of contacts read from the account at a time.
+	pushReaders = 8
+	// pushLease is how long a batch belongs to the process that claimed it.
+	pushLease    = 5 * time.Minute
+	pushFirst    = 10 * time.Second
+	pushLongest  = time.Hour
+	pushNoAnswer = 2 // batches without any success end a run
+)
+
+// PushArgs has the arguments of the job that pushes consent to accounts.
+type PushArgs struct {
+	// OrgID is the organization; empty means all.
+	OrgID string `json:"org_id,omitempty"`
+}
+
+// Kind returns the name of the job.
+func (PushArgs) Kind() string { return "contact_pushes" }
+
+// PushWorker returns the worker that pushes the consent stored by bulk writes to the
+// sending accounts. It reads each contact at the account and merges both by the time of
+// each statement; see [MergeConsent].
+func (ps *Pushes) PushWorker() jobs.Worker[PushArgs] {
+	return jobs.Worker[PushArgs]{Work: ps.pushAll, Every: pushEvery, Timeout: pushTimeout}
+}
+
+func (ps *Pushes) pushAll(ctx context.Context, args PushArgs) error {
+	return jobs.ForEachOrg(ctx, args.OrgID, ps.Orgs, "pushes", func(ctx context.Context, org string) error {
+		repaired, failed := ps.Repairs.Repair(ctx, org)
+		if repaired > 0 {
+			ps.Log.InfoContext(ctx, "writes that failed repaired at the account", "org_id", org, "writes", repaired)
+		}
+		report, err := ps.Push(ctx, org)
+		err = errors.Join(failed, err)
+		if report != (PushReport{}) {
+			ps.Log.InfoContext(ctx, "consent brought to the account", "org_id", org,
+				"settled", report.Settled, "refused", report.Refused, "put_off", report.PutOff)
+		}
+		return err
+	})
+}
+
+// PushConfig has the dependencies of Pushes. All fields are required, except those whose
+// comment says what nil means.
+type PushConfig struct {
+	Store PushStore
+	// Contacts finds the contact that has an address now.
+	Contacts ContactReader
+	Account  sending.Account
+	// List is the account's contact list.
+	List PushedList
+	// Turns serializes the writers of an address. It is shared with the sync.
+	Turns *sending.Turns
+	// Repairs repairs writes that failed after they had reached the account.
+	Repairs Repairer
+	// Orgs lists every organization, for the job that visits all.
+	Orgs  func(context.Context) ([]string, error)
+	Clock core.Clock
+	Log   *slog.Logger
+	// Observe counts the outcomes of pushes; nil counts nothing.
+	Observe func(what, outcome string, n int)
+}
+
+// PushedList is the sending account's contact list.
+type PushedList interface {
+	// Topics returns the account's topics by name, nil without an account or a list.
+	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
+	// OnList runs a write that needs the list. If the account has none, it makes the list
+	// and runs the write again, with bare set.
+	OnList(ctx context.Context, orgID string, write func(bare bool) error) error
+}
+
+// Repairer repairs writes that failed after they had reached the account.
+type Repairer interface {
+	// Repair returns the number of repaired writes. It may be repeated.
+	Repair(ctx context.Context, orgID string) (int, error)
+}
+
+// Pushes writes consent that bulk writes stored to the sending accounts.
+type Pushes struct {
+	PushConfig
+}
+
+// NewPushes returns a Pushes.
+func NewPushes(cfg PushConfig) *Pushes { return &Pushes{cfg} }
+
+// PushReport counts the outcomes of pushes.
+type PushReport struct {
+	// Settled counts pushes that the account accepted, Refused those it will never
+	// accept, PutOff those to retry.
+	Settled, Refused, PutOff int
+}
+
+// Push pushes one organization's due consent to its account. It stops when nothing is
+// due or the account accepts nothing more.
+func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
+	var report PushReport
+	for barren := 0; barren < pushNoAnswer; {
+		now := ps.Clock()
+		until := now.Add(pushLease)
+		pushes, err := ps.Store.ClaimPushes(ctx, org, now, until, pushBatch)
+		if err != nil || len(pushes) == 0 {
+			return report, err
+		}
+		b := &pushedBatch{pushes: ps, org: org, until: until}
+		if err := b.work(ctx, pushes); err != nil {
+			return report, err
+		}
+		report.Settled += b.report.Settled
+		report.Refused += b.report.Refused
+		report.PutOff += b.report.PutOff
+		if b.report.Settled+b.report.Refused == 0 {
+			barren++
+		}
+	}
+	return report, nil
+}
+
+// pushedBatch is a batch of pushes that were claimed together.
+type pushedBatch struct {
+	pushes *Pushes
+	org    string
+	until  time.Time
+	report PushReport
+}
+
+// work pushes a batch. It locks every address first, so that no write of a single
+// contact happens between the read from the account and the write to it.
+func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
+	var keys []string
+	for _, p := range pushes {
+		for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
+			keys = append(keys, sending.AddressTurn(b.org, address))
+		}
+	}
+	release, err := b.pushes.Turns.Lock(ctx, keys...)
+	if err != nil {
+		return err
+	}
+	defer release()
+	failures := b.ask(ctx, pushes)
+	b.tell(ctx, pushes, failures)
+	if ctx.Err() != nil {
+		return context.Cause(ctx) // the lease ends, and another process claims the pushes
+	}
+	return b.finish(ctx, pushes, failures)
+}
+
+// ask reads each contact from the account and merges the consent. It returns an error
+// for each contact that it could not read.
+func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
+	failures := make([]error, len(pushes))
+	known, err := b.pushes.List.Topics(ctx, b.org)
+	var readers sync.WaitGroup
+	free := make(chan struct{}, pushReaders)
+	for i := range pushes {
+		if failures[i] = err; err != nil || pushes[i].Contact.Status == contacts.Archived {
+			continue
+		}
+		free <- struct{}{}
+		readers.Go(func() {
+			defer func() { <-free }()
+			held, err := b.pushes.heldOf(ctx, b.org, pushes[i])
+			if failures[i] = err; err == nil {
+				consent := contacts.MergeConsent(held, pushes[i].Contact, pushes[i].Said)
+				pushes[i].Contact = pushes[i].Contact.WithConsent(withTopics(consent, known))
+			}
+		})
+	}
+	readers.Wait()
+	return failures
+}
+
+// withTopics drops choices about topics that the account no longer has, because the
+// account would refuse the whole contact.
+func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact {
+	for topic := range consent.Preferences {
+		if !slices.ContainsFunc(known, func(t sending.Topic) bool { return t.Name == topic }) {
+			delete(consent.Preferences, topic)
+		}
+	}
+	return consent
+}
+
+// heldOf returns the consent that the account holds of a contact, at its address and its
+// earlier ones. An opt-out at any of them counts. It returns nil if the account has none
+// of them.
+func (ps *Pushes) heldOf(ctx context.Context, org string, p Push) (*sending.Contact, error) {
+	var held *sending.Contact
+	addresses := p.Said.Left
+	if !p.Said.Fresh {
+		addresses = append([]string{p.Contact.Email}, addresses...)
+	}
+	for _, address := range addresses {
+		c, err := ps.Account.Contact(ctx, org, address)
+		if sending.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if held != nil {
+			updated := c.UpdatedAt
+			if held.UpdatedAt.After(updated) {
+				updated = held.UpdatedAt
+			}
+			c = topics.JoinConsent(*held, c)
+			c.UpdatedAt = updated
+		}
+		held = &c
+	}
+	return held, nil
+}
+
+// tell writes the consent of active contacts to the account and removes their earlier
+// addresses from its list. It sets the failure of each push that the account refused.
+func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error) {
+	var put []sending.Contact
+	var places []int
+	for i, p := range pushes {
+		if failures[i] == nil && p.Contact.Status == contacts.Active {
+			put, places = append(put, contacts.ConsentOf(p.Contact)), append(places, i)
+		}
+	}
+	if len(put) > 0 {
+		var outcomes []*sending.Failure
+		err := b.pushes.List.OnList(ctx, b.org, func(bool) error {
+			var failed error
+			outcomes, failed = b.pushes.Account.PutContacts(ctx, b.org, put)
+			return failed
+		})
+		for j, i := range places {
+			if err != nil {
+				failures[i] = err
+			} else if outcomes[j] != nil {
+				failures[i] = outcomes[j]
+			}
+		}
+	}
+	for i, p := range pushes {
+		for _, address := range p.Said.Left {
+			if failures[i] == nil && !strings.EqualFold(address, p.Contact.Email) {
+				failures[i] = b.leave(ctx, address)
+			}
+		}
+	}
+}
+
+// leave removes an address from the account's list, unless another contact has it now.
+func (b *pushedBatch) leave(ctx context.Context, address string) error {
+	_, err := b.pushes.Contacts.ContactByEmail(ctx, b.org, address)
+	if err == nil || !core.IsNotFound(err) {
+		return err
+	}
+	return b.pushes.Account.DeleteContact(ctx, b.org, address)
+}
+
+// finish completes the pushes that succeeded or failed for good, and schedules a retry
+// of the others with backOff.
+func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []error) error {
+	now := b.pushes.Clock()
+	var ended []Push
+	later := map[time.Duration][]string{}
+	var example error
+	for i, p := range pushes {
+		if failures[i] == nil || isFinal(failures[i]) {
+			if failures[i] != nil {
+				b.report.Refused++
+				example = failures[i]
+			}
+			ended = append(ended, p)
+			continue
+		}
+		example = failures[i]
+		b.report.PutOff++
+		pause := backOff(p.Attempts, failures[i])
+		later[pause] = append(later[pause], p.Contact.ID)
+	}
+	settled, err := b.pushes.Store.SettlePushes(ctx, b.org, b.until, now, ended)
+	for pause, ids := range later {
+		slices.Sort(ids)
+		err = errors.Join(err, b.pushes.Store.PutOffPushes(ctx, b.org, b.until, now.Add(pause), ids))
+	}
+	b.report.Settled = max(settled-b.report.Refused, 0)
+	if err == nil {
+		b.observe(ctx, len(ended)-settled, example)
+	}
+	return err
+}
+
+func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error) {
+	if b.pushes.Observe != nil {
+		b.pushes.Observe("contact_push", "settled", b.report.Settled)
+		b.pushes.Observe("contact_push", "refused", b.report.Refused)
+		b.pushes.Observe("contact_push", "put_off", b.report.PutOff+overtaken)
+	}
+	if example != nil {
+		b.pushes.Log.WarnContext(ctx, "consent did not come to the account", "org_id", b.org,
+			"refused", b.report.Refused, "put_off", b.report.PutOff, "error", fmt.Errorf("for example: %w", example))
+	}
+}
+
+// isFinal reports whether the error is permanent, so that a retry is useless.
+func isFinal(err error) bool {
+	failure, ok := errors.AsType[*sending.Failure](err)
+	return ok && !topics.IsWithoutList(err) && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
+}
+
+// backOff returns how long a push waits after its nth failed attempt.
+func backOff(attempts int, err error) time.Duration {
+	pause := pushFirst << min(max(attempts-1, 0), 10)
+	if failure, ok := errors.AsType[*sending.Failure](err); ok {
+		pause = max(pause, failure.RetryAfter)
+	}
+	return min(pause, pushLongest)
+}

@@ -1,0 +1,105 @@
+package bulk_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+func (b bundle) push(t *testing.T) bulk.PushReport {
+	t.Helper()
+	report, err := b.Pushes.Push(t.Context(), b.Org.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// An opt-out at the account overrides everything that was not stated here, and what was
+// stated before it.
+func TestPushesNeverLowerConsent(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.SyncNow(t)
+		out := map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptOut}
+		for _, email := range []string{"unsaid@x.example", "said@x.example"} {
+			b.PutAtAccount(t, sending.Contact{Email: email, UnsubscribeAll: true, Preferences: out})
+		}
+		b.Advance(time.Minute)
+		id := b.AcceptRows(t,
+			`{"email":"unsaid@x.example"}`,
+			`{"email":"said@x.example","unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}}`,
+			`{"email":"later@x.example","unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN","offers":"OPT_IN"}}`)
+		b.FinishRows(t, id)
+		b.Advance(time.Minute)
+		b.PutAtAccount(t, sending.Contact{Email: "later@x.example", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
+		b.Advance(time.Minute)
+		// A later row that states nothing about consent does not renew the statement.
+		b.FinishRows(t, b.AcceptRows(t, `{"email":"later@x.example","attributes":{"age":1}}`))
+
+		shown := b.Want(t, "contacts_lookup", `{"email":"later@x.example"}`)
+		if shown["unsubscribe_all"] != true || contactstest.Choices(shown)["news"] != "OPT_OUT" {
+			t.Errorf("before the account is told: %v", shown)
+		}
+		if report := b.push(t); report != (bulk.PushReport{Settled: 3}) {
+			t.Errorf("%+v", report)
+		}
+		for email, want := range map[string]sending.Contact{
+			"unsaid@x.example": {UnsubscribeAll: true, Preferences: out},
+			"said@x.example":   {Preferences: map[string]sending.Subscription{"news": sending.OptIn, "offers": sending.OptOut}},
+			"later@x.example":  {UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptIn}},
+		} {
+			got, _ := b.AtAccount(t, email)
+			mirrored, err := db.Contacts().ContactByEmail(t.Context(), b.Org.ID, email)
+			if err != nil || got.UnsubscribeAll != want.UnsubscribeAll || !cmp.Equal(got.Preferences, want.Preferences) ||
+				mirrored.UnsubscribeAll != want.UnsubscribeAll || len(mirrored.TopicPreferences) != len(want.Preferences) {
+				t.Errorf("%s: account %+v, here %+v", email, got, mirrored)
+			}
+		}
+		if n, err := db.Pushes().CountPushes(t.Context(), b.Org.ID); n != 0 || err != nil {
+			t.Errorf("%d pushes wait, %v", n, err)
+		}
+	})
+}
+
+// A push that the account does not accept waits, longer after each attempt, and is not
+// lost. A sync in between does not undo the consent.
+func TestPushesWaitForTheAccount(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.SyncNow(t)
+		b.PutAtAccount(t, sending.Contact{Email: "a@x.example"})
+		b.SyncNow(t)
+		b.Advance(time.Minute)
+		b.FinishRows(t, b.AcceptRows(t, `{"email":"a@x.example","unsubscribe_all":true}`))
+		b.Account.Faults().Set(simulator.Fault{Method: simulator.MethodPutContacts, Kind: sending.Throttled})
+		if report := b.push(t); report != (bulk.PushReport{PutOff: 1}) {
+			t.Errorf("%+v", report)
+		}
+		b.Account.Faults().Set()
+		if report := b.push(t); report != (bulk.PushReport{}) {
+			t.Errorf("tried again at once: %+v", report)
+		}
+		b.Advance(time.Minute)
+		b.SyncNow(t)
+		if c, err := db.Contacts().ContactByEmail(t.Context(), b.Org.ID, "a@x.example"); err != nil || !c.UnsubscribeAll {
+			t.Errorf("a sync took back what the account does not know yet: %+v, %v", c, err)
+		}
+		other := bulk.NewPushes(b.Pushes.PushConfig) // another process
+		if report, err := other.Push(t.Context(), b.Org.ID); err != nil || report != (bulk.PushReport{Settled: 1}) {
+			t.Errorf("%+v, %v", report, err)
+		}
+		if c, _ := b.AtAccount(t, "a@x.example"); !c.UnsubscribeAll {
+			t.Errorf("the account was not told: %+v", c)
+		}
+	})
+}

@@ -1,0 +1,57 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// bulkChunk is how many rows one transaction writes. A server that is killed repeats at
+// most one chunk. Other writers of SQLite wait for one chunk at a time.
+const bulkChunk = 1000
+
+// In has the contacts to create or change.
+type In struct {
+	Contacts Rows `json:"contacts" jsonschema_description:"The rows, in the order in which they are done."`
+}
+
+// Accepted confirms that a bulk write was stored and will be processed.
+type Accepted struct {
+	JobID  string `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Reads how far it is."`
+	Status Status `json:"status" jsonschema:"enum=queued"`
+}
+
+func (b *Bulk) contactsBulk() core.Operation {
+	return core.Declare(core.Op[In, Accepted]{
+		Name:  "contacts_bulk",
+		Title: "Create or change many contacts",
+		Purpose: "Takes up to 5,000 rows and does them in the background, in their order, each as contacts_upsert_by_external_id does one. " +
+			"Use it for imports. Returns the id of a job that contacts_bulk_get reads. A row that cannot be done fails alone. " +
+			"The sending account is not asked; it is told of the consent afterwards.",
+		Effect: core.Writes,
+		Scopes: []core.Scope{core.ContactsManage},
+		Do: func(ctx context.Context, c *core.Call, in In) (Accepted, error) {
+			id := core.NewID()
+			if err := b.acceptBulk(ctx, c.Principal.Org.ID, c.Principal.Caller(), id, in.Contacts); err != nil {
+				return Accepted{}, err
+			}
+			c.About(id)
+			return Accepted{JobID: id, Status: Queued}, nil
+		},
+	})
+}
+
+// acceptBulk stores the rows under a new id and queues the job. caller is "" for rows
+// that come from no call.
+func (b *Bulk) acceptBulk(ctx context.Context, org, caller, id string, rows []json.RawMessage) error {
+	var chunks []Chunk
+	for first := 0; first < len(rows); first += bulkChunk {
+		chunks = append(chunks, Chunk{First: first, Rows: rows[first:min(first+bulkChunk, len(rows))]})
+	}
+	job := Job{ID: id, Caller: caller, Status: Queued, Total: len(rows), CreatedAt: b.Clock()}
+	if err := b.Store.InsertBulkJob(ctx, org, job, chunks); err != nil || b.Queue == nil {
+		return err
+	}
+	return b.Queue.Enqueue(ctx, Args{OrgID: org, JobID: id})
+}

@@ -1,0 +1,147 @@
+package bulk
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+)
+
+// ItemStatus is the outcome of a row of a bulk write.
+type ItemStatus string
+
+// The outcomes of a row.
+const (
+	ItemCreated ItemStatus = "created"
+	ItemUpdated ItemStatus = "updated"
+	ItemFailed  ItemStatus = "failed"
+)
+
+// Item is the outcome of a row.
+type Item struct {
+	Index      int        `json:"index" jsonschema_description:"Place of the row, from 0."`
+	Status     ItemStatus `json:"status" jsonschema:"enum=created,enum=updated,enum=failed"`
+	ContactID  string     `json:"contact_id,omitempty" jsonschema:"format=uuid"`
+	Email      string     `json:"email,omitempty" voice:"untrusted"`
+	ExternalID *string    `json:"external_id,omitempty" voice:"untrusted"`
+	Mailable   *bool      `json:"mailable,omitempty" jsonschema_description:"Whether mail may be sent to the contact at all, after the row. A failed row has none."`
+	Reason     string     `json:"reason,omitempty" voice:"ours" jsonschema_description:"Of a failed row: the code of the error that a single write would have had."`
+	Errors     []Fault    `json:"errors,omitempty" jsonschema_description:"Of a failed row: what is wrong with which member."`
+}
+
+// The outcomes of all rows share these two, so that a row costs no allocation.
+var mailable, notMailable = true, false
+
+// mailability returns the Mailable of an outcome from that of its contact.
+func mailability(is bool) *bool {
+	if is {
+		return &mailable
+	}
+	return &notMailable
+}
+
+// Fault describes an error in one member of a row. It may quote the row.
+type Fault struct {
+	Field  string `json:"field" voice:"untrusted" jsonschema_description:"Path of the member with dots; empty for the whole row."`
+	Reason string `json:"reason" voice:"untrusted"`
+}
+
+// failedItem returns the outcome of a row that was refused.
+func failedItem(index int, cl contacts.Claim, err error) Item {
+	refusal := core.AsError(err)
+	item := Item{Index: index, Status: ItemFailed, Email: core.Quotable(cl.Email, maxEmailLength), Reason: string(refusal.Code)}
+	for _, f := range refusal.Fields {
+		item.Errors = append(item.Errors, Fault(f))
+	}
+	if cl.ExternalID != "" {
+		shown := core.Quotable(cl.ExternalID, maxExternalID)
+		item.ExternalID = &shown
+	}
+	if len(item.Errors) == 0 {
+		field := "external_id"
+		if refusal.Code == core.CodeContactEmailTaken || cl.ExternalID == "" {
+			field = "email"
+		}
+		item.Errors = []Fault{{Field: field, Reason: refusal.Message}}
+	}
+	return item
+}
+
+// GetIn names a bulk write and a page of its outcomes.
+type GetIn struct {
+	JobID  string `json:"job_id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the job, from contacts_bulk."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from next_cursor of the previous page."`
+}
+
+// Progress is the progress of a bulk write, with a page of outcomes.
+type Progress struct {
+	JobID       string     `json:"job_id" jsonschema:"format=uuid"`
+	Status      Status     `json:"status" jsonschema:"enum=queued,enum=processing,enum=completed,enum=failed"`
+	Total       int        `json:"total"`
+	Processed   int        `json:"processed"`
+	Succeeded   int        `json:"succeeded"`
+	Failed      int        `json:"failed"`
+	CreatedAt   time.Time  `json:"created_at"`
+	CompletedAt *time.Time `json:"completed_at" jsonschema:"nullable" jsonschema_description:"When the last row was done; null before."`
+	Results     []Item     `json:"results" jsonschema_description:"Outcomes of the rows that are done, in their order."`
+	NextCursor  *string    `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Where to go on, also when the rows there are not done yet; null after the last row."`
+}
+
+func (b *Bulk) contactsBulkGet() core.Operation {
+	return core.Declare(core.Op[GetIn, Progress]{
+		Name:    "contacts_bulk_get",
+		Title:   "Read how far a bulk write is",
+		Purpose: "Shows a bulk write of contacts: how far it is, and what became of each row so far, a page at a time. It is kept for seven days after its end.",
+		Effect:  core.Reads,
+		Cost:    core.Light,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Do: func(ctx context.Context, c *core.Call, in GetIn) (Progress, error) {
+			return b.bulkProgress(ctx, c.Principal.Org.ID, in)
+		},
+	})
+}
+
+func (b *Bulk) bulkProgress(ctx context.Context, org string, in GetIn) (Progress, error) {
+	filter := "bulk " + in.JobID
+	keys, err := core.DecodeCursor(filter, in.Cursor, 1)
+	if err != nil {
+		return Progress{}, err
+	}
+	from := 0
+	if keys != nil {
+		if from, err = strconv.Atoi(keys[0]); err != nil || from < 0 || from > MaxRows {
+			return Progress{}, core.Invalid("cursor", "is not a cursor of this job")
+		}
+	}
+	// The job is read first: rows that are processed in between appear on a later page.
+	job, err := b.Store.BulkJob(ctx, org, in.JobID)
+	if err != nil {
+		return Progress{}, err
+	}
+	limit := core.Limit(in.Limit)
+	items, err := b.Store.BulkItems(ctx, org, in.JobID, from, limit)
+	if err != nil {
+		return Progress{}, err
+	}
+	items = items[:min(limit, len(items), max(job.Processed-from, 0))]
+	p := Progress{
+		JobID: job.ID, Status: job.Status, Total: job.Total, Processed: job.Processed, Succeeded: job.Succeeded, Failed: job.Failed,
+		CreatedAt: job.CreatedAt, CompletedAt: job.CompletedAt, Results: items,
+	}
+	if p.Results == nil {
+		p.Results = []Item{}
+	}
+	end := job.Total
+	if job.Status == Failed {
+		end = job.Processed
+	}
+	if next := from + len(items); next < end {
+		cursor := core.EncodeCursor(filter, fmt.Sprint(next))
+		p.NextCursor = &cursor
+	}
+	return p, nil
+}

@@ -1,0 +1,245 @@
+package bulk
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// readRow is a valid row, as a plan.
+type readRow struct {
+	index int
+	plan  contacts.Plan
+	// misfit is the error of the registry about the plan's values; nil if it accepts
+	// them. The row still passes if the contact already has these values.
+	misfit   error
+	registry attributes.Registry
+}
+
+// attributes returns the row's values, given the values that the contact has.
+func (row readRow) attributes(held map[string]any) (map[string]any, error) {
+	if row.misfit == nil {
+		return row.plan.Attributes, nil
+	}
+	coerced, err := row.registry.Coerce(row.plan.Attributes, held)
+	if err != nil {
+		return nil, row.misfit
+	}
+	return coerced, nil
+}
+
+// bulkState holds every contact that the rows of a chunk may name, in the state after
+// the rows decided so far. Rows are decided in order, each by the rules of a single
+// write. The results are written for many contacts at once.
+//
+// The database checks names one contact at a time. A name that one contact gives up can
+// therefore be taken by another only after a write. decide must then be called again
+// after that write.
+type bulkState struct {
+	now        time.Time
+	byEmail    map[string]*bulkContact
+	byExternal map[string]*bulkContact
+	freed      map[string]bool
+	vacated    map[string]bool // addresses that contacts moved away from
+	dropped    []string
+	touched    []*bulkContact
+}
+
+// bulkContact is a contact with the changes that are not yet written.
+type bulkContact struct {
+	contacts.Contact
+	stored  bool // whether the database has it
+	touched bool
+	lists   *lists.Change
+	said    *contacts.Said // consent that is not yet at the account
+	tell    bool           // whether said has to be pushed
+}
+
+func newBulkState(now time.Time, known []NamedContact) *bulkState {
+	s := &bulkState{
+		now: now, byEmail: make(map[string]*bulkContact, len(known)), byExternal: map[string]*bulkContact{}, freed: map[string]bool{},
+		vacated: map[string]bool{},
+	}
+	for _, k := range known {
+		if _, twice := s.byEmail[contacts.EmailKey(k.Email)]; !twice {
+			s.index(&bulkContact{Contact: k.Contact, stored: true, said: k.Pending})
+		}
+	}
+	return s
+}
+
+func (s *bulkState) index(c *bulkContact) {
+	s.byEmail[contacts.EmailKey(c.Email)] = c
+	if c.ExternalID != nil {
+		s.byExternal[*c.ExternalID] = c
+	}
+}
+
+// ContactByEmail finds among the contacts of the chunk.
+func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (contacts.Contact, error) {
+	return found(s.byEmail[contacts.EmailKey(email)])
+}
+
+// ContactByExternalID finds among the contacts of the chunk.
+func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (contacts.Contact, error) {
+	return found(s.byExternal[externalID])
+}
+
+var errNoContact = core.NotFound("contact")
+
+func found(c *bulkContact) (contacts.Contact, error) {
+	if c == nil {
+		return contacts.Contact{}, errNoContact
+	}
+	return c.Contact, nil
+}
+
+// waits reports whether the row claims a name that another contact gave up in a change
+// that is not yet written.
+func (s *bulkState) waits(cl contacts.Claim) bool {
+	return len(s.freed) > 0 && (cl.Email != "" && s.freed["@"+contacts.EmailKey(cl.Email)] || cl.ExternalID != "" && s.freed["#"+cl.ExternalID])
+}
+
+// decide applies the row to the state as a single write would and returns the outcome.
+func (s *bulkState) decide(ctx context.Context, row readRow) Item {
+	plan := row.plan
+	existing, shell, err := plan.Claim.Find(ctx, s, "")
+	held, misfit := row.attributes(existing.Attributes)
+	if misfit != nil {
+		return failedItem(row.index, plan.Claim, misfit)
+	}
+	plan.Attributes = held
+	var before *bulkContact
+	if err == nil {
+		before = s.byEmail[contacts.EmailKey(existing.Email)]
+	} else if !core.IsNotFound(err) {
+		return failedItem(row.index, plan.Claim, err)
+	}
+	var was *contacts.Contact
+	if before != nil {
+		was = &existing
+	}
+	after, err := plan.Apply(was)
+	if err != nil {
+		return failedItem(row.index, plan.Claim, err)
+	}
+	consent := plan.DecideConsent(was, s.inForce(was, shell, after.Email))
+	after = after.InUseWith(consent, plan.KeepsStub(was, shell), s.now)
+	status := ItemUpdated
+	if before == nil {
+		status = ItemCreated
+		before = &bulkContact{}
+	}
+	if shell != "" {
+		s.drop(after.Email)
+	}
+	s.put(before, after, plan)
+	return Item{
+		Index: row.index, Status: status, ContactID: after.ID, Email: after.Email, ExternalID: after.ExternalID,
+		Mailable: mailability(after.Mailable),
+	}
+}
+
+// inForce returns the consent that a row starts from, as the mirror knows it. The push
+// joins the account's own consent to it later.
+func (s *bulkState) inForce(was *contacts.Contact, shell, email string) sending.Contact {
+	if was == nil {
+		return sending.Contact{}
+	}
+	inForce := contacts.ConsentOf(*was)
+	if shell != "" {
+		inForce = topics.JoinConsent(inForce, contacts.ConsentOf(s.byEmail[contacts.EmailKey(email)].Contact))
+	}
+	return inForce
+}
+
+func (s *bulkState) drop(email string) {
+	gone := s.byEmail[contacts.EmailKey(email)]
+	s.dropped = append(s.dropped, gone.ID)
+	delete(s.byEmail, contacts.EmailKey(email))
+}
+
+// put replaces c with after and records what has to be written and pushed.
+func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Plan) {
+	isNew, archived, wasStub, left := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
+	if !isNew {
+		left = s.release(c, after)
+	}
+	c.Contact = after
+	s.index(c)
+	if plan.Lists != nil {
+		c.lists = plan.Lists
+	}
+	if !after.Stub && (isNew || archived || wasStub || left != "" || plan.StatesConsent()) {
+		c.said, c.tell = c.said.Add(plan, left, s.now), true
+		if archived {
+			c.said = c.said.AddOptOuts(after, s.now)
+		}
+		c.said.Fresh = c.said.Fresh || (isNew || left != "") && s.vacated[contacts.EmailKey(after.Email)]
+	}
+	if !c.touched {
+		c.touched = true
+		s.touched = append(s.touched, c)
+	}
+}
+
+// release frees the names that a contact no longer has. It returns the address that the
+// contact leaves, "" for none.
+func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
+	left := ""
+	if key := contacts.EmailKey(c.Email); key != contacts.EmailKey(after.Email) {
+		delete(s.byEmail, key)
+		left = c.Email
+		s.vacated[key] = true
+		if c.stored {
+			s.freed["@"+key] = true
+		}
+	}
+	if c.ExternalID != nil && (after.ExternalID == nil || *c.ExternalID != *after.ExternalID) {
+		delete(s.byExternal, *c.ExternalID)
+		if c.stored {
+			s.freed["#"+*c.ExternalID] = true
+		}
+	}
+	return left
+}
+
+// written returns the pending write and resets the state: all its contacts now count as
+// stored.
+func (s *bulkState) written() ContactsWrite {
+	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]contacts.Said{}}
+	for _, c := range s.touched {
+		if c.stored {
+			w.Update = append(w.Update, c.Contact)
+		} else {
+			w.Insert = append(w.Insert, c.Contact)
+		}
+		if c.lists != nil {
+			w.Lists[c.ID] = c.lists.Join
+		}
+		if c.tell {
+			w.Push[c.ID] = *c.said
+		}
+		c.stored, c.touched, c.tell, c.lists = true, false, false, nil
+	}
+	s.dropped, s.touched = nil, nil
+	clear(s.freed)
+	return w
+}
+
+// ids returns the ids of the contacts to write.
+func (w ContactsWrite) ids() []string {
+	ids := make([]string, 0, len(w.Update)+len(w.Insert))
+	for _, contacts := range [][]contacts.Contact{w.Update, w.Insert} {
+		for _, c := range contacts {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,17 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mailhelm/mailhelm/core/contacts"
+)
+
+// PlanOfRow returns the plan of a row of a bulk write or an import.
+func (b *Bulk) PlanOfRow(ctx context.Context, org, row string) (contacts.Plan, error) {
+	rows, _, err := b.readRows(ctx, org, Chunk{Rows: []json.RawMessage{json.RawMessage(row)}})
+	if err != nil || len(rows) == 0 {
+		return contacts.Plan{}, err
+	}
+	return rows[0].plan, nil
+}

@@ -1,0 +1,72 @@
+package bulk
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Import writes rows as contacts_bulk does, waits for the result and returns the
+// outcomes. It takes at most MaxBulkRows. It may be repeated with the same id, which the
+// caller chooses: rows stored under it are processed once.
+func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]Item, error) {
+	err := b.acceptBulk(ctx, orgID, "", id, rows)
+	if err != nil && !core.IsConflict(err) {
+		return nil, err
+	}
+	did, err := b.finishBulk(ctx, orgID, id)
+	if err != nil {
+		return nil, err
+	}
+	job, err := b.Store.BulkJob(ctx, orgID, id)
+	if err != nil {
+		return nil, err
+	}
+	if job.Status != Completed {
+		return nil, fmt.Errorf("the bulk write %s was given up after %d of its %d rows", id, job.Processed, job.Total)
+	}
+	if len(did) == job.Total {
+		return did, nil
+	}
+	return b.Store.BulkItems(ctx, orgID, id, 0, MaxRows)
+}
+
+// Imported reports whether the rows under an id were stored and all of them are
+// processed.
+func (b *Bulk) Imported(ctx context.Context, orgID, id string) (bool, error) {
+	job, err := b.Store.BulkJob(ctx, orgID, id)
+	if core.IsNotFound(err) {
+		return false, nil
+	}
+	return job.Status == Completed, err
+}
+
+// TryImport returns the outcomes that Import would have, and changes nothing.
+func (b *Bulk) TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]Item, error) {
+	read, items, err := b.readRows(ctx, orgID, Chunk{Rows: rows})
+	if err != nil {
+		return nil, err
+	}
+	state, err := b.loadState(ctx, orgID, read)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range read {
+		if items[row.index] = state.decide(ctx, row); items[row.index].Status == ItemCreated {
+			items[row.index].ContactID = "" // the contact is not stored
+		}
+	}
+	return items, nil
+}
+
+// AttributeNames returns the names of the registered attributes.
+func (b *Bulk) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
+	all, err := b.Attributes.Attributes(ctx, orgID)
+	names := make([]string, len(all))
+	for i, attribute := range all {
+		names[i] = attribute.Name
+	}
+	return names, err
+}

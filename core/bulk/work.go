@@ -1,0 +1,361 @@
+package bulk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/jobs"
+	"github.com/mailhelm/mailhelm/core/lists"
+)
+
+const (
+	// bulkEvery is the longest time until a bulk write whose job was lost is resumed.
+	bulkEvery   = time.Minute
+	bulkTimeout = 10 * time.Minute
+	// bulkAttempts is how many failures of one chunk in a row end a bulk write as
+	// failed.
+	bulkAttempts = 10
+	// bulkKept is how long a finished bulk write can be read.
+	bulkKept  = 7 * 24 * time.Hour
+	bulkPurge = 100
+)
+
+// Args names the bulk write to process. Empty arguments resume all unfinished bulk
+// writes and delete old ones.
+type Args struct {
+	OrgID string `json:"org_id,omitempty"`
+	JobID string `json:"job_id,omitempty"`
+}
+
+// Kind returns the name of the job.
+func (Args) Kind() string { return "contacts_bulk" }
+
+// BulkWorker returns the worker that processes bulk writes.
+func (b *Bulk) BulkWorker() jobs.Worker[Args] {
+	return jobs.Worker[Args]{Work: b.workBulk, Every: bulkEvery, Timeout: bulkTimeout}
+}
+
+func (b *Bulk) workBulk(ctx context.Context, args Args) error {
+	if args.JobID != "" {
+		_, err := b.finishBulk(ctx, args.OrgID, args.JobID)
+		return err
+	}
+	return jobs.ForEachOrg(ctx, "", b.Orgs, "bulk writes", func(ctx context.Context, org string) error {
+		forgotten, err := b.Store.DeleteBulkJobs(ctx, org, b.Clock().Add(-bulkKept), bulkPurge)
+		if err != nil {
+			return err
+		}
+		if forgotten > 0 {
+			b.Log.InfoContext(ctx, "old bulk writes forgotten", "org_id", org, "jobs", forgotten)
+		}
+		open, err := b.Store.OpenBulkJobs(ctx, org)
+		for _, id := range open {
+			_, failed := b.finishBulk(ctx, org, id)
+			err = errors.Join(err, failed)
+		}
+		return err
+	})
+}
+
+// finishBulk processes the rest of a bulk write, chunk by chunk. It may be interrupted
+// and repeated, also by several processes at once: one transaction locks the job and
+// stores a chunk's contacts and outcomes. It returns the outcomes of the chunks that
+// this call processed.
+func (b *Bulk) finishBulk(ctx context.Context, org, id string) ([]Item, error) {
+	var did []Item
+	chunks := &chunkReader{bulk: b, org: org, job: id}
+	defer chunks.close()
+	for {
+		job, err := b.Store.BulkJob(ctx, org, id)
+		if core.IsNotFound(err) {
+			return did, nil // the job was deleted since
+		}
+		if err != nil || job.CompletedAt != nil {
+			return did, err
+		}
+		outcomes, err := b.bulkStep(ctx, org, job, chunks)
+		if err != nil {
+			if ctx.Err() != nil {
+				return did, context.Cause(ctx)
+			}
+			return did, errors.Join(err, b.noteBulkFailure(ctx, org, id, err))
+		}
+		did = append(did, outcomes...)
+	}
+}
+
+// bulkStep processes the chunk at job.Processed, unless another process has done so.
+// While it writes, it reads the next chunk.
+func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkReader) ([]Item, error) {
+	chunk, err := chunks.chunk(ctx, job.Processed)
+	if err != nil {
+		return nil, err
+	}
+	if next := chunk.first + len(chunk.items); next < job.Total {
+		chunks.ahead(ctx, next)
+	}
+	var after Job
+	var outcomes []Item
+	err = b.Transactor.InTx(ctx, func(ctx context.Context) error {
+		after, outcomes = Job{}, nil // the transaction may run again
+		locked, err := b.Store.BulkJob(ctx, org, job.ID)
+		if err != nil || locked.CompletedAt != nil || locked.Processed != job.Processed {
+			return err
+		}
+		outcomes = slices.Clone(chunk.items)
+		if err := b.writeRows(ctx, org, chunk.rows, outcomes, chunk.first); err != nil {
+			return err
+		}
+		if err := b.written(ctx, org, locked.Caller, outcomes); err != nil {
+			return err
+		}
+		if err := b.Store.FinishBulkChunk(ctx, org, job.ID, chunk.first, outcomes); err != nil {
+			return err
+		}
+		locked.count(outcomes, b.Clock())
+		after = locked
+		return b.Store.UpdateBulkJob(ctx, org, locked)
+	})
+	if err == nil && after.ID != "" {
+		b.observeBulk(ctx, org, job, after)
+	}
+	return outcomes, err
+}
+
+// written reports the contacts that a chunk changed to Config.Written.
+func (b *Bulk) written(ctx context.Context, org, caller string, outcomes []Item) error {
+	if b.Written == nil || caller == "" {
+		return nil
+	}
+	ids := make([]string, 0, len(outcomes))
+	for _, item := range outcomes {
+		if item.Status != ItemFailed {
+			ids = append(ids, item.ContactID)
+		}
+	}
+	return b.Written(ctx, org, caller, ids)
+}
+
+// count adds a chunk's outcomes to the job.
+func (j *Job) count(outcomes []Item, now time.Time) {
+	for _, item := range outcomes {
+		j.Processed++
+		if item.Status == ItemFailed {
+			j.Failed++
+		} else {
+			j.Succeeded++
+		}
+	}
+	j.Attempts, j.Status = 0, Processing
+	if j.Processed >= j.Total {
+		j.Status, j.CompletedAt = Completed, &now
+	}
+}
+
+func (b *Bulk) observeBulk(ctx context.Context, org string, before, after Job) {
+	if b.Observe != nil {
+		b.Observe("bulk_row", "stored", after.Succeeded-before.Succeeded)
+		b.Observe("bulk_row", "failed", after.Failed-before.Failed)
+	}
+	if after.CompletedAt != nil {
+		b.Log.InfoContext(ctx, "bulk write finished", "org_id", org, "job_id", after.ID, "status", after.Status,
+			"rows", after.Total, "succeeded", after.Succeeded, "failed", after.Failed, "took", after.CompletedAt.Sub(after.CreatedAt))
+	}
+}
+
+// noteBulkFailure counts a failed attempt at a chunk. After bulkAttempts failures it
+// marks the job as failed.
+func (b *Bulk) noteBulkFailure(ctx context.Context, org, id string, failure error) error {
+	return b.Transactor.InTx(ctx, func(ctx context.Context) error {
+		job, err := b.Store.BulkJob(ctx, org, id)
+		if err != nil || job.CompletedAt != nil {
+			return err
+		}
+		if job.Attempts++; job.Attempts >= bulkAttempts {
+			now := b.Clock()
+			job.Status, job.CompletedAt = Failed, &now
+			b.Log.ErrorContext(ctx, "bulk write given up", "org_id", org, "job_id", id, "processed", job.Processed, "rows", job.Total, "error", failure)
+		}
+		return b.Store.UpdateBulkJob(ctx, org, job)
+	})
+}
+
+// readRows parses the rows of a chunk and checks them without reading the contacts. It
+// returns the valid rows, and the items with the outcomes of the invalid ones.
+func (b *Bulk) readRows(ctx context.Context, org string, chunk Chunk) ([]readRow, []Item, error) {
+	r := &rowReader{bulk: b, org: org}
+	items := make([]Item, len(chunk.Rows))
+	parsed := make([]Row, len(chunk.Rows))
+	for i, raw := range chunk.Rows {
+		row, err := parseBulkRow(raw)
+		if err != nil {
+			items[i] = failedItem(chunk.First+i, row.claim(), err)
+		}
+		parsed[i] = row
+	}
+	if err := r.load(ctx, parsed); err != nil {
+		return nil, nil, err
+	}
+	rows := make([]readRow, 0, len(parsed))
+	for i, row := range parsed {
+		if items[i].Status == ItemFailed {
+			continue
+		}
+		read, err := r.read(row)
+		if err != nil {
+			items[i] = failedItem(chunk.First+i, row.claim(), err)
+			continue
+		}
+		read.index = chunk.First + i
+		rows = append(rows, read)
+	}
+	return rows, items, nil
+}
+
+// rowReader checks rows against the attributes, topics and lists of the organization.
+type rowReader struct {
+	bulk     *Bulk
+	org      string
+	registry attributes.Registry
+	topics   []string          // names, sorted
+	lists    map[string]string // ids by id and by key
+}
+
+// load reads the attributes, topics and lists that the rows name.
+func (r *rowReader) load(ctx context.Context, rows []Row) error {
+	attributes, topics, names := false, false, map[string]bool{}
+	for _, row := range rows {
+		attributes = attributes || len(row.Attributes) > 0
+		topics = topics || len(row.TopicPreferences) > 0
+		if row.Lists != nil {
+			for _, name := range *row.Lists {
+				names[name] = true
+			}
+		}
+	}
+	var err error
+	if attributes {
+		if r.registry, err = r.bulk.registry(ctx, r.org); err != nil {
+			return err
+		}
+	}
+	if topics {
+		known, err := r.bulk.Topics.Topics(ctx, r.org)
+		if err != nil {
+			return err
+		}
+		for _, t := range known {
+			r.topics = append(r.topics, t.Name)
+		}
+		slices.Sort(r.topics)
+	}
+	return r.loadLists(ctx, names)
+}
+
+func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error {
+	r.lists = map[string]string{}
+	if len(names) == 0 {
+		return nil
+	}
+	refs := make([]string, 0, len(names))
+	for name := range names {
+		refs = append(refs, name)
+	}
+	found, err := r.bulk.Lists.Find(ctx, r.org, refs)
+	for _, l := range found {
+		r.lists[l.Key] = l.ID
+	}
+	for _, l := range found {
+		r.lists[l.ID] = l.ID
+	}
+	return err
+}
+
+// read checks one row and returns its plan.
+func (r *rowReader) read(row Row) (readRow, error) {
+	read := readRow{plan: contacts.Plan{
+		Way: contacts.Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, Stated: row.Stated,
+	}}
+	if len(row.Attributes) > 0 {
+		if coerced, err := r.registry.Coerce(row.Attributes, nil); err != nil {
+			read.misfit, read.registry = err, r.registry
+		} else {
+			read.plan.Attributes = coerced
+		}
+	}
+	if faults := row.TopicPreferences.Unknown(r.topics); faults != nil {
+		return read, core.InvalidFields(faults...)
+	}
+	if row.Lists == nil {
+		return read, nil
+	}
+	ids := make([]string, 0, len(*row.Lists))
+	var faults []core.FieldError
+	for i, name := range *row.Lists {
+		id, known := r.lists[name]
+		if !known {
+			faults = append(faults, core.FieldError{Field: fmt.Sprintf("lists.%d", i), Reason: "is no static list of this organization"})
+		}
+		ids = append(ids, id)
+	}
+	if faults != nil {
+		return read, core.InvalidFields(faults...)
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	read.plan.Lists = &lists.Change{Exactly: true, Join: ids}
+	return read, nil
+}
+
+// writeRows decides the rows in order and writes the results. It stores each outcome in
+// outcomes, whose first element belongs to the row with the index first.
+func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcomes []Item, first int) error {
+	state, err := b.loadState(ctx, org, rows)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	for _, row := range rows {
+		if state.waits(row.plan.Claim) {
+			if err := b.writeState(ctx, org, state); err != nil {
+				return err
+			}
+		}
+		outcomes[row.index-first] = state.decide(ctx, row)
+	}
+	return b.writeState(ctx, org, state)
+}
+
+// loadState reads every contact that the rows name.
+func (b *Bulk) loadState(ctx context.Context, org string, rows []readRow) (*bulkState, error) {
+	var keys, externalIDs []string
+	for _, row := range rows {
+		if row.plan.Claim.Email != "" {
+			keys = append(keys, contacts.EmailKey(row.plan.Claim.Email))
+		}
+		if row.plan.Claim.ExternalID != "" {
+			externalIDs = append(externalIDs, row.plan.Claim.ExternalID)
+		}
+	}
+	known, err := b.Contacts.ContactsNamed(ctx, org, keys, externalIDs)
+	return newBulkState(b.Clock(), known), err
+}
+
+func (b *Bulk) writeState(ctx context.Context, org string, state *bulkState) error {
+	if len(state.touched) == 0 {
+		return nil
+	}
+	w := state.written()
+	if err := b.Contacts.WriteContacts(ctx, org, w); err != nil {
+		return err
+	}
+	if ids := w.ids(); b.Changed != nil && len(ids) > 0 {
+		return b.Changed(ctx, org, ids)
+	}
+	return nil
+}

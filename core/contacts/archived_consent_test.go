@@ -1,0 +1,81 @@
+package contacts_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestArchivedOptOutsHold checks that every write that reactivates a contact keeps its
+// opt-outs, here and at the account. That holds even if the account has deleted them or
+// the mirror never had them. A choice that the write states replaces the opt-out.
+func TestArchivedOptOutsHold(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := setupOn(t, db)
+		b.SyncNow(t)
+		for _, write := range [][2]string{
+			{"contacts_create", `"email":"ada@x.example"`},
+			{"contacts_replace", `"email":"ada@x.example"`},
+			{"contacts_upsert", `"email":"ada@x.example","attributes":{"city":"Oslo"}`},
+			{"contacts_upsert_by_external_id", `"external_id":"1"`},
+			{"contacts_bulk", `"external_id":"1","email":"ada@x.example"`},
+		} {
+			for _, states := range []bool{false, true} {
+				for _, forgotten := range []bool{false, true} {
+					b.writeAs(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"ada@x.example","unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}}`)
+					b.Advance(time.Minute)
+					b.PutAtAccount(t, sending.Contact{Email: "ada@x.example", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
+					b.Want(t, "contacts_archive", `{"email":"ada@x.example"}`)
+					if c := b.Want(t, "contacts_lookup", `{"email":"ada@x.example"}`); c["unsubscribe_all"] != true || contactstest.Choices(c)["news"] != "OPT_OUT" {
+						t.Fatalf("archived as %v", c)
+					}
+					b.Advance(time.Minute)
+					if forgotten {
+						if err := b.Account.DeleteContact(t.Context(), b.Org.ID, "ada@x.example"); err != nil {
+							t.Fatal(err)
+						}
+					}
+					said := ""
+					if states {
+						said = `,"unsubscribe_all":false,"topic_preferences":{"news":"OPT_IN"}`
+					}
+					b.writeAs(t, write[0], "{"+write[1]+said+"}")
+					want := sending.OptOut
+					if states {
+						want = sending.OptIn
+					}
+					held, there := b.AtAccount(t, "ada@x.example")
+					c := b.Want(t, "contacts_lookup", `{"email":"ada@x.example"}`)
+					if !there || held.UnsubscribeAll == states || held.Preferences["news"] != want ||
+						c["unsubscribe_all"] == states || contactstest.Choices(c)["news"] != string(want) || c["status"] != "active" {
+						t.Errorf("%s %s%s, forgotten %v: the account holds %+v, here it is %v", write[0], write[1], said, forgotten, held, c)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestCreatedContactsKeepTheAccountsOptOuts checks that creating a contact whose address
+// the account has with an opt-out keeps the opt-out. It runs with and without an earlier
+// sync.
+func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	b.PutAtAccount(t, sending.Contact{Email: "a@x.example", Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptIn}})
+	b.SyncLater(t)
+	b.PutAtAccount(t, sending.Contact{Email: "b@x.example", Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
+	for _, write := range [][2]string{{"contacts_create", `{"email":"a@x.example"}`}, {"contacts_replace", `{"email":"b@x.example"}`}} {
+		if c := b.Want(t, write[0], write[1]); len(contactstest.Choices(c)) != 1 || contactstest.Choices(c)["news"] != "OPT_OUT" {
+			t.Errorf("%s %s: %v", write[0], write[1], c)
+		}
+	}
+	if c := b.Want(t, "contacts_replace", `{"email":"b@x.example"}`); len(contactstest.Choices(c)) != 0 {
+		t.Errorf("a PUT of a contact in use states its choices: %v", c)
+	}
+}

@@ -1,0 +1,73 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// ConsentOf returns a mirrored contact's consent in the account's form.
+func ConsentOf(c Contact) sending.Contact {
+	return sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)}
+}
+
+// WithConsent returns the contact with the given consent.
+func (c Contact) WithConsent(consent sending.Contact) Contact {
+	c.UnsubscribeAll = consent.UnsubscribeAll
+	c.TopicPreferences = topics.ChoicesOf(consent.Preferences)
+	return c.judged()
+}
+
+// consentReader reads consent at the account and in the mirror.
+type consentReader struct{ *Config }
+
+// liveConsent returns the consent in force, as read from the account. If the account
+// does not have the address, it returns the mirror's. It does not call the account for
+// an archived contact, because archiving removes addresses from the account's list.
+// Consent that waits to be pushed counts as pushed.
+func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
+	if c.Status == Archived {
+		return ConsentOf(c), nil
+	}
+	live, err := r.Account.Contact(ctx, orgID, c.Email)
+	if sending.IsAbsent(err) {
+		return r.rememberedConsent(ctx, orgID, c)
+	}
+	if err != nil {
+		return live, sending.Unavailable(err)
+	}
+	pending, err := r.Store.PendingPush(ctx, orgID, c.ID)
+	if err != nil || pending == nil {
+		return live, err
+	}
+	return MergeConsent(&live, c, *pending), nil
+}
+
+// rememberedConsent returns the mirror's memory of a contact's consent, without choices
+// about topics that the account no longer has.
+func (r consentReader) rememberedConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
+	return r.List.Remembered(ctx, orgID, ConsentOf(c))
+}
+
+// knownTopics fails with core.CodeValidationFailed if a choice names a topic that the
+// account does not have.
+func (r consentReader) knownTopics(ctx context.Context, orgID string, choices topics.Choices) error {
+	if len(choices) == 0 {
+		return nil
+	}
+	live, err := r.List.Topics(ctx, orgID)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, t := range live {
+		names = append(names, t.Name)
+	}
+	faults := choices.Unknown(names)
+	if faults == nil {
+		return nil
+	}
+	return core.InvalidFields(faults...).WithCall("audience_get_schema", nil)
+}

@@ -1,0 +1,90 @@
+package contacts
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// ContactStatus says whether a contact is in use.
+type ContactStatus string
+
+// The states of a contact. An archived contact keeps its address, external id and
+// consent, is on no list, and is not mailable.
+const (
+	Active   ContactStatus = "active"
+	Archived ContactStatus = "archived"
+)
+
+// Contact is one person of an organization's audience.
+type Contact struct {
+	ID               string              `json:"id" jsonschema:"format=uuid"`
+	Email            string              `json:"email" voice:"untrusted" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
+	ExternalID       *string             `json:"external_id" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
+	Status           ContactStatus       `json:"status" jsonschema:"enum=active,enum=archived"`
+	Attributes       map[string]any      `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, as the registry types them."`
+	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
+	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
+	Mailable         bool                `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
+	// Hidden holds stored values that no answer shows: of deleted attributes, and values
+	// that do not fit their attribute's type. A write keeps them unless it states all
+	// values.
+	Hidden map[string]any `json:"-"`
+	// Shell is true as long as only a sync has made the contact and no caller has
+	// written it. A create may fill it; a move may take its place.
+	Shell bool `json:"-"`
+	// Stub is true as long as only activities have named the contact. It has not
+	// consented, the account does not have the address, and it is not mailable. A write
+	// that states consent or the whole contact ends it, as does a sync that finds the
+	// address at the account; see [Plan.KeepsStub]. A move may not take its place,
+	// because it has activities.
+	Stub bool `json:"-"`
+	// Lists is present in answers about one contact, nil and absent in pages.
+	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
+	CreatedAt time.Time   `json:"created_at"`
+	UpdatedAt time.Time   `json:"updated_at"`
+}
+
+// EmailKey returns the lower-case form of an address. Contacts are found by it, and it
+// is unique in an organization. RFC 5321 allows case-sensitive local parts, but mailbox
+// providers and the account's contact list ignore case. An internationalized domain and
+// its ASCII form have the same key.
+func EmailKey(email string) string { return core.EmailKey(email) }
+
+// addressed returns an address in the form that is stored and sent to the account. It
+// returns invalid text unchanged.
+func addressed(email string) string {
+	if canonical, ok := core.CanonicalEmail(email); ok {
+		return canonical
+	}
+	return email
+}
+
+// judged returns the contact with Mailable computed from its status and consent.
+func (c Contact) judged() Contact {
+	c.Mailable = c.Status == Active && !c.Stub && !c.UnsubscribeAll
+	return c
+}
+
+// mailableNote returns a sentence that says whether mail may be sent to the contact. It
+// reads only fields that an answer shows, because a stored answer to a repeated call has
+// no others.
+func mailableNote(c Contact) string {
+	switch {
+	case c.Status == Archived:
+		return "Not mailable: the contact is archived."
+	case c.UnsubscribeAll:
+		return "Not mailable: the contact opted out of everything."
+	case !c.Mailable:
+		return "Not mailable: only activities have named the address, and nobody has consented. State consent to change that: topic_preferences or unsubscribe_all."
+	}
+	for _, choice := range c.TopicPreferences {
+		if choice.SubscriptionStatus == sending.OptOut {
+			return "Mailable, except about topics the contact opted out of."
+		}
+	}
+	return "Mailable."
+}

@@ -1,0 +1,47 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core/attributes"
+)
+
+// withAttributes returns the contact with changes laid over its values. A value that
+// changes names is hidden no longer, so null also clears a value that no read shows.
+func (c Contact) withAttributes(changes map[string]any) Contact {
+	c.Attributes = attributes.Merge(c.Attributes, changes)
+	if len(c.Hidden) > 0 && len(changes) > 0 {
+		kept := make(map[string]any, len(c.Hidden))
+		for name, value := range c.Hidden {
+			if _, named := changes[name]; !named {
+				kept[name] = value
+			}
+		}
+		c.Hidden = kept
+	}
+	return c
+}
+
+// withOnlyAttributes returns the contact with these values and no others, hidden ones
+// included.
+func (c Contact) withOnlyAttributes(values map[string]any) Contact {
+	c.Attributes, c.Hidden = attributes.Merge(nil, values), nil
+	return c
+}
+
+// StoredAttributes returns all values of the contact, hidden ones included.
+func (c Contact) StoredAttributes() map[string]any {
+	if len(c.Hidden) == 0 {
+		return c.Attributes
+	}
+	return attributes.Merge(c.Hidden, c.Attributes)
+}
+
+// readRegistry returns the organization's attributes by name.
+func (wr writer) readRegistry(ctx context.Context, orgID string) (attributes.Registry, error) {
+	all, err := wr.Attributes.Attributes(ctx, orgID)
+	if err != nil {
+		return nil, err
+	}
+	return attributes.NewRegistry(all), nil
+}

@@ -1,0 +1,204 @@
+package contacts_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// raced runs an operation as the rails do, with a step between its two halves.
+func (b bundle) raced(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
+	t.Helper()
+	op := b.Operation(name)
+	call := &core.Call{Principal: core.Principal{Org: b.Org}, Surface: b.Surface, Now: b.Clock()}
+	defer call.Finish()
+	in, err := op.Decode(b.Surface, []byte(arguments))
+	if err == nil {
+		in, err = op.Prepare(t.Context(), call, in)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	between()
+	var out any
+	err = b.DB.InTx(t.Context(), func(ctx context.Context) error {
+		out, err = op.Do(ctx, call, in)
+		return err
+	})
+	written, _ := out.(contacts.ContactWritten)
+	return written, core.AsError(err)
+}
+
+// syncCreating syncs the mirror with the account, in a transaction of its own.
+func (b bundle) syncCreating(t *testing.T, created int) {
+	t.Helper()
+	if report, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil || report.Created != created {
+		t.Errorf("the sync made %d contacts, want %d: %v", report.Created, created, err)
+	}
+}
+
+// writeRaces are writes with a sync between their halves. The sync finds the address
+// that the first half wrote to the account. That must not change the result of the call.
+var writeRaces = []struct {
+	before          []string // calls of contacts_upsert and contacts_archive, in turn
+	surface         core.Surface
+	name, arguments string
+	made            int // contacts, by the sync
+	want            string
+}{
+	{nil, core.Agent, "contacts_upsert", `{"email":"a@example.com","external_id":"u1"}`, 1, "created"},
+	{nil, core.Agent, "contacts_upsert", `{"email":"a@example.com"}`, 1, "created"},
+	{nil, core.REST, "contacts_replace", `{"email":"a@example.com"}`, 1, "created"},
+	{nil, core.REST, "contacts_create", `{"email":"a@example.com"}`, 1, "created"},
+	{known, core.Agent, "contacts_upsert", `{"email":"b@example.com","external_id":"u1"}`, 1, "updated"},
+	{known, core.Agent, "contacts_upsert", `{"email":"a@example.com"}`, 0, "updated"},
+	{known, core.REST, "contacts_replace", `{"email":"a@example.com"}`, 0, "updated"},
+	{known, core.REST, "contacts_update", `{"email":"a@example.com","attributes":{"age":2}}`, 0, "updated"},
+	{archived, core.Agent, "contacts_upsert", `{"email":"a@example.com"}`, 0, "reactivated"},
+	{archived, core.Agent, "contacts_upsert", `{"email":"b@example.com","external_id":"u1"}`, 1, "reactivated"},
+	{archived, core.REST, "contacts_replace", `{"email":"a@example.com"}`, 0, "reactivated"},
+	{archived, core.REST, "contacts_create", `{"email":"a@example.com"}`, 0, "created"},
+}
+
+var (
+	known    = []string{`{"email":"a@example.com","external_id":"u1"}`}
+	archived = append(known, `{"email":"a@example.com"}`)
+)
+
+// prepared returns an organization with the contacts that a race starts with.
+func prepared(t *testing.T, db *storage.DB, before []string) bundle {
+	t.Helper()
+	b := setupOn(t, db)
+	b.Surface = core.Agent
+	for i, arguments := range before {
+		b.Want(t, []string{"contacts_upsert", "contacts_archive"}[i], arguments)
+	}
+	return b
+}
+
+func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		for _, race := range writeRaces {
+			b := prepared(t, db, race.before)
+			b.Surface = race.surface
+			written, err := b.raced(t, race.name, race.arguments, func() { b.syncCreating(t, race.made) })
+			if err != nil || written.Result != race.want {
+				t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
+			}
+		}
+	})
+}
+
+// overtaken is a store that calls a function just before it writes a contact.
+type overtaken struct {
+	contacts.Store
+	by func()
+}
+
+func (s overtaken) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
+	s.by()
+	return s.Store.InsertContact(ctx, orgID, c)
+}
+
+func (s overtaken) UpdateContact(ctx context.Context, orgID string, c contacts.Contact) error {
+	s.by()
+	return s.Store.UpdateContact(ctx, orgID, c)
+}
+
+// On PostgreSQL a sync may also end inside the second half, between its read and its
+// write of the contact. On SQLite no other writer can run then.
+func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Postgres(t)
+	for _, race := range writeRaces {
+		if race.made == 0 {
+			continue // the sync waits for the contact, which the call has locked
+		}
+		b := prepared(t, db, race.before)
+		b.Surface = race.surface
+		b.Contacts.Store = overtaken{b.Contacts.Store, sync.OnceFunc(func() { b.syncCreating(t, race.made) })}
+		written, err := b.raced(t, race.name, race.arguments, func() {})
+		if err != nil || written.Result != race.want {
+			t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
+		}
+	}
+}
+
+// Another process changes the contact's address between the halves of a claim. Consent
+// must not stay at an address without a contact, so the claim fails, and repeating the
+// call finds the contact.
+func TestAClaimIsLostToAMove(t *testing.T) {
+	t.Parallel()
+	const upsert = "contacts_upsert_by_external_id"
+	for name, race := range map[string]struct {
+		before        []string
+		ours, theirs  string
+		lost          bool
+		held, nowhere []string
+	}{
+		"made at another address": {nil, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","email":"c@example.com"}`, true, []string{"b@example.com"}, []string{"c@example.com"}},
+		"moved by both":           {known, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","email":"c@example.com"}`, true, []string{"b@example.com"}, []string{"a@example.com", "c@example.com"}},
+		"moved by the other":      {known, `{"external_id":"u1","unsubscribe_all":true}`, `{"external_id":"u1","email":"c@example.com"}`, true, []string{"c@example.com"}, []string{"a@example.com"}},
+		"moved to the same":       {known, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","email":"B@example.com"}`, false, []string{"b@example.com"}, []string{"a@example.com"}},
+		"changed otherwise":       {known, `{"external_id":"u1","email":"b@example.com"}`, `{"external_id":"u1","attributes":{"age":7}}`, false, []string{"b@example.com"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+				b := prepared(t, db, race.before)
+				b.Surface = core.REST
+				other := b.OtherProcess()
+				other.Surface = core.REST
+				_, err := b.raced(t, upsert, race.ours, func() { other.Want(t, upsert, race.theirs) })
+				if race.lost && (err == nil || err.Code != core.CodeContactClaimRace || err.RetryAfter == 0) || !race.lost && err != nil {
+					t.Fatalf("ended with %v", err)
+				}
+				after := b.Want(t, upsert, race.ours)
+				if after["email"] != race.held[0] {
+					t.Errorf("once more: %v", after)
+				}
+				for _, address := range race.held {
+					if held, there := b.AtAccount(t, address); !there || held.UnsubscribeAll != after["unsubscribe_all"] {
+						t.Errorf("the account holds %+v of %s, the mirror %v", held, address, after)
+					}
+				}
+				for _, address := range race.nowhere {
+					if _, there := b.AtAccount(t, address); there {
+						t.Errorf("the account still has %s", address)
+					}
+				}
+			})
+		})
+	}
+}
+
+// A known visitor is found before the transaction, and another caller archives or
+// renames the contact before it begins.
+func TestAVisitorGoesMeanwhile(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		b := prepared(t, db, known)
+		b.Surface = core.REST
+		const identify = `{"external_id":"u1"}`
+		_, err := b.raced(t, "contacts_identify", identify, func() { b.OtherProcess().Want(t, "contacts_archive", `{"email":"a@example.com"}`) })
+		if err == nil || err.Code != core.CodeConflict || err.Next == "" {
+			t.Errorf("ended with %v", err)
+		}
+		b.Want(t, "contacts_upsert_by_external_id", identify)
+		_, err = b.raced(t, "contacts_identify", `{"email":"a@example.com","external_id":"u1"}`, func() {
+			b.OtherProcess().Want(t, "contacts_upsert_by_external_id", `{"external_id":"u2","email":"a@example.com","rebind_external_id":true}`)
+		})
+		if err == nil || err.Code != core.CodeExternalIDConflict {
+			t.Errorf("ended with %v", err)
+		}
+		if again := b.Want(t, "contacts_identify", `{"external_id":"u2"}`); again["result"] != "existing" || again["visitor_id"] == nil {
+			t.Errorf("once more: %v", again)
+		}
+	})
+}

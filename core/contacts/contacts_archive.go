@@ -1,0 +1,111 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// ArchiveContactIn names the contact to archive, by address or by external id.
+type ArchiveContactIn struct {
+	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
+
+	// left is the consent in force at the time of archiving, nil when there was no
+	// contact to archive. It comes from the account, because the mirror may not have the
+	// contact's last opt-out yet.
+	left *sending.Contact
+	note string // the id of the note about the write to the account
+}
+
+// ArchivedContact is the result of archiving a contact.
+type ArchivedContact struct {
+	Archived bool   `json:"archived" jsonschema_description:"Whether this call archived the contact."`
+	Summary  string `json:"summary" voice:"ours" jsonschema_description:"What happened, in a sentence."`
+}
+
+func (cs *Contacts) contactsArchive() core.Operation {
+	return core.Declare(core.Op[ArchiveContactIn, ArchivedContact]{
+		Name:  "contacts_archive",
+		Title: "Archive a contact",
+		Purpose: "Archives one contact: it leaves every list and gets no mail, and keeps its data and opt-outs. " +
+			"Use it to take a person out of the audience; to stop mail only, set unsubscribe_all with contacts_upsert. " +
+			"Returns whether this call archived anything; a contact that is unknown or archived is no error. It erases no data.",
+		Effect:  core.Destroys,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Prepare: cs.prepareArchive,
+		Do:      cs.archive,
+	})
+}
+
+// prepareArchive removes the address from the account's list. An address with any
+// opt-out stays there, so that the account keeps honouring it.
+func (cs *Contacts) prepareArchive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchiveContactIn, error) {
+	if (in.Email == "") == (in.ExternalID == "") {
+		return in, core.Invalid("email", "or `external_id` is required, and not both")
+	}
+	org := c.Principal.Org.ID
+	existing, err := cs.writer().hold(ctx, c, &write{Plan: Plan{Claim: in.claim()}})
+	if err != nil || existing == nil || existing.Status == Archived {
+		return in, err
+	}
+	inForce, err := cs.consents().liveConsent(ctx, org, *existing)
+	if err != nil {
+		return in, err
+	}
+	if in.left = &inForce; topics.HasOptOut(inForce) || existing.Stub {
+		return in, nil
+	}
+	if in.note, err = cs.writer().note(ctx, org, existing.ID, ""); err != nil {
+		return in, err
+	}
+	err = cs.Account.DeleteContact(ctx, org, existing.Email)
+	if sending.IsAbsent(err) {
+		return in, nil // the account does not have the address
+	}
+	return in, topics.Unavailable(err)
+}
+
+func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchivedContact, error) {
+	org := c.Principal.Org.ID
+	contact, _, err := in.claim().Find(ctx, cs.Store, org)
+	if core.IsNotFound(err) {
+		return ArchivedContact{Summary: "There is no such contact; nothing was done."}, nil
+	}
+	if err != nil {
+		return ArchivedContact{}, err
+	}
+	c.About(contact.ID)
+	if contact.Status == Archived {
+		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
+	}
+	if err := cs.writer().dropNote(ctx, org, in.note); err != nil {
+		return ArchivedContact{}, err
+	}
+	now := cs.Clock() // the same clock as in applyMembership
+	if in.left != nil {
+		contact = contact.WithConsent(*in.left)
+	}
+	contact.Status, contact.UpdatedAt = Archived, now
+	if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
+		return ArchivedContact{}, err
+	}
+	left, err := cs.Lists.LeaveAll(ctx, org, contact.ID, now)
+	if err != nil {
+		return ArchivedContact{}, err
+	}
+	if err := cs.Visitors.DeleteVisitorID(ctx, org, contact.ID); err != nil {
+		return ArchivedContact{}, err
+	}
+	return ArchivedContact{Archived: true, Summary: archivedSummary(left)}, cs.reportChanged(ctx, org, contact.ID)
+}
+
+// claim returns the one name that the call gave.
+func (in ArchiveContactIn) claim() Claim { return Claim{Email: in.Email, ExternalID: in.ExternalID} }
+
+func archivedSummary(lists int) string {
+	return "The contact is archived, is no longer mailable and left " + countOf(lists, "list") + ". Its address, external id, attributes and opt-outs are kept."
+}

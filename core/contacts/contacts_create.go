@@ -1,0 +1,78 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// CreateContactIn is a new contact. Members that are absent take their defaults.
+type CreateContactIn struct {
+	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
+	Stated
+	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
+
+	write *write
+}
+
+func (cs *Contacts) contactsCreate() core.Operation {
+	return core.Declare(core.Op[CreateContactIn, ContactWritten]{
+		Name:    "contacts_create",
+		Title:   "Create a contact",
+		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use with the attributes given here and the opt-outs it left with, and one that so far only the sending account or activities knew is filled. The sending account is written first.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Prepare: cs.prepareCreate,
+		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
+			written, err := cs.writer().store(ctx, c, in.write)
+			written.Result = "created" // also for a shell or an archived contact: the caller asked for a creation
+			return written, err
+		},
+	})
+}
+
+func (cs *Contacts) prepareCreate(ctx context.Context, c *core.Call, in CreateContactIn) (CreateContactIn, error) {
+	org := c.Principal.Org.ID
+	plan := Plan{
+		Way: Creating, Claim: Claim{Email: in.Email},
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
+	}
+	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
+		return in, err
+	}
+	var err error
+	if plan.Lists, err = cs.Lists.Directed(ctx, org, in.Lists); err != nil {
+		return in, err
+	}
+	in.write = &write{Plan: plan}
+	return in, cs.writer().push(ctx, c, in.write)
+}
+
+// checkPlan checks a plan's attributes against the registry and its choices against the
+// account's topics, and converts the attributes to their types. A value that the
+// registry no longer accepts passes if the contact already has it, so that a caller may
+// write back what it read.
+func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
+	if len(p.Attributes) > 0 {
+		r, err := wr.readRegistry(ctx, org)
+		if err != nil {
+			return err
+		}
+		coerced, err := r.Coerce(p.Attributes, nil)
+		if err != nil {
+			if held, _, errFind := p.find(ctx, wr.Store, org); errFind == nil && held != nil {
+				coerced, err = r.Coerce(p.Attributes, held.Attributes)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		p.Attributes = coerced
+	}
+	return wr.consents().knownTopics(ctx, org, p.Topics)
+}

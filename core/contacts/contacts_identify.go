@@ -1,0 +1,146 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// IdentifyContactIn names the visitor of a website.
+type IdentifyContactIn struct {
+	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
+	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
+
+	write  *write
+	pushed bool // the first half has already written to the account
+}
+
+// Identified is the contact of a visitor.
+type Identified struct {
+	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
+	Result    string `json:"result" jsonschema:"enum=created,enum=existing"`
+	Mailable  bool   `json:"mailable"`
+	// VisitorID appears in the answer and is not stored with it for repeated calls: it
+	// is a credential.
+	VisitorID string `json:"-"`
+}
+
+// IdentifiedView is the answer over REST.
+type IdentifiedView struct {
+	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
+	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Recognizes the contact on your website; the same until the contact is archived. Treat it as a credential."`
+	Result    string `json:"result" jsonschema:"enum=created,enum=existing" jsonschema_description:"Whether the call made the contact."`
+	Mailable  bool   `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
+}
+
+// RESTView returns the answer with the visitor id.
+func (i Identified) RESTView() IdentifiedView {
+	return IdentifiedView{ContactID: i.ContactID, VisitorID: i.VisitorID, Result: i.Result, Mailable: i.Mailable}
+}
+
+func (cs *Contacts) contactsIdentify() core.Operation {
+	return core.Declare(core.Op[IdentifyContactIn, Identified]{
+		Name:  "contacts_identify",
+		Title: "Identify a website visitor",
+		Purpose: "Finds the contact by address, external id or both, creates it when the address is new, and gives it a visitor id, the same at every call. " +
+			"Call it from your server when somebody signs in to your website. An archived contact is refused with `conflict`. It changes no consent.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Prepare: cs.prepareIdentify,
+		Do:      cs.identify,
+		Recall: func(ctx context.Context, c *core.Call, out Identified) (Identified, error) {
+			var err error
+			out.VisitorID, err = cs.visitors().visitorID(ctx, c.Principal.Org.ID, out.ContactID)
+			if err == nil && out.VisitorID == "" {
+				err = core.Conflict("The visitor id that this call issued was revoked since.", "Call again with a fresh idempotency key for a new one.")
+			}
+			return out, err
+		},
+	})
+}
+
+// prepareIdentify calls the account only if the write changes something. A visitor whose
+// names are known gets an answer even while the account is unavailable.
+func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
+	if in.Email == "" && in.ExternalID == "" {
+		missing := core.Invalid("email", "or `external_id` is required")
+		missing.Status = 400 // a body without a name is a malformed request
+		return in, missing
+	}
+	org := c.Principal.Org.ID
+	in.write = &write{Plan: Plan{Way: Identifying, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID}}}
+	existing, err := in.write.existing(ctx, cs.Store, org)
+	if err != nil || existing != nil && in.isKnownAs(*existing) {
+		return in, err
+	}
+	in.pushed = true
+	return in, cs.writer().push(ctx, c, in.write)
+}
+
+// errArchivedVisitor returns the conflict for a visitor whose contact is archived. The
+// contact was archived on purpose, and signing in does not state consent.
+func errArchivedVisitor() *core.Error {
+	return core.Conflict("The contact is archived, and identifying a visitor does not bring it back.",
+		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
+}
+
+// isKnownAs reports whether the contact is in use and has the names given. It is false
+// for a shell: the write must turn it into a contact that no move drops.
+func (in IdentifyContactIn) isKnownAs(c Contact) bool {
+	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
+}
+
+// findVisitor returns the contact of a visitor. It refuses names that belong to two
+// contacts, because a visit does not move a contact to another one's name.
+func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string) (Contact, error) {
+	if cl.ExternalID == "" {
+		return store.ContactByEmail(ctx, org, cl.Email)
+	}
+	byID, err := store.ContactByExternalID(ctx, org, cl.ExternalID)
+	if cl.Email == "" || err != nil && !core.IsNotFound(err) {
+		return byID, err
+	}
+	byEmail, errEmail := store.ContactByEmail(ctx, org, cl.Email)
+	switch {
+	case errEmail != nil && !core.IsNotFound(errEmail):
+		return Contact{}, errEmail
+	case err == nil && (errEmail != nil || byEmail.ID != byID.ID):
+		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "Another contact than the one with this address has this external id."}
+	case errEmail == nil && byEmail.ExternalID != nil && *byEmail.ExternalID != cl.ExternalID:
+		return Contact{}, &core.Error{Code: core.CodeExternalIDConflict, Message: "The contact with this address has another external id."}
+	}
+	return byEmail, errEmail
+}
+
+func (cs *Contacts) identify(ctx context.Context, c *core.Call, in IdentifyContactIn) (Identified, error) {
+	org := c.Principal.Org.ID
+	existing, err := in.write.existing(ctx, cs.Store, org)
+	if err != nil {
+		return Identified{}, err
+	}
+	found := Identified{Result: "existing"}
+	switch {
+	case existing != nil && existing.Status == Archived:
+		return Identified{}, errArchivedVisitor()
+	case existing != nil && in.isKnownAs(*existing):
+		found.ContactID, found.Mailable = existing.ID, existing.judged().Mailable
+		c.About(existing.ID)
+	case !in.pushed:
+		return Identified{}, &core.Error{
+			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "The contact was renamed at the same moment.",
+		}
+	default:
+		written, err := cs.writer().store(ctx, c, in.write)
+		if err != nil {
+			return Identified{}, lostRace(err)
+		}
+		found.ContactID, found.Mailable = written.Contact.ID, written.Contact.Mailable
+		if written.WasCreated() {
+			found.Result = "created"
+		}
+	}
+	found.VisitorID, err = cs.visitors().issueVisitorID(ctx, org, found.ContactID, c.Now)
+	return found, err
+}

@@ -1,0 +1,94 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// LookupContactIn names the contact to read, by exactly one of its names.
+type LookupContactIn struct {
+	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`
+	ContactID  string `json:"contact_id,omitempty" only:"agent" jsonschema:"format=uuid" jsonschema_description:"Id of the contact."`
+
+	found Contact
+}
+
+// FoundContact is one contact with all its details. Only AgentView returns the last two
+// fields.
+type FoundContact struct {
+	Contact   Contact
+	VisitorID string
+	Segments  int
+}
+
+// LookupView is a contact as an agent sees it.
+type LookupView struct {
+	Contact      Contact `json:"contact"`
+	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
+	VisitorID    string  `json:"visitor_id,omitempty" voice:"ours" jsonschema_description:"Recognizes the contact on your website. Treat it as a credential."`
+	Segments     int     `json:"segments_count" jsonschema_description:"How many segments the contact is in."`
+}
+
+// RESTView returns the contact alone.
+func (f FoundContact) RESTView() Contact { return f.Contact }
+
+// AgentView returns the contact with what a model needs to inform its user.
+func (f FoundContact) AgentView() LookupView {
+	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact), VisitorID: f.VisitorID, Segments: f.Segments}
+}
+
+func (cs *Contacts) contactsLookup() core.Operation {
+	return core.Declare(core.Op[LookupContactIn, FoundContact]{
+		Name:  "contacts_lookup",
+		Title: "Look up a contact",
+		Purpose: "Reads one contact by whole address, external id or contact id, archived ones too. " +
+			"Use it before changing a contact or to answer about one person. " +
+			"Returns `status`, attributes, topic choices, opt-out and lists, with consent as the account has it now. It does not search.",
+		Effect:  core.Reads,
+		Cost:    core.Light,
+		Scopes:  []core.Scope{core.ContactsView},
+		Prepare: cs.prepareLookup,
+		Do:      cs.lookup,
+	})
+}
+
+func (cs *Contacts) lookup(ctx context.Context, c *core.Call, in LookupContactIn) (FoundContact, error) {
+	found := FoundContact{Contact: in.found}
+	if c.Surface != core.Agent {
+		return found, nil
+	}
+	org, err := c.Principal.Org.ID, error(nil)
+	if found.VisitorID, err = cs.visitors().visitorID(ctx, org, in.found.ID); err != nil || cs.SegmentsOf == nil {
+		return found, err
+	}
+	found.Segments, err = cs.SegmentsOf(ctx, org, in.found.ID)
+	return found, err
+}
+
+func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupContactIn) (LookupContactIn, error) {
+	org := c.Principal.Org.ID
+	found, err := cs.find(ctx, org, in)
+	if err != nil {
+		return in, err
+	}
+	consent, err := cs.consents().liveConsent(ctx, org, found)
+	if err != nil {
+		return in, err
+	}
+	in.found = found.WithConsent(consent)
+	return in, nil
+}
+
+func (cs *Contacts) find(ctx context.Context, org string, in LookupContactIn) (Contact, error) {
+	switch {
+	case in.Email != "" && in.ExternalID == "" && in.ContactID == "":
+		return cs.Store.ContactByEmail(ctx, org, in.Email)
+	case in.ExternalID != "" && in.Email == "" && in.ContactID == "":
+		return cs.Store.ContactByExternalID(ctx, org, in.ExternalID)
+	case in.ContactID != "" && in.Email == "" && in.ExternalID == "":
+		return cs.Store.ContactByID(ctx, org, in.ContactID)
+	}
+	return Contact{}, core.Invalid("email", "or `external_id` or `contact_id` is required, exactly one of them")
+}

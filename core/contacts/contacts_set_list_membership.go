@@ -1,0 +1,87 @@
+package contacts
+
+import (
+	"context"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+)
+
+// SetListMembershipIn names a contact, the lists it joins and the lists it leaves.
+type SetListMembershipIn struct {
+	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id, address or external id."`
+	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
+	Remove  []string `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to leave."`
+
+	edit *lists.Change
+}
+
+// ListsOfContact has the lists that a contact is on.
+type ListsOfContact struct {
+	Lists []lists.Ref `json:"lists"`
+}
+
+// SetListMembership returns the operation contacts_set_list_membership. The catalogue has
+// it after the bulk writes.
+func (cs *Contacts) SetListMembership() core.Operation {
+	return core.Declare(core.Op[SetListMembershipIn, ListsOfContact]{
+		Name:  "contacts_set_list_membership",
+		Title: "Put a contact on lists",
+		Purpose: "Puts one contact on static lists and takes it off others. Use it after contacts_lookup and lists_list. " +
+			"Returns all lists the contact is on then. It creates no list and does not change consent or segments.",
+		Effect: core.Writes,
+		Scopes: []core.Scope{core.ContactsManage, core.ListsView},
+		Writes: core.OneContact,
+		Replay: core.ReplayUntilNextWrite,
+		Prepare: func(ctx context.Context, c *core.Call, in SetListMembershipIn) (SetListMembershipIn, error) {
+			var err error
+			in.edit, err = cs.Lists.AddAndRemove(ctx, c.Principal.Org.ID, "", in.Add, in.Remove)
+			return in, err
+		},
+		Do: cs.setListMembership,
+	})
+}
+
+func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetListMembershipIn) (ListsOfContact, error) {
+	org := c.Principal.Org.ID
+	contact, err := cs.named(ctx, org, in.Contact)
+	if err != nil {
+		return ListsOfContact{}, err
+	}
+	if len(in.Add)+len(in.Remove) == 0 {
+		return ListsOfContact{}, core.Invalid("add", "or `remove` is required")
+	}
+	if contact.Status == Archived {
+		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
+	}
+	c.About(contact.ID)
+	if contact.Shell { // a caller has now written it
+		if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
+			return ListsOfContact{}, err
+		}
+	}
+	on, err := cs.Lists.ApplyChange(ctx, org, contact.ID, contact.Lists, in.edit)
+	if err != nil {
+		return ListsOfContact{}, err
+	}
+	return ListsOfContact{Lists: on}, cs.reportChanged(ctx, org, contact.ID)
+}
+
+// named returns the contact with this address or external id. If the text fits both, the
+// contact with the address wins.
+func (cs *Contacts) named(ctx context.Context, org, name string) (Contact, error) {
+	finders := []func(context.Context, string, string) (Contact, error){cs.Store.ContactByExternalID}
+	if strings.Contains(name, "@") {
+		finders = append([]func(context.Context, string, string) (Contact, error){cs.Store.ContactByEmail}, finders...)
+	}
+	if core.IsID(name) {
+		finders = append([]func(context.Context, string, string) (Contact, error){cs.Store.ContactByID}, finders...)
+	}
+	for _, find := range finders {
+		if c, err := find(ctx, org, name); !core.IsNotFound(err) {
+			return c, err
+		}
+	}
+	return Contact{}, core.NotFound("contact")
+}

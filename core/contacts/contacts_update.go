@@ -1,0 +1,52 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// UpdateContactIn changes parts of a contact, as a merge patch (RFC 7396) does.
+type UpdateContactIn struct {
+	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	Stated
+	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
+
+	write *write
+}
+
+func (cs *Contacts) contactsUpdate() core.Operation {
+	return core.Declare(core.Op[UpdateContactIn, ContactWritten]{
+		Name:    "contacts_update",
+		Title:   "Change a contact",
+		Purpose: "Changes the named parts of an existing contact and leaves the rest. It does not create contacts and does not take archived ones back into use.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Prepare: cs.prepareUpdate,
+		Do: func(ctx context.Context, c *core.Call, in UpdateContactIn) (ContactWritten, error) {
+			return cs.writer().store(ctx, c, in.write)
+		},
+	})
+}
+
+func (cs *Contacts) prepareUpdate(ctx context.Context, c *core.Call, in UpdateContactIn) (UpdateContactIn, error) {
+	org := c.Principal.Org.ID
+	plan := Plan{
+		Way: Updating, Claim: Claim{Email: in.Email},
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
+	}
+	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
+		return in, err
+	}
+	var err error
+	if plan.Lists, err = cs.Lists.Directed(ctx, org, in.Lists); err != nil {
+		return in, err
+	}
+	in.write = &write{Plan: plan}
+	return in, cs.writer().push(ctx, c, in.write)
+}

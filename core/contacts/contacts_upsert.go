@@ -1,0 +1,88 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// UpsertContactIn names a contact by address, external id or both, with the changes to
+// it.
+type UpsertContactIn struct {
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
+	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
+	Stated
+	IssueVisitorID bool `json:"issue_visitor_id,omitempty" jsonschema_description:"Give the contact a visitor id for your website, if it has none."`
+
+	write *write
+}
+
+// Upserted is the result of a contact write, for an agent.
+type Upserted struct {
+	Contact      Contact `json:"contact"`
+	Result       string  `json:"result" jsonschema:"enum=created,enum=updated,enum=reactivated"`
+	VisitorID    string  `json:"visitor_id,omitempty" voice:"ours" jsonschema_description:"Recognizes the contact on your website. Treat it as a credential."`
+	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
+}
+
+// AgentView returns the result with what a model needs to inform its user.
+func (w ContactWritten) AgentView() Upserted {
+	return Upserted{Contact: w.Contact, Result: w.Result, VisitorID: w.VisitorID, MailableNote: mailableNote(w.Contact)}
+}
+
+func (cs *Contacts) contactsUpsert() core.Operation {
+	return core.Declare(core.Op[UpsertContactIn, ContactWritten]{
+		Name:  "contacts_upsert",
+		Title: "Create or change a contact",
+		Purpose: "Creates a contact, or changes the named parts of one. Use it to store a person, set attributes or record topic choices; " +
+			"audience_get_schema has the names. Returns the contact and whether it was created, updated or reactivated. " +
+			"It sends no mail and puts nobody on a list.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Replay:  core.ReplayUntilNextWrite,
+		Prepare: cs.prepareUpsert,
+		Do:      cs.upsert,
+		Recall:  cs.recallVisitor,
+	})
+}
+
+func (cs *Contacts) prepareUpsert(ctx context.Context, c *core.Call, in UpsertContactIn) (UpsertContactIn, error) {
+	if in.Email == "" && in.ExternalID == "" {
+		return in, core.Invalid("email", "or `external_id` is required")
+	}
+	org := c.Principal.Org.ID
+	plan := Plan{
+		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Bound: true},
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
+	}
+	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
+		return in, err
+	}
+	in.write = &write{Plan: plan}
+	return in, cs.writer().push(ctx, c, in.write)
+}
+
+func (cs *Contacts) upsert(ctx context.Context, c *core.Call, in UpsertContactIn) (ContactWritten, error) {
+	written, err := cs.writer().store(ctx, c, in.write)
+	if err != nil {
+		return ContactWritten{}, lostRace(err)
+	}
+	show := cs.visitors().visitorID
+	if in.IssueVisitorID {
+		show = func(ctx context.Context, org, contactID string) (string, error) {
+			return cs.visitors().issueVisitorID(ctx, org, contactID, c.Now)
+		}
+	}
+	written.VisitorID, err = show(ctx, c.Principal.Org.ID, written.Contact.ID)
+	return written, err
+}
+
+func (cs *Contacts) recallVisitor(ctx context.Context, c *core.Call, written ContactWritten) (ContactWritten, error) {
+	var err error
+	written.VisitorID, err = cs.visitors().visitorID(ctx, c.Principal.Org.ID, written.Contact.ID)
+	return written, err
+}

@@ -1,0 +1,59 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/core/topics"
+)
+
+// UpsertByExternalIDIn has the changes to the contact with an external id. If no contact
+// has the id, it is the contact to create.
+type UpsertByExternalIDIn struct {
+	ExternalID       string         `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization. Percent-encode it in the path."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. Another one than the contact has moves the contact to it; left out, the address stays."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	Stated
+	Lists            *lists.Names `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
+	RebindExternalID bool         `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
+	ReadBack
+
+	write *write
+}
+
+func (cs *Contacts) contactsUpsertByExternalID() core.Operation {
+	return core.Declare(core.Op[UpsertByExternalIDIn, ContactWritten]{
+		Name:  "contacts_upsert_by_external_id",
+		Title: "Create or change a contact by external id",
+		Purpose: "Creates the contact with this external id, or changes the parts named of the one that has it. " +
+			"A contact that has the address and no external id gets this one, and an archived contact is taken back into use. " +
+			"It takes the body that a read of the contact returned, as contacts_replace does. Unlike contacts_replace it does not clear what is left out.",
+		Effect:  core.Writes,
+		Scopes:  []core.Scope{core.ContactsManage},
+		Writes:  core.OneContact,
+		Prepare: cs.prepareUpsertByExternalID,
+		Do: func(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (ContactWritten, error) {
+			written, err := cs.writer().store(ctx, c, in.write)
+			return written, lostRace(err)
+		},
+	})
+}
+
+func (cs *Contacts) prepareUpsertByExternalID(ctx context.Context, c *core.Call, in UpsertByExternalIDIn) (UpsertByExternalIDIn, error) {
+	org := c.Principal.Org.ID
+	plan := Plan{
+		Way: Upserting, Claim: Claim{Email: in.Email, ExternalID: in.ExternalID, Rebind: in.RebindExternalID}, Read: &in.ReadBack,
+		Attributes: in.Attributes, Topics: in.TopicPreferences, Stated: in.Stated,
+	}
+	if err := cs.writer().checkPlan(ctx, org, &plan); err != nil {
+		return in, err
+	}
+	var err error
+	if plan.Lists, err = cs.Lists.ExactlyNamed(ctx, org, "lists", in.Lists); err != nil {
+		return in, err
+	}
+	in.write = &write{Plan: plan}
+	return in, cs.writer().push(ctx, c, in.write)
+}

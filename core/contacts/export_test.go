@@ -1,0 +1,20 @@
+package contacts
+
+// PlanIn returns the plan that Prepare left in the input of a write.
+func PlanIn(in any) Plan {
+	switch in := in.(type) {
+	case CreateContactIn:
+		return in.write.Plan
+	case ReplaceContactIn:
+		return in.write.Plan
+	case UpdateContactIn:
+		return in.write.Plan
+	case UpsertContactIn:
+		return in.write.Plan
+	case UpsertByExternalIDIn:
+		return in.write.Plan
+	case IdentifyContactIn:
+		return in.write.Plan
+	}
+	panic("no write of a contact")
+}

@@ -1,0 +1,110 @@
+package contacts
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// Claim names a contact by external id, by address or by both, in a write that may
+// create it, move it to the address or give it the id. External ids are compared byte
+// for byte and are unique in an organization, archived contacts included.
+type Claim struct {
+	Email, ExternalID string
+	// Rebind allows the write to replace the external id that the address's contact has.
+	Rebind bool
+	// Bound is true in a write that cannot rebind, so that no error message advises it.
+	Bound bool
+}
+
+// contactFinder is the part of [Store] that resolves a claim.
+type contactFinder interface {
+	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
+	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
+}
+
+// Find looks up the external id first, then the address. It refuses a claim whose names
+// contradict each other. shell is the id of a shell at the address that the contact
+// moves to; the write may drop it.
+func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
+	if cl.ExternalID == "" {
+		c, err := store.ContactByEmail(ctx, org, cl.Email)
+		return c, "", err
+	}
+	byID, err := store.ContactByExternalID(ctx, org, cl.ExternalID)
+	if cl.Email == "" || err != nil && !core.IsNotFound(err) {
+		return byID, "", err
+	}
+	if err == nil && EmailKey(byID.Email) == EmailKey(cl.Email) {
+		return byID, "", nil
+	}
+	byEmail, errEmail := store.ContactByEmail(ctx, org, cl.Email)
+	switch {
+	case errEmail != nil && !core.IsNotFound(errEmail):
+		return Contact{}, "", errEmail
+	case core.IsNotFound(err) && errEmail == nil:
+		return byEmail, "", cl.mayTake(byEmail)
+	case core.IsNotFound(err):
+		return Contact{}, "", err
+	case errEmail != nil:
+		return byID, "", nil
+	case byEmail.Shell:
+		return byID, byEmail.ID, nil
+	}
+	taken := &core.Error{Code: core.CodeContactEmailTaken, Message: "The contact with this external id cannot get this address: another contact has it."}
+	return Contact{}, "", taken.WithCall("contacts_lookup", map[string]any{"external_id": cl.ExternalID})
+}
+
+// mayTake fails with contact_external_id_mismatch if the contact that has the address
+// has another external id.
+func (cl Claim) mayTake(incumbent Contact) error {
+	if cl.Rebind || incumbent.ExternalID == nil || *incumbent.ExternalID == cl.ExternalID {
+		return nil
+	}
+	next := "" // use the advice of the catalogue
+	if cl.Bound {
+		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
+			"To give it another one, use the API's route by external id, which can rebind."
+	}
+	return &core.Error{
+		Code: core.CodeContactExternalIDMismatch, Next: next,
+		Message: "The contact with this address has another external id.",
+		Extra: map[string]any{
+			"incumbent_external_id": *incumbent.ExternalID,
+			"incumbent_archived":    incumbent.Status == Archived,
+		},
+		Call: &core.NextCall{Operation: "contacts_lookup", Arguments: map[string]any{"external_id": *incumbent.ExternalID}},
+	}
+}
+
+// apply returns the contact with the claimed address and external id. A nil existing
+// means a new contact, which needs an address.
+func (cl Claim) apply(existing *Contact) (Contact, error) {
+	if existing == nil && cl.Email == "" {
+		return Contact{}, &core.Error{Code: core.CodeUnknownExternalID, Message: "No contact has this external id, and no address was given to create one."}
+	}
+	changed := Contact{}
+	if existing != nil {
+		changed = *existing
+	}
+	if cl.Email != "" {
+		changed.Email = addressed(cl.Email)
+	}
+	if cl.ExternalID != "" {
+		changed.ExternalID = &cl.ExternalID
+	}
+	return changed, nil
+}
+
+// lostRace turns a conflict about a name into contact_claim_race: the name was free in
+// Prepare, and another process took it before Do.
+func lostRace(err error) error {
+	if !core.IsConflict(err) {
+		return err
+	}
+	return &core.Error{
+		Code: core.CodeContactClaimRace, RetryAfter: time.Second, Err: err,
+		Message: "Another write claimed the address or the external id at the same moment.",
+	}
+}

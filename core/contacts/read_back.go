@@ -1,0 +1,60 @@
+package contacts
+
+import (
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// ReadBack has the members of a contact that a read shows and no write sets. A PUT
+// accepts them, so that a caller can change the body of a GET and send it back. They
+// must equal the contact's, except for derived ones, which may have changed since the
+// read.
+type ReadBack struct {
+	ID        string        `json:"id,omitempty" jsonschema:"format=uuid" jsonschema_description:"As a read showed it; another id is refused."`
+	Status    ContactStatus `json:"status,omitempty" jsonschema:"enum=active,enum=archived" jsonschema_description:"active, which the contact is after the write; archived is refused."`
+	Mailable  *bool         `json:"mailable,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
+	CreatedAt *time.Time    `json:"created_at,omitempty" jsonschema:"nullable" jsonschema_description:"As a read showed it; another time is refused."`
+	UpdatedAt *time.Time    `json:"updated_at,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
+
+	// externalID is the external id that a read showed, in a write that names the
+	// contact by address.
+	externalID *string
+}
+
+// differences returns a fault for each member that differs from the contact's. existing
+// is nil for a contact that the write creates.
+func (r ReadBack) differences(existing *Contact) []core.FieldError {
+	var faults []core.FieldError
+	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
+	switch {
+	case r.ID == "":
+	case existing == nil:
+		fault("id", "belongs to no contact with this name, and a new contact gets an id of its own; leave it out")
+	case r.ID != existing.ID:
+		fault("id", "is not the id of this contact, which never changes; leave it out")
+	}
+	if r.Status == Archived {
+		fault("status", "is archived, and the contact is active after this write; send active or leave it out, and archive with DELETE")
+	}
+	switch {
+	case r.CreatedAt == nil:
+	case existing == nil:
+		fault("created_at", "is the time of no contact with this name, and a new contact gets the present one; leave it out")
+	case !r.CreatedAt.Equal(existing.CreatedAt):
+		fault("created_at", "is not when this contact was created, which never changes; leave it out")
+	}
+	if r.externalID != nil && (existing == nil || existing.ExternalID == nil || *existing.ExternalID != *r.externalID) {
+		fault("external_id", "is not the external id of this contact; leave it out, or give it one with PUT /v1/contacts/by-external-id/{external_id}")
+	}
+	return faults
+}
+
+// check fails with validation_failed for the members that differ from the contact's.
+func (r ReadBack) check(existing *Contact) error {
+	faults := r.differences(existing)
+	if faults == nil {
+		return nil
+	}
+	return core.InvalidFields(faults...)
+}

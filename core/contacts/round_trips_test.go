@@ -1,0 +1,163 @@
+package contacts_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// wire is a proxy between the product and PostgreSQL. It records each round trip that
+// the product waits for, by the beginning of its SQL.
+type wire struct {
+	mu    sync.Mutex
+	trips []string
+}
+
+// wiretapped returns the URL of a new database, reached through the wire.
+func wiretapped(t *testing.T) (*wire, string) {
+	t.Helper()
+	u, err := url.Parse(storagetest.PostgresURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, address := "tcp", u.Host
+	q := u.Query()
+	if folder := q.Get("host"); folder != "" {
+		network, address = "unix", folder+"/.s.PGSQL.5432"
+		q.Del("host")
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	w := &wire{}
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial(network, address)
+			if err != nil {
+				_ = client.Close()
+				return
+			}
+			go func() { _, _ = io.Copy(client, server); _ = client.Close() }()
+			go func() { _ = w.read(client, server); _ = server.Close() }()
+		}
+	}()
+	u.Host, u.RawQuery = listener.Addr().String(), q.Encode()
+	return w, u.String()
+}
+
+// read forwards what the client sends (PostgreSQL's message flow, protocol 3.0).
+func (w *wire) read(client io.Reader, server io.Writer) error {
+	in := bufio.NewReader(client)
+	texts, last := map[string]string{}, ""
+	for first := true; ; first = false {
+		var kind byte
+		if !first { // the first message of a connection has no type
+			var err error
+			if kind, err = in.ReadByte(); err != nil {
+				return err
+			}
+		}
+		header := make([]byte, 4)
+		if _, err := io.ReadFull(in, header); err != nil {
+			return err
+		}
+		body := make([]byte, binary.BigEndian.Uint32(header)-4)
+		if _, err := io.ReadFull(in, body); err != nil {
+			return err
+		}
+		names := bytes.SplitN(body, []byte{0}, 3)
+		switch kind {
+		case 'P': // parse: the statement's name, its SQL
+			texts[string(names[0])], last = string(names[1]), "prepare "+string(names[1])
+		case 'B': // bind: the portal, the statement's name
+			last = texts[string(names[1])]
+		case 'Q':
+			w.note(string(names[0]))
+		case 'S': // sync: what came before it is answered
+			w.note(last)
+		}
+		message := append(header, body...)
+		if !first {
+			message = append([]byte{kind}, message...)
+		}
+		if _, err := server.Write(message); err != nil {
+			return err
+		}
+	}
+}
+
+func (w *wire) note(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text = strings.Join(strings.Fields(text), " ")
+	w.trips = append(w.trips, text[:min(len(text), 90)])
+}
+
+// noted returns the round trips since the last call.
+func (w *wire) noted() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.trips
+	w.trips = nil
+	return all
+}
+
+// TestRoundTripsOfAContactWrite checks how often a write of one contact waits for
+// PostgreSQL, in total and inside its transaction. A change that adds a round trip has
+// to change the number here.
+func TestRoundTripsOfAContactWrite(t *testing.T) {
+	t.Parallel()
+	w, address := wiretapped(t)
+	db := storagetest.Open(t, storage.Config{URL: address})
+	if err := db.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b := setupOn(t, db)
+	for _, write := range []struct {
+		surface         core.Surface
+		name, arguments string
+		all, inside     int // inside from BEGIN to COMMIT
+	}{
+		{core.Agent, "contacts_upsert", `{"email":"%@example.com","attributes":{"plan":"pro","age":4}}`, 10, 8},
+		{core.Agent, "contacts_upsert", `{"email":"ann@example.com","external_id":"ann","attributes":{"age":%}}`, 11, 8},
+		{core.REST, "contacts_create", `{"email":"c%@example.com","attributes":{"plan":"pro"}}`, 9, 7},
+		{core.REST, "contacts_update", `{"email":"ann@example.com","attributes":{"age":%}}`, 10, 7},
+		{core.REST, "contacts_replace", `{"email":"ann@example.com","attributes":{"age":%}}`, 10, 7},
+	} {
+		b.Surface = write.surface
+		// A connection prepares a statement when it first runs it, so the first calls
+		// have more round trips.
+		for _, n := range []string{"1", "2", "3"} {
+			b.Want(t, write.name, strings.ReplaceAll(write.arguments, "%", n))
+		}
+		w.noted()
+		b.Want(t, write.name, strings.ReplaceAll(write.arguments, "%", "4"))
+		trips := w.noted()
+		inside := 0
+		for i, trip := range trips {
+			if strings.HasPrefix(trip, "BEGIN") {
+				inside = len(trips) - i
+			}
+		}
+		if len(trips) != write.all || inside != write.inside {
+			t.Errorf("%s(%s): %d round trips, want %d; from BEGIN on %d, want %d:\n%s",
+				write.name, write.arguments, len(trips), write.all, inside, write.inside, strings.Join(trips, "\n"))
+		}
+	}
+}

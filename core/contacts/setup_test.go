@@ -1,0 +1,19 @@
+package contacts_test
+
+import (
+	"testing"
+
+	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// bundle is a world with the steps of these tests.
+type bundle struct{ *contactstest.World }
+
+func setup(t *testing.T) bundle { return setupOn(t, storagetest.SQLite(t)) }
+
+func setupOn(t *testing.T, db *storage.DB) bundle {
+	t.Helper()
+	return bundle{contactstest.New(t, db)}
+}

@@ -1,0 +1,91 @@
+package contacts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+)
+
+// A visitor id identifies a contact on the customer's website. It is a credential: its
+// holder can act as the contact there. The database stores its hash, to find the
+// contact, and the id itself only sealed. It has 130 random bits.
+const (
+	visitorPrefix   = "vis_"
+	visitorAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+	visitorLength   = 26
+	visitorPurpose  = "visitor id"
+)
+
+// siteIdentified is the activity that the first issue of an id records.
+const siteIdentified = "site_identified"
+
+func mintVisitorID() string {
+	random := make([]byte, visitorLength)
+	_, _ = rand.Read(random) // never fails; see crypto/rand
+	for i, b := range random {
+		random[i] = visitorAlphabet[int(b)%len(visitorAlphabet)] // 32 letters: each is equally likely
+	}
+	return visitorPrefix + string(random)
+}
+
+func isVisitorID(s string) bool {
+	letters, ok := strings.CutPrefix(s, visitorPrefix)
+	return ok && len(letters) == visitorLength && strings.Trim(letters, visitorAlphabet) == ""
+}
+
+func hashOfVisitorID(id string) []byte {
+	sum := sha256.Sum256([]byte(id))
+	return sum[:]
+}
+
+// visitors issues visitor ids and reads them.
+type visitors struct{ *Config }
+
+// visitorID returns the id that the contact has, "" when it has none.
+func (v visitors) visitorID(ctx context.Context, org, contactID string) (string, error) {
+	held, err := v.Visitors.VisitorID(ctx, org, contactID)
+	if core.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", err
+	}
+	id, err := v.Sealer.Open(visitorPurpose, org+"/"+contactID, held.Sealed)
+	if err != nil {
+		return "", fmt.Errorf("visitor id of contact %s: %w", contactID, err)
+	}
+	return string(id), nil
+}
+
+// issueVisitorID returns the contact's visitor id, and creates one if there is none. It
+// must run in the transaction of a write that locks the contact.
+func (v visitors) issueVisitorID(ctx context.Context, org, contactID string, now time.Time) (string, error) {
+	id, err := v.visitorID(ctx, org, contactID)
+	if id != "" || err != nil {
+		return id, err
+	}
+	id = mintVisitorID()
+	sealed, err := v.Sealer.Seal(visitorPurpose, org+"/"+contactID, []byte(id))
+	if err != nil {
+		return "", fmt.Errorf("visitor id of contact %s: %w", contactID, err)
+	}
+	err = v.Visitors.InsertVisitorID(ctx, org, VisitorID{ContactID: contactID, Hash: hashOfVisitorID(id), Sealed: sealed, IssuedAt: now})
+	if err != nil || v.Record == nil {
+		return id, err
+	}
+	return id, v.Record(ctx, org, contactID, siteIdentified, now)
+}
+
+// ContactOfVisitor returns the id of the contact that a visitor id was issued for. It
+// fails with core.CodeNotFound for an unknown or revoked visitor id.
+func (cs *Contacts) ContactOfVisitor(ctx context.Context, orgID, visitorID string) (string, error) {
+	if !isVisitorID(visitorID) {
+		return "", core.NotFound("contact")
+	}
+	return cs.Visitors.ContactOfVisitor(ctx, orgID, hashOfVisitorID(visitorID))
+}
