@@ -20,7 +20,7 @@ func (a *Account) Contact(ctx context.Context, _, email string) (sending.Contact
 		if email == "" {
 			return invalid("no address")
 		}
-		return a.onList(ctx, doubtedSoon, func(list string) error {
+		return a.list.use(ctx, doubtedSoon, func(list string) error {
 			out, err := a.api.GetContact(ctx, &sesv2.GetContactInput{ContactListName: &list, EmailAddress: &email})
 			if err == nil {
 				c = contactOf(out)
@@ -47,7 +47,7 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 	var next string
 	err := a.call(ctx, func(ctx context.Context) error {
 		var out *sesv2.ListContactsOutput
-		err := a.onList(ctx, doubtedAtOnce, func(list string) error {
+		err := a.list.use(ctx, doubtedAtOnce, func(list string) error {
 			var err error
 			out, err = a.api.ListContacts(ctx, &sesv2.ListContactsInput{
 				ContactListName: &list, PageSize: aws.Int32(contactsPage), NextToken: nilIfEmpty(token),
@@ -88,7 +88,7 @@ func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) e
 		case code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)):
 			// Another writer created or deleted the contact in between, or the list was
 			// replaced.
-			a.remember("")
+			a.list.store("")
 			return a.putContact(ctx, c)
 		}
 		return err
@@ -99,7 +99,7 @@ func (a *Account) putContact(ctx context.Context, c sending.Contact) error {
 	if c.Email == "" {
 		return invalid("no address")
 	}
-	list, err := a.listName(ctx)
+	list, err := a.list.get(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 		return invalid("no address")
 	}
 	return a.call(ctx, func(ctx context.Context) error {
-		err := a.onList(ctx, doubtedAtOnce, func(list string) error {
+		err := a.list.use(ctx, doubtedAtOnce, func(list string) error {
 			_, err := a.api.DeleteContact(ctx, &sesv2.DeleteContactInput{ContactListName: &list, EmailAddress: &email})
 			return err
 		})

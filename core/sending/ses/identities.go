@@ -3,8 +3,6 @@ package ses
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sesv2"
@@ -14,14 +12,6 @@ import (
 
 // listPage is the provider's largest page of identities and of configuration sets.
 const listPage = 1000
-
-const (
-	// maxRemembered is the most identities of one account in the cache.
-	maxRemembered = 10_000
-	// detailGoodFor is how long the details of an identity are cached. It is shorter
-	// than the time between two syncs.
-	detailGoodFor = 10 * time.Minute
-)
 
 // maxPages ends a listing whose provider returns pages without end.
 const maxPages = 100
@@ -37,7 +27,7 @@ func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity,
 		if err != nil {
 			return err
 		}
-		details, err := a.detailsOf(ctx, listed)
+		details, err := a.details.of(ctx, listed)
 		if err != nil {
 			return err
 		}
@@ -72,76 +62,6 @@ func (a *Account) identityInfos(ctx context.Context) ([]types.IdentityInfo, erro
 		return out.NextToken, nil
 	})
 	return all, err
-}
-
-// identityDetail has the fields of an identity that the listing omits.
-type identityDetail struct {
-	tokens           []string
-	configurationSet string
-	read             time.Time
-}
-
-// detailsOf reads the details of unknown identities first, then those read longest ago.
-// When time runs out, it returns cached details for the latter.
-func (a *Account) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
-	known := a.cachedDetails(listed)
-	names := make([]string, len(listed))
-	for i, info := range listed {
-		names[i] = aws.ToString(info.IdentityName)
-	}
-	slices.SortStableFunc(names, func(x, y string) int { return known[x].read.Compare(known[y].read) })
-	for _, name := range names {
-		was, ok := known[name]
-		if age := a.clock().Sub(was.read); ok && age >= 0 && age < detailGoodFor {
-			continue
-		}
-		if err := a.control.wait(ctx, 1); err != nil {
-			if ok {
-				break
-			}
-			return nil, err
-		}
-		detail, err := a.detail(ctx, name)
-		switch {
-		case sending.IsNotFound(err):
-			delete(known, name)
-		case err != nil:
-			return nil, err
-		default:
-			known[name] = detail
-		}
-	}
-	return known, nil
-}
-
-func (a *Account) cachedDetails(listed []types.IdentityInfo) map[string]identityDetail {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	known := make(map[string]identityDetail, len(listed))
-	for _, info := range listed {
-		if detail, ok := a.details[aws.ToString(info.IdentityName)]; ok {
-			known[aws.ToString(info.IdentityName)] = detail
-		}
-	}
-	return known
-}
-
-func (a *Account) detail(ctx context.Context, name string) (identityDetail, error) {
-	out, err := a.api.GetEmailIdentity(ctx, &sesv2.GetEmailIdentityInput{EmailIdentity: &name})
-	if err != nil {
-		return identityDetail{}, failureOf(ctx, err)
-	}
-	detail := identityDetail{configurationSet: aws.ToString(out.ConfigurationSetName), read: a.clock()}
-	if out.DkimAttributes != nil {
-		detail.tokens = out.DkimAttributes.Tokens
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if len(a.details) >= maxRemembered {
-		clear(a.details)
-	}
-	a.details[name] = detail
-	return detail, nil
 }
 
 // verificationOf maps the provider's five states to three. Not started and temporary

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -60,7 +59,8 @@ const (
 	maxAttempts = 2
 )
 
-// Account is one organization's account. It is safe for concurrent use.
+// Account is one organization's account. It is safe for concurrent use. Its exported
+// methods are those of [sending.Account], one file for each part of the port.
 type Account struct {
 	api      *sesv2.Client
 	identity *accountID
@@ -73,12 +73,8 @@ type Account struct {
 	// changing holds a value while a goroutine changes the topics.
 	changing chan struct{}
 
-	mu       sync.Mutex
-	list     string // the contact list's name, "" while unknown
-	listRead time.Time
-	// details caches identities, so that a listing that ran out of time gets further on
-	// the next try.
-	details map[string]identityDetail
+	list    *listName
+	details *identityDetails
 }
 
 // New returns the account without making a call. It fails when the config is incomplete
@@ -106,15 +102,18 @@ func New(c Config) (*Account, error) {
 	}
 	client := boundClient(c.HTTPClient)
 	tokens := newTokenService(c, client)
+	api := sesv2.New(sesv2.Options{
+		Region: c.Region, BaseEndpoint: address(c.Endpoint), Credentials: credentialsOf(c, tokens), HTTPClient: client,
+		Retryer: c.retryer(), AppID: "mailhelm",
+	})
+	control := newControlPace()
 	return &Account{
-		api: sesv2.New(sesv2.Options{
-			Region: c.Region, BaseEndpoint: address(c.Endpoint), Credentials: credentialsOf(c, tokens), HTTPClient: client,
-			Retryer: c.retryer(), AppID: "mailhelm",
-		}),
+		api:      api,
 		identity: &accountID{known: c.AccountID, ask: tokens},
 		region:   c.Region, clock: c.Clock, timeout: c.CallTimeout,
-		pace: c.pace, control: newControlPace(), details: map[string]identityDetail{},
-		changing: make(chan struct{}, 1),
+		pace: c.pace, control: control, changing: make(chan struct{}, 1),
+		list:    &listName{api: api, clock: c.Clock},
+		details: &identityDetails{api: api, clock: c.Clock, pace: control, known: map[string]identityDetail{}},
 	}, nil
 }
 

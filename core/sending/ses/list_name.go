@@ -1,0 +1,103 @@
+package ses
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sesv2"
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+)
+
+// listGoodFor is how long the contact list's name is cached. An account has one list,
+// which is rarely replaced.
+const listGoodFor = time.Minute
+
+const (
+	// doubtedAtOnce is for deletions and listings, for which a not-found counts as
+	// success or as the end. A not-found from a cached name is always checked against
+	// the current name.
+	doubtedAtOnce = 0
+	// doubtedSoon is for reads. Many of them find nothing, so they must not each cost a
+	// second call.
+	doubtedSoon = 5 * time.Second
+)
+
+// listName reads and caches the name of the account's contact list. It is safe for
+// concurrent use.
+type listName struct {
+	api   *sesv2.Client
+	clock core.Clock
+
+	mu     sync.Mutex
+	name   string // "" while unknown
+	readAt time.Time
+}
+
+// get returns the name of the contact list. It reads the name at most once a
+// minute.
+func (n *listName) get(ctx context.Context) (string, error) {
+	if name, _, ok := n.cached(); ok {
+		return name, nil
+	}
+	return n.read(ctx)
+}
+
+// cached returns the cached name and its age; ok is false when the cache is
+// empty or expired.
+func (n *listName) cached() (name string, age time.Duration, ok bool) { //nolint:nonamedreturns // says which
+	now := n.clock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	age = now.Sub(n.readAt)
+	return n.name, age, n.name != "" && age >= 0 && age < listGoodFor
+}
+
+// use runs do with the name of the contact list. When do fails with NotFound and the
+// cached name is at least as old as doubted, the name is read again. If the name has
+// changed, do runs a second time with the new name.
+func (n *listName) use(ctx context.Context, doubted time.Duration, do func(list string) error) error {
+	name, age, remembered := n.cached()
+	if !remembered {
+		var err error
+		if name, err = n.read(ctx); err != nil {
+			return err
+		}
+	}
+	err := do(name)
+	if !remembered || age < doubted || !sending.IsNotFound(failureOf(ctx, err)) {
+		return err
+	}
+	current, readErr := n.read(ctx)
+	switch {
+	case readErr != nil:
+		return readErr
+	case current == name:
+		return err
+	}
+	return do(current)
+}
+
+func (n *listName) read(ctx context.Context) (string, error) {
+	out, err := n.api.ListContactLists(ctx, &sesv2.ListContactListsInput{})
+	if err != nil {
+		return "", err
+	}
+	if len(out.ContactLists) == 0 {
+		n.store("")
+		return "", &sending.Failure{Kind: sending.NotFound, Err: errors.New("the account has no contact list")}
+	}
+	name := aws.ToString(out.ContactLists[0].ContactListName)
+	n.store(name)
+	return name, nil
+}
+
+func (n *listName) store(list string) {
+	now := n.clock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.name, n.readAt = list, now
+}
