@@ -1,7 +1,6 @@
-// Package oauth is the authorization server: it checks what clients ask of
-// people, issues tokens to registered clients, revokes them, publishes the keys that sign them and the metadata that
-// clients discover it by, and has the verifier with which the resource hosts
-// check what it issued.
+// Package oauth is the authorization server. It checks what clients ask of people, issues
+// tokens to registered clients and revokes them. It publishes the keys that sign tokens
+// and the metadata for discovery. Its verifier checks tokens for the resource hosts.
 //
 // The protocol's plumbing is op.Server of zitadel/oidc, which its authors call
 // experimental; no other package imports it. In front of it stands what it does
@@ -19,7 +18,11 @@
 // What a person allowed is an access.Grant, the root of a family: one code, the
 // refresh tokens that follow each other, and their access tokens (family.go). The
 // pages on which people decide are consent and login; they call
-// [Server.ReadAuthorization], [Server.Approve] and [Server.Deny].
+// [Authorizations.ReadAuthorization], [Authorizations.Approve] and
+// [Authorizations.Deny].
+//
+// It is one package of 2,600 lines because all endpoints share the reading of forms, the
+// refusals and the issuer of tokens, which no other package may use.
 //
 // It does not know users' permissions, keep clients or judge API keys: that is
 // core/access. It does not serve the documents of RFC 9728, which belong to the

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages/mask"
 )
 
 // course is the delivery of a message to one recipient, as its events report it.
@@ -16,7 +17,7 @@ type course struct {
 
 	message Message
 	of      int // how many recipients the message had
-	hide    mask
+	hide    mask.Mask
 	now     time.Time
 }
 
@@ -120,13 +121,13 @@ func (k *course) subject() string {
 	if k.of < 2 {
 		return ""
 	}
-	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quoted(k.hide.address(k.recipient)), k.of)
+	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quoted(k.hide.Address(k.recipient)), k.of)
 }
 
 // quote returns a text of the provider about the event, quoted and clipped, in a sentence of
 // Mailhelm; "" when the event has none.
 func (k *course) quote(e Event, member, before string) string {
-	text, _ := k.hide.metadata(e.Metadata)[member].(string)
+	text, _ := k.hide.Metadata(e.Metadata)[member].(string)
 	if text == "" {
 		return ""
 	}

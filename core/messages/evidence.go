@@ -59,7 +59,7 @@ func (k *course) tell(events []Event) string {
 
 // isListComplaint reports whether the account's own suppression list caused the complaint.
 func (k *course) isListComplaint(e Event) bool {
-	sub, _ := k.hide.metadata(e.Metadata)["complaintSubType"].(string)
+	sub, _ := k.hide.Metadata(e.Metadata)["complaintSubType"].(string)
 	return e.Type == Complaint && sub == OnAccountList
 }
 

@@ -77,7 +77,7 @@ func (k *course) judgeArrival(e Event) judgement {
 }
 
 func (k *course) judgeDelay(e Event) judgement {
-	kind, _ := k.hide.metadata(e.Metadata)["delay_type"].(string)
+	kind, _ := k.hide.Metadata(e.Metadata)["delay_type"].(string)
 	cause := delays[kind]
 	if cause.why == "" {
 		cause = delays["Undetermined"]

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages/mask"
 )
 
 const (
@@ -122,7 +123,7 @@ func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in Diagno
 func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (Diagnosis, error) {
 	courses := coursesOf(in.found, in.events)
 	course := worst(courses)
-	course.hide = maskFor(c, recipientsOf(in.found, in.events)...)
+	course.hide = mask.For(c, recipientsOf(in.found, in.events)...)
 	course.message, course.now, course.of = in.found, c.Now, len(courses)
 	judged := course.judge()
 
@@ -159,12 +160,12 @@ func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address stri
 // showEvents returns the events as an agent sees them, and whether metadata was left out:
 // long texts are clipped, and older events of a message with many events lose their
 // metadata.
-func showEvents(events []Event, hide mask) ([]ShownEvent, bool) {
+func showEvents(events []Event, hide mask.Mask) ([]ShownEvent, bool) {
 	all, cut, room := make([]ShownEvent, len(events)), false, metadataRoom
 	for i, e := range slices.Backward(events) {
 		all[i] = ShownEvent{ID: e.ID, Type: e.Type, OccurredAt: e.OccurredAt}
 		if e.Recipient != "" {
-			all[i].Recipient = hide.address(e.Recipient)
+			all[i].Recipient = hide.Address(e.Recipient)
 		}
 		metadata, clipped := clip(eventRecordOf(e, hide).Metadata)
 		if encoded, err := json.Marshal(metadata); err != nil || len(encoded) > room {
@@ -189,7 +190,7 @@ func clip(metadata map[string]any) (map[string]any, bool) {
 		cut = true
 		return string([]rune(s)[:clippedTo-1]) + "…"
 	}
-	clipped, _ := eachText(metadata, text).(map[string]any)
+	clipped, _ := mask.EachText(metadata, text).(map[string]any)
 	return clipped, cut
 }
 

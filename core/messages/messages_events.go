@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages/mask"
 )
 
 // EventRecord is an event of a message as a caller sees it.
@@ -33,7 +34,7 @@ func (m *Messages) listEvents(ctx context.Context, c *core.Call, in GetMessageIn
 	if err != nil {
 		return none, err
 	}
-	hide := maskFor(c, recipientsOf(found, events)...)
+	hide := mask.For(c, recipientsOf(found, events)...)
 	records := make([]EventRecord, len(events))
 	for i, e := range events {
 		records[i] = eventRecordOf(e, hide)
@@ -56,10 +57,10 @@ func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Messag
 }
 
 // eventRecordOf returns the event as a caller sees it. A Send has no metadata.
-func eventRecordOf(e Event, hide mask) EventRecord {
+func eventRecordOf(e Event, hide mask.Mask) EventRecord {
 	r := EventRecord{Type: e.Type, OccurredAt: e.OccurredAt}
 	if e.Type != Send {
-		r.Metadata = hide.metadata(e.Metadata)
+		r.Metadata = hide.Metadata(e.Metadata)
 	}
 	return r
 }

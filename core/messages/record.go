@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/messages/mask"
 )
 
 // keptDays is how long single messages and their events are kept, on every plan.
@@ -24,10 +25,10 @@ type Record struct {
 	Template    string     `json:"template,omitempty" voice:"untrusted" jsonschema_description:"Name of the template at the provider."`
 }
 
-func recordOf(m Message, hide mask) Record {
+func recordOf(m Message, hide mask.Mask) Record {
 	r := Record{
-		ID: m.ID, From: m.From, To: hide.address(m.To), SentAt: m.SentAt, Status: m.Status,
-		Channel: m.Channel, Subject: hide.text(m.Subject), Template: m.Template,
+		ID: m.ID, From: m.From, To: hide.Address(m.To), SentAt: m.SentAt, Status: m.Status,
+		Channel: m.Channel, Subject: hide.Text(m.Subject), Template: m.Template,
 	}
 	if !m.LastEventAt.IsZero() {
 		r.LastEventAt = &m.LastEventAt
@@ -51,7 +52,7 @@ func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message)
 	}
 	records := make([]Record, len(found))
 	for i, f := range found {
-		records[i] = recordOf(f, maskFor(c, append(recipients[f.ID], f.To)...))
+		records[i] = recordOf(f, mask.For(c, append(recipients[f.ID], f.To)...))
 	}
 	return records, nil
 }

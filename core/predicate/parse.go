@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// parser is a recursive descent parser with one token of lookahead. After the first
+// parser is a recursive descent parser with one token of lookahead. It has 42 methods,
+// one for each rule of the grammar and the steps that rules share. After the first
 // fault every method returns at once, with a value that no caller uses.
 type parser struct {
 	lexer

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 )
 
 func testConfig(t *testing.T) config.Config {
@@ -125,7 +126,7 @@ func TestReadinessFollowsDatabaseAndDraining(t *testing.T) {
 func TestReadinessNeedsTheSchema(t *testing.T) {
 	t.Parallel()
 	cfg := withDefaults(testConfig(t))
-	letGo, err := holdFolder(cfg.DataDir, true)
+	letGo, err := datafolder.Hold(cfg.DataDir, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/accounts"
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
+	"github.com/mailhelm/mailhelm/cmd/mailhelm/datafolder"
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/letters/smtpmail"
 	"github.com/mailhelm/mailhelm/core/replay"
@@ -51,7 +52,7 @@ func StorageOf(cfg config.Config) engine.Config {
 // openStores opens the data folder and the database, and creates what is missing. On an
 // error it has closed everything.
 func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
-	letGo, err := holdFolder(cfg.DataDir, cfg.DatabaseURL == "")
+	letGo, err := datafolder.Hold(cfg.DataDir, cfg.DatabaseURL == "")
 	if err != nil {
 		return nil, err
 	}

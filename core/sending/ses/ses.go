@@ -59,8 +59,9 @@ const (
 	maxAttempts = 2
 )
 
-// Account is one organization's account. It is safe for concurrent use. Its exported
-// methods are those of [sending.Account], one file for each part of the port.
+// Account is one organization's account. It is safe for concurrent use. It has 31 methods
+// because it is the adapter of the whole port [sending.Account]; each part of the port is
+// a file.
 type Account struct {
 	api      *sesv2.Client
 	identity *accountID

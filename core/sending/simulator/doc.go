@@ -51,4 +51,10 @@
 // killed process. A power failure may lose the last moments, but never leaves a partial
 // write. Two processes may open the file at once, so its content is not cached in
 // memory. A file of an older version is migrated when it is opened.
+//
+// # Size
+//
+// It is one package of 3,250 lines because every call reads and writes the same tables in
+// one transaction: a sent message reads identities, quota, topics and the suppression
+// list, and its events change the suppression list. Each part of the port is a file.
 package simulator

@@ -16,6 +16,10 @@ var _ sending.Account = (*Simulator)(nil)
 
 // Simulator is the simulated account of every organization. It is safe for concurrent
 // use. Several processes may use its file at once.
+//
+// It has 44 methods because it is the adapter of the whole port [sending.Account]. It also
+// has what the port does not: seeding, reviews of production access and attributes of
+// contacts. All methods use the same file, clock and faults.
 type Simulator struct {
 	file     *file
 	clock    core.Clock

@@ -1,4 +1,4 @@
-package messages
+package mask
 
 import (
 	"bytes"
@@ -11,21 +11,21 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// mask hides recipients from callers without the scope, also in texts of servers, which
+// Mask hides recipients from callers without the scope, also in texts of servers, which
 // quote the address that they refuse. The zero mask hides nothing.
-type mask struct {
+type Mask struct {
 	hides bool
 	// whole matches the recipients' addresses, local their local parts as words. Both are
 	// nil without a known recipient.
 	whole, local *regexp.Regexp
 }
 
-// maskFor returns the mask of a caller for texts about these recipients.
-func maskFor(c *core.Call, recipients ...string) mask {
+// For returns the mask of a caller for texts about these recipients.
+func For(c *core.Call, recipients ...string) Mask {
 	if c.Principal.Scopes.Has(core.MessagesUnmask) {
-		return mask{}
+		return Mask{}
 	}
-	m := mask{hides: true}
+	m := Mask{hides: true}
 	var whole, local []string
 	for _, address := range recipients {
 		at := strings.LastIndexByte(address, '@')
@@ -63,16 +63,16 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 // anyAddress matches what looks like an address, in prose or in a link.
 var anyAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-]+(?:@|%40)[\p{L}\p{N}\[]`)
 
-func (m mask) address(address string) string {
+func (m Mask) Address(address string) string {
 	if !m.hides {
 		return address
 	}
 	return core.MaskAddress(address)
 }
 
-// text returns s without full addresses of recipients or others, also where they are
+// Text returns s without full addresses of recipients or others, also where they are
 // encoded.
-func (m mask) text(s string) string {
+func (m Mask) Text(s string) string {
 	if !m.hides {
 		return s
 	}
@@ -105,9 +105,9 @@ func maskLocalPart(found string) string {
 	return firstOf(found) + hidden + found[at:]
 }
 
-// metadata returns the further members of an event, nil when there are none or they are
+// Metadata returns the further members of an event, nil when there are none or they are
 // not an object. Numbers keep their digits.
-func (m mask) metadata(raw json.RawMessage) map[string]any {
+func (m Mask) Metadata(raw json.RawMessage) map[string]any {
 	if len(raw) == 0 {
 		return nil
 	}
@@ -118,20 +118,20 @@ func (m mask) metadata(raw json.RawMessage) map[string]any {
 		return nil
 	}
 	if m.hides {
-		object, _ = eachText(object, m.text).(map[string]any)
+		object, _ = EachText(object, m.Text).(map[string]any)
 	}
 	return object
 }
 
-// eachText returns a JSON value with change applied to every text in it, names of members
+// EachText returns a JSON value with change applied to every text in it, names of members
 // included. It changes lists in place.
-func eachText(v any, change func(string) string) any {
+func EachText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:
 		return change(v)
 	case []any:
 		for i := range v {
-			v[i] = eachText(v[i], change)
+			v[i] = EachText(v[i], change)
 		}
 		return v
 	case map[string]any:
@@ -140,7 +140,7 @@ func eachText(v any, change func(string) string) any {
 		}
 		changed := make(map[string]any, len(v))
 		for name, member := range v {
-			changed[change(name)] = eachText(member, change)
+			changed[change(name)] = EachText(member, change)
 		}
 		return changed
 	}

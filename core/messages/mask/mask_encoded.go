@@ -1,4 +1,4 @@
-package messages
+package mask
 
 import (
 	"encoding/base64"
@@ -28,7 +28,7 @@ const maxEncodings = 3
 // maskEncoded hides every run of s that decodes to a text with an address or a
 // recipient's name. Click addresses carry recipients in base64 (either alphabet, with or
 // without padding), hexadecimal digits and percent-encoding.
-func (m mask) maskEncoded(s string, depth int) string {
+func (m Mask) maskEncoded(s string, depth int) string {
 	if depth == maxEncodings || len(s) < 8 {
 		return s
 	}
@@ -52,7 +52,7 @@ func (m mask) maskEncoded(s string, depth int) string {
 
 // names reports whether a decoded text contains an address or the name of a recipient,
 // as it is or in a further encoding.
-func (m mask) names(text string, depth int) bool {
+func (m Mask) names(text string, depth int) bool {
 	switch {
 	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):
 		return true
@@ -63,7 +63,7 @@ func (m mask) names(text string, depth int) bool {
 
 // inHex tries both places at which the first byte may begin: a digit before it may
 // belong to something else.
-func (m mask) inHex(run string, depth int) bool {
+func (m Mask) inHex(run string, depth int) bool {
 	for from := range 2 {
 		digits := run[from:]
 		text, err := hex.DecodeString(digits[:len(digits)/2*2])
@@ -76,7 +76,7 @@ func (m mask) inHex(run string, depth int) bool {
 
 // withoutBase64 hides the segments of a path that decode to an address or a recipient's
 // name, or the whole run if that does: a slash is a letter of the alphabet, too.
-func (m mask) withoutBase64(run string, depth int) string {
+func (m Mask) withoutBase64(run string, depth int) string {
 	segments := strings.Split(run, "/")
 	found := false
 	for i, segment := range segments {
@@ -96,7 +96,7 @@ func (m mask) withoutBase64(run string, depth int) string {
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
 // inBase64 tries each of the four places at which a group of letters may begin.
-func (m mask) inBase64(run string, depth int) bool {
+func (m Mask) inBase64(run string, depth int) bool {
 	run = oneAlphabet.Replace(run)
 	for from := 0; from < 4 && len(run)-from >= 8; from++ {
 		letters := run[from:]

@@ -1,4 +1,4 @@
-package serve
+package datafolder
 
 import (
 	"fmt"
@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 )
 
-// holdFolder creates the data folder if it is missing. It refuses a folder that other
+// Hold creates the data folder if it is missing. It refuses a folder that other
 // users may write to: they could replace the master key. If exclusive, it locks the
 // folder for this process until the returned function is called.
 //
 // exclusive is needed for SQLite. Write ordering, caches and rate limits belong to one
 // process, so two processes on one SQLite file would contradict each other.
-func holdFolder(dir string, exclusive bool) (func() error, error) {
+func Hold(dir string, exclusive bool) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}

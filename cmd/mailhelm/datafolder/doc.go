@@ -1,0 +1,2 @@
+// Package datafolder creates, checks and locks the data folder of a server.
+package datafolder
