@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/messages/mask"
+	"github.com/mailhelm/mailhelm/core/mask"
 )
 
 // course is the delivery of a message to one recipient, as its events report it.

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/messages/mask"
+	"github.com/mailhelm/mailhelm/core/mask"
 )
 
 const (

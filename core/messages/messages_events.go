@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/messages/mask"
+	"github.com/mailhelm/mailhelm/core/mask"
 )
 
 // EventRecord is an event of a message as a caller sees it.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
-	"github.com/mailhelm/mailhelm/core/messages/mask"
+	"github.com/mailhelm/mailhelm/core/mask"
 )
 
 // keptDays is how long single messages and their events are kept, on every plan.

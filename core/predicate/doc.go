@@ -26,7 +26,7 @@
 // on where attributes are stored or when a segment is evaluated.
 //
 // It is one package of 3,600 lines because all steps share the closed set of nodes. Only
-// Check may construct a Checked, and Match, Lint, Explain and Print rely on what it has
+// Check may construct a Checked, and Match, Weigh, Lint and Explain rely on what it has
 // checked. In several packages, any package could construct one.
 package predicate
 

@@ -63,6 +63,7 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 // anyAddress matches what looks like an address, in prose or in a link.
 var anyAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-]+(?:@|%40)[\p{L}\p{N}\[]`)
 
+// Address returns an address, masked unless the mask hides nothing.
 func (m Mask) Address(address string) string {
 	if !m.hides {
 		return address
