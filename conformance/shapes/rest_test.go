@@ -66,7 +66,7 @@ func routes(t *testing.T, s scene) []route {
 	}
 }
 
-// prefix returns the path before its first placeholder.
+// prefix returns the path before its first parameter.
 func (r route) prefix() string {
 	before, _, _ := strings.Cut(r.path, "{")
 	return before
