@@ -59,7 +59,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeKeyRevoked, 401, "Credential revoked", false,
-		"The API key was revoked. It does not come back.",
+		"The API key was revoked, for good.",
 		"Create a new key in the dashboard and replace the old one wherever it is used.",
 	},
 	{
@@ -89,7 +89,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeNotFound, 404, "Not found", false,
-		"There is no such thing in this organization. What belongs to another organization is answered the same way.",
+		"This organization has no such object. Objects of other organizations get the same answer.",
 		"Check the identifier in the path. The member `resource` says what was looked for.",
 	},
 	{

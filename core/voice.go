@@ -12,9 +12,8 @@ import (
 // Voice names the author of a text in a result.
 type Voice string
 
-// The voices, as the field tag "voice" names them. A text that could carry an
-// instruction to whoever reads it is either one that this service composed, in
-// which the words of others stand quoted, or it is untrusted.
+// The values of the field tag "voice". A text that a model could take for an instruction
+// is either composed by this service, with the words of others in quotes, or untrusted.
 const (
 	Ours      Voice = "ours"
 	Untrusted Voice = "untrusted"

@@ -35,7 +35,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 			"Requests that were refused or failed, by cause; operation is empty for those that named none.",
 			"operation", "surface", "cause"),
 		confirmations: counter("mailhelm_confirmations_total",
-			"Confirmations by what became of them: issued, accepted, refused, declined.",
+			"Confirmations by outcome: issued, accepted, refused, declined.",
 			"operation", "outcome"),
 		replays: counter("mailhelm_replays_total",
 			"Calls answered with the result of an earlier, equal call, by the kind of key: explicit or derived.",

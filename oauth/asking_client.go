@@ -39,7 +39,7 @@ func (a *Authorizations) describedClient(ctx context.Context, stored access.Clie
 		return access.Client{}, tell(err.Error())
 	}
 	if document.ClientID != clientID {
-		return access.Client{}, tell("The application that sent you here does not write its address as its own description does, so it cannot be told who it is.")
+		return access.Client{}, tell("The application&#39;s client id is spelled differently from the one in its own metadata document, so the application cannot be identified.")
 	}
 	described := document.Client(a.clock())
 	if stored.ClientID == "" {

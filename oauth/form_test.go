@@ -20,9 +20,9 @@ func TestFormKeepsOnlyWhatIsRead(t *testing.T) {
 	}
 }
 
-// FuzzTokenRequest feeds the checks in front of the library whatever comes as
-// body and Authorization header. None may panic, and what they let pass keeps
-// what the library is told about it.
+// FuzzTokenRequest sends any body and Authorization header to the checks before the
+// library. They must not panic. What they accept, the library must read with the same
+// values.
 func FuzzTokenRequest(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"grant_type=client_credentials&client_id=oc_live_a&client_secret=ocs_b", ""},

@@ -52,7 +52,7 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 			continue
 		}
 		if !core.Scope(name).Known() {
-			return nil, invalidScope("There is no scope " + sayScope(name, len(names)) + ". The metadata lists those there are.")
+			return nil, invalidScope("There is no scope " + sayScope(name, len(names)) + ". The metadata lists all scopes.")
 		}
 		names = append(names, name)
 	}

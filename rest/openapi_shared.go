@@ -20,7 +20,7 @@ func sharedParameters() object {
 			{"name", requestIDHeader},
 			{"in", "header"},
 			{"required", false},
-			{"description", "An id of your own for this request. It comes back on the answer and is in the log."},
+			{"description", "An id of your choice for this request. The answer repeats it, and the log has it."},
 			{"schema", object{{"type", "string"}, {"pattern", "^[A-Za-z0-9._:-]{1,128}$"}}},
 		}},
 	}
@@ -59,7 +59,7 @@ func problemSchema() object {
 	text := func(description string) object { return object{{"type", "string"}, {"description", description}} }
 	return object{
 		{"type", "object"},
-		{"description", "A problem document (RFC 7807). More members may stand beside these."},
+		{"description", "A problem document (RFC 7807). It may have further members."},
 		{"required", []string{"type", "title", "status", "code"}},
 		{"properties", object{
 			{"type", object{{"type", "string"}, {"format", "uri"}, {"description", "Address of the page about this code."}}},

@@ -141,7 +141,7 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 		"--endpoint is not host:port":                connect("--provider", "smtp", "--endpoint", "smtp.example.com"),
 		"--provider is an SMTP server, which has":    connect("--provider", "smtp", "--endpoint", "smtp.example.com:587", "--region", "eu-central-1"),
 		"simulator, which needs":                     connect("--provider", "simulator", "--region", "eu-central-1"),
-		"<version> is none of the versions":          {"account", "template-version", "acme", "99"},
+		"<version> is not a known version":           {"account", "template-version", "acme", "99"},
 		"the secret is empty; write it":              connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--secret-stdin"),
 		"--account-id is not twelve":                 connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey, "--account-id", "12"),
 		"--secret-stdin or --secret-file is missing": connect("--provider", "ses", "--region", "eu-central-1", "--access-key-id", accessKey),

@@ -27,8 +27,8 @@ func TestPagesCannotWrite(t *testing.T) {
 	api.rest(t, "GET", "/v1/contacts/"+p.Contact, "").want(t, 200)
 }
 
-// A credential is taken from the header alone: cookies and queries come along
-// with requests that nobody meant to send.
+// Credentials are accepted in the Authorization header only. Browsers add cookies to
+// requests that a page of another site causes, and query strings are logged.
 func TestCredentialsElsewhereAreNotSeen(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -151,10 +151,10 @@ func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	})
 }
 
-// TestUpsertAfterAMoveDoesNotLoseAnOptOut: an upsert by external id waits for the address
-// that the contact has. When the contact has moved meanwhile, it has to wait for the new
-// address as well: an opt-out that came between its read and its write of consent would
-// be lost, at the account too.
+// TestUpsertAfterAMoveDoesNotLoseAnOptOut: an upsert by external id waits for the lock of
+// the contact's address. If the contact has a new address by then, it must wait for that
+// lock too. Otherwise an opt-out between its read and its write would be lost, at the
+// account too.
 func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// What one request of 1 MiB may cost beside other tests on a slow machine. An
-// honest request of that size stays under a tenth of both.
+// The maximum time and memory of one request of 1 MiB, next to other tests on a slow
+// machine. A normal request of that size needs less than a tenth of both.
 const (
 	costTime   = time.Second
 	costMemory = 100 << 20

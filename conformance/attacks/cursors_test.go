@@ -31,8 +31,8 @@ func sameText(t *testing.T, contact, literal string) bool {
 	return stored.Attributes.City == sent
 }
 
-// A cursor is no secret, so anybody may make one. It moves a reader within the
-// reader's own rows and no further, at any instant that a number can name.
+// A cursor is not secret, so any caller can forge one. A forged cursor only moves a
+// reader within the reader's own rows, at every instant that a number can express.
 func TestForgedCursorsStayAtHome(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

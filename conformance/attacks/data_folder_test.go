@@ -41,7 +41,7 @@ func TestSecondProcessOnOneFolderIsRefused(t *testing.T) {
 	}
 }
 
-// A folder that everybody may write to lets everybody replace the master key.
+// In a folder with write permission for all users, any user could replace the master key.
 func TestOpenFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -56,8 +56,8 @@ func TestOpenFolderIsRefused(t *testing.T) {
 	}
 }
 
-// A database that was copied back with mode 0644 stays readable by everybody,
-// while the master key beside it would be refused.
+// A database that was copied back with mode 0644 must not stay readable by all users; the
+// master key in the same folder would be refused.
 func TestReadableDatabaseIsNotUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

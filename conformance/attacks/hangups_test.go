@@ -116,8 +116,8 @@ func labelled(t *testing.T, label, function string) int {
 	return count
 }
 
-// A call that is under way when the product is told to stop is carried out and
-// answered. Its body arrives only when the listener is closed already.
+// A call in progress when the product is stopped is completed and answered. Its body
+// arrives after the listener was closed.
 func TestStoppingFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	answered := make(chan int, 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// hostileValues are JSON values for one attribute with what becomes of them: 200
-// or a refusal, the same on both databases and never a failure of ours.
+// hostileValues are JSON values for one attribute with the expected status: 200 or a
+// refusal, the same on both databases and never a server error.
 var hostileValues = map[string]int{
 	`"\ud800"`: 422, `"\udc00\ud800"`: 422, `"\u0000"`: 422, "\"\xff\"": 422, "\"a\x00b\"": 422, `"\x41"`: 422,
 	`1e400`: 422, `-1e400`: 422, `1e-400`: 422, `-0`: 200, `1.7976931348623157e308`: 200, `01`: 422, `NaN`: 422,
@@ -79,8 +79,8 @@ func TestFiltersTakeNoSyntax(t *testing.T) {
 	})
 }
 
-// TestPathDecidesWhomACallIsAbout: a path names whom a request is about; no spelling of a
-// member or a parameter makes it about somebody else.
+// TestPathDecidesWhomACallIsAbout: the path names the contact of a request. No spelling
+// of a member or a parameter makes the request about another contact.
 func TestPathDecidesWhomACallIsAbout(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -18,8 +18,8 @@ func inParallel(n int, f func(i int)) {
 	all.Wait()
 }
 
-// One key, sixteen callers with two credentials: the contact is made once, and
-// everybody else is told of that one or to come back.
+// Sixteen callers with two credentials use one idempotency key at once. The contact is
+// created once; the other calls get the same answer or are told to retry.
 func TestOneKeyWritesOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -46,8 +46,8 @@ func TestOneKeyWritesOnce(t *testing.T) {
 	})
 }
 
-// A remembered answer is the organization's: nobody else gets it, and neither
-// does a credential that could not have made the call.
+// A stored answer belongs to the organization. Other organizations do not get it, and
+// neither do credentials that may not make the call.
 func TestKeysDoNotReachAcross(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -65,8 +65,8 @@ func TestKeysDoNotReachAcross(t *testing.T) {
 	})
 }
 
-// Contacts swap addresses, all at once and in both directions: nobody waits for
-// ever and nobody fails by our fault.
+// Contacts exchange addresses concurrently in both directions. No call blocks forever and
+// none fails with a server error.
 func TestSwappedAddressesDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -8,9 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// The addresses that are printed and put into tokens say localhost, which is two
-// addresses. Whoever is first at the other one is sent the credentials: clients
-// try [::1] before 127.0.0.1.
+// Printed addresses and tokens say localhost, which has two addresses. A program that
+// listens at the other one would receive credentials: clients try [::1] before 127.0.0.1.
 func TestNobodyElseIsLocalhost(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

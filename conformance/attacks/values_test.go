@@ -28,7 +28,7 @@ func TestAddressesHoldVisibleASCII(t *testing.T) {
 			t.Errorf("%s: %q is stored: %d", name, email, got.status)
 		}
 	}
-	// Nor is anybody looked up by such an address.
+	// The contact cannot be found by such an address either.
 	for _, email := range []string{"\"a\r\nBcc: x\"@example.com", "@example.com", "\"\x1b[31m\"@example.com"} {
 		c.rest(t, "GET", "/v1/contacts/"+url.PathEscape(email), "").want(t, 422)
 	}

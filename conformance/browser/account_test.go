@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// Somebody connects an account, looks at what it says, and lets it go.
+// The owner connects an account, reads its page, and disconnects it.
 func TestConnectingAnAccount(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

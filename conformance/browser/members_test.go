@@ -9,8 +9,8 @@ import (
 
 const invited = "ada@example.com"
 
-// From the link of an invitation, opened by somebody new in a browser of their
-// own, to what they may do after their permissions were changed.
+// A new person opens the link of an invitation in a browser of their own and joins. Then
+// an owner changes their permissions, which changes what they can do.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -103,9 +103,8 @@ func TestSecondFactor(t *testing.T) {
 	})
 }
 
-// TestOrganizationRequiresSecondFactor: somebody without a second factor, in an
-// organization that requires one, is led to setting it up and then back to what an
-// application asks.
+// TestOrganizationRequiresSecondFactor: a person without a second factor, in an
+// organization that requires one, is led to its setup and then back to the consent page.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -166,9 +166,9 @@ func (l life) serverFails() {
 	}
 }
 
-// TestSecretsOfAnAccountLeaveNoTrace: an account's secret goes in by the dashboard, and
-// the account then fails in many ways; of the secret there is nothing in an answer, in
-// the log at debug level, or in the data folder.
+// TestSecretsOfAnAccountLeaveNoTrace: the dashboard stores an account's secret, and the
+// account then fails in many ways. No answer, no line of the log at debug level and no
+// file of the data folder contains the secret.
 func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {

@@ -25,7 +25,7 @@ import (
 // be found again in what it writes.
 type canaries map[string]string
 
-// life is one of everything that has a secret, at one product.
+// life creates, uses and revokes a secret of every kind at one product.
 type life struct {
 	*browser
 	secrets canaries
@@ -132,7 +132,7 @@ func (l life) registration() {
 	l.open("/dashboard/grants")
 }
 
-// invitation invites somebody, who joins with a password of their own.
+// invitation invites a person, who joins with a password of their own.
 func (l life) invitation() {
 	link := l.invites("newcomer@example.com", "lists.view")
 	l.keeps("invitation", strings.TrimPrefix(link, "/join?token="))
@@ -242,7 +242,7 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// hasNot looks for each secret as it is, as it stands in an address, and its bytes.
+// hasNot searches for each secret as text, URL-encoded, and as bytes.
 func (l life) hasNot(where string, text []byte) {
 	l.t.Helper()
 	for what, secret := range l.secrets {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// What opens a link before the person does, a scanner of mail or a preview, uses
-// nothing up, and the page tells nobody its address.
+// Opening the link of an invitation uses nothing up, because mail scanners and previews
+// open links too. The page does not send its address as a referrer.
 func TestInvitationLinksStayPrivate(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -59,8 +59,8 @@ func (b *browser) token() string {
 	return issued.AccessToken
 }
 
-// TestALostPermissionIsFeltAtOnce: what somebody loses on the page is felt by the next
-// request with an old token.
+// TestALostPermissionIsFeltAtOnce: after a member loses a permission on the page, the
+// next request with an old token is refused.
 func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -104,7 +104,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
-	// Somebody who manages members gives what they have, and nothing else.
+	// A member who manages members can give only permissions that they have.
 	if err := p.DB.Members().SetMember(t.Context(), members.Member{OrgID: p.OrgID, UserID: ada.ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayManageMembers, members.MayViewLists}}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestJoining(t *testing.T) {
 			t.Errorf("a used link: %d", status)
 		}
 
-		// Known and signed in as somebody else: not as that one.
+		// A signed-in person cannot accept an invitation for another person's address.
 		link = boss.invites("other@example.com")
 		boss.wants(boss.open(link), "You are signed in as")
 		if status, _, _ := boss.send("/join", url.Values{"invitation": {link[len("/join?token="):]}}); status != http.StatusForbidden {
@@ -235,7 +235,7 @@ func TestAccountsJoin(t *testing.T) {
 	}
 	his.signIn(bob.Email, personPassword)
 	his.wants(his.open("/dashboard/members"), p.UserEmail)
-	his.submit(his.open("/dashboard/members"), "/dashboard/members/leave", unchanged) // to the sign-in page: it was his only one
+	his.submit(his.open("/dashboard/members"), "/dashboard/members/leave", unchanged) // redirected to the sign-in page: this was his only organization
 	if _, err := p.DB.Members().Member(t.Context(), p.OrgID, bob.ID); err == nil {
 		t.Error("who left is a member")
 	}

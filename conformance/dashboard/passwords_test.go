@@ -70,9 +70,9 @@ func wantNotice(t *testing.T, p *product.Product, subject string) {
 	}
 }
 
-// TestPasswords: a person who forgot the password gets a link, chooses another and signs
-// in with it. Then they change it, and after many wrong ones they are told and still let
-// in.
+// TestPasswords: a person who forgot the password gets a link, sets another password and
+// signs in with it. Then they change it. After many wrong passwords they get a warning by
+// mail and can still sign in.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {

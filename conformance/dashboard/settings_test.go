@@ -42,8 +42,8 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// A form in an old tab changes what its person changed in it, and nothing that
-// somebody else has changed meanwhile.
+// A form in an old tab changes only the fields that its person edited. Changes that
+// others made in between stay.
 func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// fate is an address of the mailbox simulator and what becomes of mail to it.
+// fate is an address of the mailbox simulator and the outcome of mail to it.
 type fate struct {
 	address string
 	status  messages.EventType

@@ -22,8 +22,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
 )
 
-// topics stands for Amazon SNS: a publisher whose certificate a product of the test
-// believes, in front of which a server on the loopback answers for Amazon's hosts.
+// topics replaces Amazon SNS: a publisher with a certificate that the product trusts, and
+// a server on the loopback for requests to Amazon's hosts.
 type topics struct {
 	*notify.Publisher
 	options product.Options
@@ -32,7 +32,7 @@ type topics struct {
 	posts http.RoundTripper
 
 	mu    sync.Mutex
-	asked []string // what the product asked for, without queries
+	asked []string // the requests of the product, without their queries
 }
 
 func startTopics(t *testing.T) *topics {

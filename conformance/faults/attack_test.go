@@ -27,8 +27,8 @@ func attack(word string) string {
 	return strings.TrimSuffix(strings.Repeat("count(open where "+search+" within 3650d) > 9 or ", 8), " or ")
 }
 
-// gates hold the searches of the databases for a word, each until it is opened: SQLite
-// searches with the function replace, which stands in for its own here and does the same.
+// gates stop the databases' searches for a word until the gate is opened. SQLite searches
+// with the function replace, which the test replaces by one with the same result.
 var gates sync.Map // word to *gate
 
 type gate struct {
@@ -196,9 +196,9 @@ func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
 	}
 }
 
-// worst are the arguments of reads that make them read the most, by operation and surface:
-// what stands in calls, but for those that more arguments make more expensive. A read
-// is added to one of them, or TestEveryReadHasItsWorstArguments fails.
+// worst has the most expensive arguments of reads, by operation and surface. Reads
+// without an entry use those of calls. TestEveryReadHasItsWorstArguments fails for a read
+// in neither.
 var worst = map[string]string{
 	"GET contacts_list":               "/v1/contacts?topic=put&subscription_status=OPT_OUT&unsubscribe_all=false&attribute_key=read-ROUND&attribute_value=x&limit=200",
 	"GET messages_list":               "/v1/messages?identity=nowhere.example&status=Delivery&template=welcome&limit=200",

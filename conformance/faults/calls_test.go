@@ -30,7 +30,7 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// manner is what becomes of an operation while the account fails.
+// manner is how an operation behaves while the account fails.
 type manner string
 
 const (
@@ -117,7 +117,7 @@ var calls = []call{
 	{"contacts_upsert_by_external_id", "PUT", "/v1/contacts/by-external-id/named-ROUND", `{"email":"named-ROUND@example.com"}`, refused},
 	{"contacts_archive_by_external_id", "DELETE", "/v1/contacts/by-external-id/gone-ROUND", "", refused},
 	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"visitor-ROUND@example.com"}`, refused},
-	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched}, // who is known needs no account
+	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched}, // the credential is cached, so no account is needed
 	{"contacts_bulk", "POST", "/v1/contacts/bulk", `{"contacts":[{"external_id":"bulk-ROUND","email":"bulk-ROUND@example.com"}]}`, untouched},
 	{"contacts_bulk_get", "GET", "/v1/contacts/bulk/" + bulkID, "", untouched},
 	{"contacts_set_list_membership", "", "", `{"contact":"read-ROUND@example.com","add":["read-ROUND"]}`, untouched},

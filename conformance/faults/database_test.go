@@ -129,7 +129,7 @@ func TestTheDatabaseIsStopped(t *testing.T) {
 			t.Errorf("a token: %v %d %s", got.err, got.status, got.body)
 		}
 		s.checkReady(t, "the database cannot be reached")
-		s.p.Clock.Advance(10 * time.Second) // what is remembered of callers is over
+		s.p.Clock.Advance(10 * time.Second) // the cached principals have expired
 	}
 	server.Start(t)
 	for _, c := range databaseCalls {

@@ -15,15 +15,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// trouble is one way for an account to fail, and what callers are told: a status
-// and how many seconds to wait. A status of zero means that nobody notices.
+// trouble is one way for an account to fail, with the expected answer: a status and the
+// seconds to wait. Status zero means that calls succeed.
 type trouble struct {
 	name       string
 	status     int
 	retryAfter int
 }
 
-// what an account that does not say how long to wait makes callers wait.
+// The seconds to wait after a failure for which the account gives no time.
 const usualWait = 5
 
 // TestSimulatedFaults: the table has every operation combined with every failure of a

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What the hostile server says, in texts and in headers. None of it may reach a
-// caller; the address and the secret may not even be in the log.
+// The texts and headers of the hostile server. No caller may see them; the address and
+// the secret may not even be in the log.
 const (
 	providersWord    = "the provider's own word"
 	providersHeader  = "provider-header-value"

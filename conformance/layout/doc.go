@@ -7,5 +7,5 @@
 // do. The reasons for the rules are in core/doc/architecture.md.
 package layout
 
-// Module is the path that every import of ours begins with.
+// Module is the path of this module, the prefix of its import paths.
 const Module = "github.com/mailhelm/mailhelm"

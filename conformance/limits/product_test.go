@@ -136,7 +136,7 @@ func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	t.Parallel()
 	one, other, _ := twins(t, 4)
 	tokens := map[*product.Product]string{one: one.Token(t, one.MCPURL), other: other.Token(t, other.MCPURL)}
-	// What the public API takes is counted apart.
+	// Calls of the public API count separately.
 	scopes(t, one, one.Live.APIKey).want(t, 200, 4, 3)
 	for i, step := range []struct {
 		p      *product.Product
@@ -187,7 +187,7 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3)
 
 	server.Stop()
-	// What was admitted through Redis counts here too.
+	// Calls that Redis admitted count in this bucket too.
 	for i := range 3 {
 		scopes(t, p, p.Live.APIKey).want(t, 200, 4, 2-i)
 	}

@@ -205,7 +205,7 @@ func TestAddresses(t *testing.T) {
 		"redis://:secret@localhost/0?secret=1": false,
 		"redis://:secret@%zz":                  false,
 		"redis://:secret@localhost:port":       false,
-		// Somebody in between would get the password.
+		// Without verification, a machine between the two could read the password.
 		"rediss://:secret@localhost?skip_verify=true": false,
 	} {
 		buckets, err := redisbuckets.Open(redisbuckets.Config{URL: url})

@@ -107,7 +107,7 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
-				if answer.StatusCode == http.StatusServiceUnavailable { // as a client that obeys, but sooner
+				if answer.StatusCode == http.StatusServiceUnavailable { // like a client that follows Retry-After, but with a shorter wait
 					select {
 					case <-ctx.Done():
 					case <-time.After(100 * time.Millisecond):

@@ -22,8 +22,9 @@ const (
 	largestPage    = 200
 )
 
-// BenchmarkContactPages compares GET /v1/contacts at the beginning and behind half of
-// a million, on each engine. It pages its way there, as an integrator would.
+// BenchmarkContactPages compares GET /v1/contacts at the first page and after half a
+// million contacts, on each engine. It pages to that place with cursors, as a client
+// would.
 func BenchmarkContactPages(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {

@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// freeRow finds the first of six free ports in a row on the loopback. Somebody
-// may take one before the program does; then the program says so and the
-// benchmark fails.
+// freeRow returns the first of six consecutive free loopback ports. Another program may
+// take one of them first; then the benchmark fails.
 func freeRow(b *testing.B) int {
 	b.Helper()
 	const row = 6

@@ -27,7 +27,7 @@ type signing struct {
 	clock   *product.Clock
 	http    *http.Client
 	callers map[string]core.Principal
-	people  atomic.Int64 // whom the next call would reach
+	people  atomic.Int64 // the number of recipients that the next call affects
 	sent    atomic.Int64
 }
 

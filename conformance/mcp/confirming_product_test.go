@@ -62,9 +62,9 @@ func (r *reach) grow() {
 	r.people++
 }
 
-// TestTheTwoStepsInTheProduct takes each client, at each revision, through both steps of a
-// confirmation over HTTP, in the product itself and on both databases. Until the product
-// has operations that confirm, a declared one stands in for them.
+// TestTheTwoStepsInTheProduct takes each client, at each revision, through both steps of
+// a confirmation over HTTP, on both databases. The product has no operation that confirms
+// yet, so the test declares one.
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -137,7 +137,7 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	if got := step(outdated); !got.Failed || got.Value["code"] != "confirmation_invalid" || got.Value["preview"] == nil || r.times(id) != 0 {
 		t.Errorf("%s: what was confirmed has changed: %+v, sent %d", id, got, r.times(id))
 	}
-	r.p.Clock.Advance(repetition) // a repetition of the first call would be answered as that was
+	r.p.Clock.Advance(repetition) // an identical call would get the answer of the first
 	confirmation := step(nil).Value["confirmation_token"]
 	if got := step(confirmation); got.Failed || got.Value["status"] != "sending" || r.times(id) != 1 {
 		t.Errorf("%s: %+v, sent %d", id, got, r.times(id))

@@ -78,8 +78,8 @@ func TestExternalIDsLastThroughArchiving(t *testing.T) {
 	})
 }
 
-// TestFailuresOfTheAccountAreToolErrors that say how long to wait: 503 when the
-// account refuses or throttles, 504 when nobody knows what happened.
+// TestFailuresOfTheAccountAreToolErrors: the error says how long to wait. It is 503 when
+// the account refuses or throttles, and 504 when the outcome is unknown.
 func TestFailuresOfTheAccountAreToolErrors(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -28,7 +28,7 @@ type wire struct {
 	token    string
 	http     *http.Client
 	said     txtar.Archive
-	replace  *strings.Replacer // of addresses that differ from run to run
+	replace  *strings.Replacer // of addresses that differ between runs
 	ids      []string          // in the order in which they were first seen
 	calls    int
 }
@@ -42,7 +42,7 @@ type exchange struct {
 	method  string            // of JSON-RPC
 	params  map[string]any    // of JSON-RPC
 	client  map[string]any    // capabilities
-	header  map[string]string // besides the ordinary ones; "" removes one
+	header  map[string]string // in addition to the usual headers; "" removes one
 	silent  bool              // a notification
 	onReply func(result map[string]any)
 }

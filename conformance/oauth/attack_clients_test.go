@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// An unknown client, a revoked one and a wrong secret cannot be told apart: the
-// answers are equal but for the request's id.
+// An unknown client, a revoked one and a wrong secret get the same answer, except for the
+// request's id.
 func TestAttackClientEnumeration(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -50,9 +50,9 @@ func TestAttackClientEnumeration(t *testing.T) {
 	})
 }
 
-// How long a refusal takes says nothing either. That is shown by what is done, not
-// by a stopwatch: each of these asks the store once, and the comparison stands in
-// the middle of the function, behind no condition but a failure of the store.
+// The time of a refusal reveals nothing either. The test does not measure time: it checks
+// that each refusal reads the store once, and that the source compares the secret under
+// no condition except a failure of the store.
 func TestAttackClientSecretTiming(t *testing.T) {
 	t.Parallel()
 	t.Run("as many questions to the store", func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A code in the wrong hands buys nothing, and nobody gets anything for it
-// afterwards. What the victim has from before goes on.
+// A stolen code gives the thief no token and is invalid afterwards. The victim's earlier
+// tokens stay valid.
 func TestAttackCodeInjection(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -52,7 +52,7 @@ func TestAttackCodeInjection(t *testing.T) {
 				s := s.on(t)
 				code := s.decide(victim, query(s.app), "approve").Query().Get("code")
 				s.refused(s.redeem(thief, code, "redirect_uri", callback), "invalid_client")
-				s.granted(s.redeem(s.app, code)) // who could not prove itself has not touched it
+				s.granted(s.redeem(s.app, code)) // a client that failed to authenticate did not use the code up
 			})
 		}
 		s.alive(s.app, before)

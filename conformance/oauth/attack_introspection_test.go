@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// A client that belongs to no organization learns of its own tokens alone, and of
-// none where it is blocked: whoever registers is told nothing of anybody.
+// A client without an organization can introspect only its own tokens, and none of an
+// organization that blocks it. So a self-registered client learns nothing about others.
 func TestAttackIntrospectionByAStranger(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A request without a proper challenge is told to the client and never put to
-// the victim, confidential client or public (RFC 9700 section 2.1.1).
+// A request without an S256 challenge is answered to the client with an error and never
+// shown to the victim, for confidential and public clients (RFC 9700 section 2.1.1).
 func TestAttackPKCEDowngradeOfTheRequest(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -71,7 +71,7 @@ func TestAttackPKCEVerifier(t *testing.T) {
 					s.refused(again, "invalid_grant")
 					return
 				}
-				s.granted(again) // a malformed request has not touched the code
+				s.granted(again) // a malformed request does not use the code up
 			})
 		}
 	})

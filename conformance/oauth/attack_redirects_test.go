@@ -116,9 +116,8 @@ var loopbackMutations = map[string]string{
 	"query on a port":           "http://127.0.0.1:7777/cb?x=y",
 }
 
-// TestAttackRedirectURI: whoever sends a victim to the consent page with one of these
-// gets nothing: the browser is sent nowhere, signed in or not, and nothing is put to the
-// victim.
+// TestAttackRedirectURI: a link with one of these redirect URIs redirects the victim's
+// browser nowhere, signed in or not, and shows no consent page.
 func TestAttackRedirectURI(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

@@ -160,8 +160,8 @@ func TestAttackMethodsOfTheAuthorizationEndpoint(t *testing.T) {
 	}
 }
 
-// smuggle sends a request whose length is told in two ways, in which a second
-// request would hide from one of two servers.
+// smuggle sends a request that states its length in two ways. Two servers in a row could
+// disagree where a second request begins.
 func smuggle(t *testing.T, s *scene) {
 	t.Helper()
 	address, err := url.Parse(s.p.AuthURL)

@@ -74,8 +74,8 @@ func TestAttackGuessingPasswords(t *testing.T) {
 	})
 }
 
-// TestAttackListOfStolenPasswords: one machine that goes through a list of addresses is
-// stopped as well; others sign in meanwhile. The answers do not say which address exists.
+// TestAttackListOfStolenPasswords: a machine that tries a list of addresses is blocked,
+// and others can still sign in. The answers do not show which addresses exist.
 func TestAttackListOfStolenPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -101,8 +101,8 @@ func TestAttackListOfStolenPasswords(t *testing.T) {
 	})
 }
 
-// TestAttackSessionFixation: a secret that was in the browser before signing in is worth
-// nothing afterwards, whoever put it there, and an ended session stays ended.
+// TestAttackSessionFixation: a session secret from before the sign-in is invalid
+// afterwards, and an ended session stays ended.
 func TestAttackSessionFixation(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -161,7 +161,7 @@ func TestAttackSessionFixation(t *testing.T) {
 	})
 }
 
-// expectSession checks whose a session's secret is, "" for nobody's.
+// expectSession checks which person a session's secret belongs to; "" expects no session.
 func (s *scene) expectSession(secret, email string) {
 	s.t.Helper()
 	a := s.send(s.p.HTTP, http.MethodGet, s.p.AppURL+"/oauth/authorize?"+query(s.app), "", "Cookie", "mailhelm_session="+secret)
@@ -170,7 +170,7 @@ func (s *scene) expectSession(secret, email string) {
 	}
 }
 
-// TestAttackOpenRedirect: after signing in nobody is led off this host.
+// TestAttackOpenRedirect: the sign-in page redirects only to this host.
 func TestAttackOpenRedirect(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

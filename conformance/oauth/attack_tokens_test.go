@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A token that one host got from a caller is worth nothing at the other, for
-// clients and for people alike, and a grant never moves.
+// A token for one host is refused by the other, for clients and for people, and a grant
+// cannot move to another resource.
 func TestAttackAudienceConfusion(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -154,8 +154,8 @@ func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return c.Store.SigningKeys(ctx)
 }
 
-// A thousand tokens with key ids that nobody knows make the server fetch and read
-// next to nothing.
+// A thousand tokens with unknown key ids cause at most a few reads of the store, and no
+// requests.
 func TestAttackUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {

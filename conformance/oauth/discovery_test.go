@@ -108,7 +108,7 @@ func TestOtherPathsAndMethods(t *testing.T) {
 			{"GET", "/healthz", 404},
 			{"GET", "/ready", 404},
 			{"GET", "/.well-known/openid-configuration", 404},
-			// What clients try before they find the right document.
+			// The addresses that clients try before they find the right document.
 			{"GET", "/.well-known/oauth-authorization-server/mcp", 404},
 			{"GET", "/.well-known/oauth-protected-resource", 404},
 			{"GET", "/.well-known/unknown", 404},

@@ -210,7 +210,7 @@ func TestDocumentChanges(t *testing.T) {
 		h.says("scope", "api.lists.view")
 		g.p.Clock.Advance(61 * time.Minute)
 		tokens = g.refreshed(http.StatusOK, tokens)
-		g.calls(http.StatusOK, "contacts", tokens) // nobody has read the change yet
+		g.calls(http.StatusOK, "contacts", tokens) // the server has not read the change yet
 		if _, page := g.send(http.StatusOK, g.question(), nil); strings.Contains(page, "api.contacts.view") || !strings.Contains(page, "api.lists.view") {
 			t.Error("the page asks for what the document does not declare")
 		}

@@ -35,7 +35,7 @@ func (w *world) expectTold(c registered, token string, want map[string]any) {
 	}
 }
 
-// inactive is all that is told of most tokens.
+// inactive is the answer about every token that the client may not introspect.
 var inactive = map[string]any{"active": false}
 
 func TestIntrospectionOfGoodTokens(t *testing.T) {
@@ -95,8 +95,7 @@ func TestIntrospectionTellsNothingOfOtherTokens(t *testing.T) {
 	})
 }
 
-// What a token is worth is read from the store, also where this process remembers
-// something else.
+// Introspection reads the store, even if this process has cached another answer.
 func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

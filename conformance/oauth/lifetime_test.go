@@ -30,9 +30,8 @@ func (w *world) lifecycle() access.Lifecycle {
 	}
 }
 
-// A grant ends its lifetime after the authorization, to the second: neither a code
-// that is redeemed late, nor a rotation, nor another lifetime given to the client
-// meanwhile moves that.
+// A grant ends one lifetime after the authorization, to the second. A late redemption, a
+// rotation and a new lifetime of the client do not change that.
 func TestRefreshLifetimeIsAbsolute(t *testing.T) {
 	t.Parallel()
 	for _, days := range lifetimes {

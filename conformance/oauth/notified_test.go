@@ -69,8 +69,8 @@ func (n *node) accepts(bearer string) bool {
 	return err == nil
 }
 
-// TestRevocationReachesOtherNodes over one PostgreSQL with the commit, whatever was
-// revoked. The clock stands still, so no principal is read again by itself.
+// TestRevocationReachesOtherNodes: over one PostgreSQL, a revocation of any kind reaches
+// other servers when it commits. The clock is fixed, so no cached principal expires.
 func TestRevocationReachesOtherNodes(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)

@@ -91,7 +91,7 @@ func TestRefreshScope(t *testing.T) {
 				t.Errorf("scope %q gives %q", c.scope, *a.Scope)
 			}
 		}
-		w.granted(w.refresh(w.app, token)) // what was refused cost no token
+		w.granted(w.refresh(w.app, token)) // a refused request did not use the token up
 	})
 }
 
@@ -157,7 +157,7 @@ func TestRefreshWithoutEnd(t *testing.T) {
 	})
 }
 
-// A refresh token of somebody else is worth nothing, and stays untouched.
+// A refresh token of another client is refused and stays valid for its own client.
 func TestRefreshTokenOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -61,7 +61,7 @@ func register(t *testing.T, p *product.Product, metadata string, headers ...stri
 
 const plainMetadata = `{"client_name":" Self\u202e made ","redirect_uris":["http://127.0.0.1/cb"],"scope":"api.lists.view","logo_uri":"x"}`
 
-// A client that registers itself is let in by a person, and can be blocked.
+// A person can approve a client that registered itself, and an organization can block it.
 func TestRegisteredByItself(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{DynamicRegistration: true, Log: &logged}, func(t *testing.T, p *product.Product) {

@@ -98,7 +98,7 @@ func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		keys, other := w.elsewhere()
 		next := w.rotate(true)
-		stale := w.goodToken(w.live) // of the process that does not know
+		stale := w.goodToken(w.live) // of the process that has not loaded the new key
 		w.must(keys.Reload(t.Context()))
 		if _, err := other.Authenticate(t.Context(), stale, access.API); err != nil {
 			t.Errorf("a token of the retired key: %v", err)

@@ -168,8 +168,8 @@ func (s *scene) consent(b *http.Client, query string) url.Values {
 	return formOf(a.body)
 }
 
-// decide answers the question and returns where the browser is sent, which must
-// be told to nobody on the way.
+// decide submits the consent form and returns the address of the redirect. It fails the
+// test unless the answer forbids a referrer and caching.
 func (s *scene) decide(b *http.Client, query, decision string) *url.URL {
 	s.t.Helper()
 	values := s.consent(b, query)
@@ -293,8 +293,7 @@ func (s *scene) grants() int {
 	return sum
 }
 
-// person adds somebody with the victim's password, who is an owner of an
-// organization.
+// person adds a person with the victim's password who owns an organization.
 func (s *scene) person(name, orgID string) access.User {
 	s.t.Helper()
 	u := access.User{

@@ -83,8 +83,8 @@ func formOf(page string) url.Values {
 	return form
 }
 
-// allow goes from an authorization request to the address to which the browser is
-// sent with the answer, and signs in on the way when nobody is.
+// allow follows an authorization request to its redirect to the client, and returns that
+// address. It signs in if the browser is not signed in.
 func (v *visit) allow(question string) string {
 	v.t.Helper()
 	if !v.signedIn {
@@ -122,8 +122,9 @@ func application(t *testing.T, p *product.Product) access.Client {
 	return c
 }
 
-// TestPersonAllowsAnAssistant: from nothing but a password to a tool's answer: sign in,
-// consent, code, token, call; and after signing out everywhere, nobody is signed in.
+// TestPersonAllowsAnAssistant: a person with a password signs in and consents; the client
+// exchanges the code and calls a tool. After signing out everywhere the browser is signed
+// out.
 func TestPersonAllowsAnAssistant(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

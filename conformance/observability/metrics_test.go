@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// movement is one thing that happens and the series that counts it.
+// movement is one event and the series that counts it.
 type movement struct {
 	what   string
 	ask    asking

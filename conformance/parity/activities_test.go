@@ -38,7 +38,7 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 		if diff := cmp.Diff([]any{"agent", "api"}, sources); diff != "" {
 			t.Error(diff)
 		}
-		// What is refused as a whole is refused in the same words.
+		// Requests that are refused as a whole get the same text on both surfaces.
 		for _, wrong := range []string{`[]`} {
 			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
 			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)

@@ -73,7 +73,7 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 		if said, _ := tool["error"].(map[string]any); !strings.Contains(fmt.Sprint(said["message"]), `; there are "city", `) {
 			t.Errorf("who names nothing that there is learns %v", said)
 		}
-		// What is no predicate at all is refused in the same words.
+		// A text that is not a predicate gets the same refusal on both surfaces.
 		for _, arguments := range []string{`{}`, `{"source":""}`, `{"source":1}`, `{"source":"attr.orders > 1","limit":1}`} {
 			tool, route, _ := preview(arguments)
 			comparable(route)

@@ -131,8 +131,8 @@ func TestSuppressionOverREST(t *testing.T) {
 	})
 }
 
-// TestHostileAddresses: whatever stands in the path or the query is refused by name or
-// answered.
+// TestHostileAddresses: any text in the path or the query is answered, or refused with
+// the parameter's name.
 func TestHostileAddresses(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

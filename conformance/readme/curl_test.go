@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// The tests need nothing but Go, and curl is not everywhere: the test binary
-// stands in for it when it is started under that name with this variable set.
-// Where there is a curl, it runs the commands too.
+// The tests need only Go, and some machines have no curl. Under the name curl and with
+// this variable set, the test binary acts as curl. If curl is installed, it runs the
+// commands too.
 const actAsCurl = "MAILHELM_TEST_ACT_AS_CURL"
 
 // shellPaths returns the search paths to run the commands with, by name.
@@ -36,8 +36,8 @@ func shellPaths(t *testing.T) map[string]string {
 	return paths
 }
 
-// curl does what the README asks of curl: -sS, -u, -H, -d and an address. An
-// option it does not know is an error, so it cannot pass for what it is not.
+// curl implements the options of curl that the README uses: -sS, -u, -H, -d and an
+// address. It fails for other options.
 func curl(args []string, stdout, stderr io.Writer) int {
 	request, err := curlRequest(args)
 	if err != nil {

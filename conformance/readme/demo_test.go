@@ -58,8 +58,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startDemo starts a demo and waits for its last line. The row of ports it is
-// given was free a moment ago; should somebody have been faster, the next is tried.
+// startDemo starts a demo and waits for its last line. If another program takes one of
+// its ports first, it tries the next row of ports.
 func startDemo(t *testing.T) *demo {
 	t.Helper()
 	binary, err := program()

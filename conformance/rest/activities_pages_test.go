@@ -48,7 +48,7 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 				t.Errorf("%.60s: %v", texts[i], result)
 			}
 		}
-		// What is no JSON names its place; it is no matter of one item.
+		// Invalid JSON is refused as a whole, with its position.
 		for _, wrong := range []string{`1e`, `{"a":1,}`, `{a:1}`, `'a'`, `"\x"`, "\"\t\"", `NaN`, `[1 2]`} {
 			refusal := a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`)
 			problem := refusal.refused(422, core.CodeValidationFailed)

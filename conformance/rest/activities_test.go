@@ -57,7 +57,7 @@ func TestActivitiesOverREST(t *testing.T) {
 		}
 		other.do(t, "GET", "/v1/contacts/"+contact+"/activities", "").refused(404, core.CodeNotFound)
 
-		// The stub is a contact, and whoever creates it makes it.
+		// The stub is a contact: the first call that uses its address creates it.
 		a.do(t, "GET", "/v1/contacts/new%40example.com", "").want(200)
 		if made := a.do(t, "POST", "/v1/contacts", `{"email":"new@example.com"}`).want(201); !strings.Contains(string(made.body), contact) {
 			t.Errorf("another contact was made: %s", made.body)
@@ -202,8 +202,8 @@ func TestActivityVolume(t *testing.T) {
 	})
 }
 
-// TestActivitiesAreKeptForAYear from when they were received, in each way to read them;
-// who did something once did it once for ever.
+// TestActivitiesAreKeptForAYear: every read returns activities for a year after their
+// receipt. An activity with the mode "once" counts as a duplicate even after that.
 func TestActivitiesAreKeptForAYear(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

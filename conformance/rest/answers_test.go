@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestRateHeadersAreOnEveryAnswer that a known caller gets of an operation,
-// whatever its status; who is not known has no limit to be told.
+// TestRateHeadersAreOnEveryAnswer: every answer of an operation to an authenticated
+// caller has the headers, whatever its status. Other answers have none.
 func TestRateHeadersAreOnEveryAnswer(t *testing.T) {
 	t.Parallel()
 	limit := 60

@@ -77,7 +77,8 @@ func TestWritesGoToTheAccount(t *testing.T) {
 		if a.consent(t, one) != nil {
 			t.Error("the account still has an address that was archived")
 		}
-		// Who said no stays there, so that the account goes on honouring it.
+		// Contacts who opted out stay in the account, so that it keeps refusing to mail
+		// them.
 		a.do(t, "DELETE", byID+"one", "").want(204)
 		if held := a.consent(t, two); held == nil || !held.UnsubscribeAll {
 			t.Errorf("archiving has taken back an opt-out: %+v", held)
@@ -207,7 +208,8 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 		if c.Status != "active" || !c.UnsubscribeAll || len(c.Lists) != 0 {
 			t.Errorf("came back as %+v", c)
 		}
-		// Whoever comes first, this or the job, leaves nothing to the other.
+		// This call or the job writes the consent first; the second then has nothing to
+		// do.
 		p.Clock.Advance(time.Minute)
 		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()
@@ -263,7 +265,8 @@ func TestLeavingAListIsLogged(t *testing.T) {
 	})
 }
 
-// TestAddressesAreShownInFull to whoever may view contacts, and to nobody else.
+// TestAddressesAreShownInFull: callers with the scope to view contacts see whole
+// addresses, others do not.
 func TestAddressesAreShownInFull(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// hostileRows are rows that somebody meant ill with, each between two good ones, with
-// what becomes of them.
+// hostileRows are malicious rows with their expected errors. Each is sent between two
+// valid rows.
 var hostileRows = []struct{ name, row, outcome string }{
 	{"a member named twice", `{"email":"b1@example.com","email":"b2@example.com"}`, "failed validation_failed email"},
 	{"an attribute named twice", `{"email":"b3@example.com","attributes":{"city":"a","city":"b"}}`, "failed validation_failed attributes.city"},

@@ -31,7 +31,7 @@ func TestRateLimit(t *testing.T) {
 	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 1, 60)
 	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 0, 60)
 	test.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)
-	// Another organization has no limit, and so nothing is told of one.
+	// Another organization has no limit, so its answers have no limit headers.
 	if h := a.as(a.Other.Live.APIKey).do(t, "GET", "/v1/contacts", "").want(200).header; h.Get("RateLimit-Limit") != "" {
 		t.Errorf("rate headers without a limit: %v", h)
 	}

@@ -50,8 +50,8 @@ func (v previews) ask(t *testing.T, source string) (route *answer, tool previewe
 	return route, tool
 }
 
-// who has everything that predicates ask of, but for a subscription; half has an
-// address, a city and an opt-out; none has an address alone.
+// who has three contacts. full has a value for every predicate, half has an address, a
+// city and an opt-out, and none has only an address.
 const who = `[
 	{"email":"full@p.example","attributes":{"city":"Graz","orders":5,"wholesale":true,"subscription":"monthly","last_order_at":"$10d"},"topic_preferences":{"offers":"OPT_IN","product-news":"OPT_OUT"},"lists":{"add":["newsletter"]}},
 	{"email":"half@p.example","attributes":{"city":"Linz"},"unsubscribe_all":true},
@@ -133,7 +133,8 @@ var meanings = []struct{ source, found, class string }{
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "offers" and in list "newsletter"`, "f", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and opted out of "offers" and not in list "newsletter"`, "hn", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "product-news" and (suppressed or opted out of "offers")`, "n", "incremental"},
-	// Who did nothing: the count is 0, nothing exists, and everything else is unknown.
+	// For a contact without events the count is 0, exists is false, and every other
+	// aggregate is unknown.
 	{`count(activity.paid) = 2`, "f", "incremental"},
 	{`count(activity.paid) = 0`, "n", "incremental"},
 	{`count(activity.paid within 30d) = 1`, "fh", "sweep"},
@@ -218,7 +219,7 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	})
 }
 
-// faults are predicates that are refused, with the place and what is told of it.
+// faults are invalid predicates, with the position and text of their errors.
 var predicateFaults = []struct {
 	source       string
 	line, column int

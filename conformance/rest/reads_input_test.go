@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// What reads of mail take: lists that have pages, and those with a window of time
-// that reaches as far back as the plan keeps.
+// The reads of mail by their input: lists with pages, and lists with a window that
+// reaches back as far as the plan allows.
 var (
 	pagedLists = []string{
 		"/v1/messages", "/v1/recipients/p%40x.example/messages", "/v1/suppressions", "/v1/undeliverable",

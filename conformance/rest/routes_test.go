@@ -308,7 +308,7 @@ func TestUnknownPaths(t *testing.T) {
 	a := start(t, product.Options{})
 	for _, path := range []string{"/", "/v1", "/v1/", "/v2/contacts", "/v1/contacts/", "/v1/contacts/a/b", "/v1//contacts", "/v1/../v1/contacts"} {
 		r := a.request(t, "GET", "/", "")
-		r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + path // as it is, not cleaned by the client
+		r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + path // sent unchanged, not cleaned by the client
 		a.send(t, r).refused(404, core.CodeNotFound)
 	}
 	if got := a.do(t, http.MethodPost, "/v1/account", `{}`).want(405).header.Get("Allow"); got != "GET, HEAD" {

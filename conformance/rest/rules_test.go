@@ -32,8 +32,8 @@ type step struct {
 	// any text but x. lacks names members that the answer must not have.
 	want  string
 	lacks string
-	// keep is a member of the answer, as a path with dots: what it holds stands in the
-	// texts of later steps for $1, for $2 if it is the second that is kept.
+	// keep is a member of the answer, as a path with dots. Later steps can use its value
+	// as $1, the second kept value as $2.
 	keep string
 }
 

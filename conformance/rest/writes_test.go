@@ -29,7 +29,7 @@ func TestIdempotency(t *testing.T) {
 		a.do(t, "PUT", "/v1/contacts/once%40example.com", `{}`, "Idempotency-Key", "key-1").want(200)
 		a.as(a.Other.Live.APIKey).do(t, "POST", "/v1/contacts", `{"email":"once@example.com"}`, "Idempotency-Key", "key-1").want(201)
 
-		// What was refused leaves the key fresh.
+		// A refused call does not use its key up.
 		create("key-2", `{"email":"bad"}`).refused(422, core.CodeValidationFailed)
 		create("key-2", `{"email":"fresh@example.com"}`).want(201)
 		create("key-3", `{"email":"fresh@example.com"}`).refused(409, core.CodeConflict)

@@ -15,8 +15,8 @@ const emulatedAccount = `{"DedicatedIpAutoWarmupEnabled":false,"EnforcementStatu
 		"ReviewDetails":{"CaseId":"1","Status":"GRANTED"}},
 	"SendQuota":{"Max24HourSend":-1,"MaxSendRate":100,"SentLast24Hours":7},"SuppressionAttributes":{"SuppressedReasons":["BOUNCE"]}}`
 
-// What somebody else takes for the provider's wire: the adapter over a socket,
-// in all that the emulator knows.
+// The adapter for Amazon SES runs over a socket against an emulator of another project,
+// as far as that emulator goes.
 func TestSESAgainstAnIndependentEmulator(t *testing.T) {
 	t.Parallel()
 	e := emulator.Start(t, emulatedAccount)

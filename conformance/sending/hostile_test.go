@@ -25,8 +25,8 @@ import (
 // marker is in everything that a hostile provider says.
 const marker = "PROVIDER-TEXT ada@example.org"
 
-// hostile is a provider on a socket of its own that answers everything in one way
-// and counts what it is asked.
+// hostile is a provider with a socket of its own that gives every request the same answer
+// and counts requests.
 type hostile struct {
 	*httptest.Server
 	mu    sync.Mutex

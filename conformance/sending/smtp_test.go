@@ -98,7 +98,7 @@ func listen(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// taker takes what it is given.
+// taker accepts every message.
 type taker struct{}
 
 func (taker) Mail(string, *server.MailOptions) error { return nil }

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// problemTable is what every problem document has besides its code and its type.
+// problemTable has the members of every problem document, except its code and type.
 const problemTable = `
 	title                                 text
 	status                                int
@@ -19,7 +19,7 @@ const problemTable = `
 	next_step                             text
 	request_id                            text`
 
-// extraMembers are what problems of a code have besides.
+// extraMembers are the additional members of problems, by code.
 var extraMembers = map[string]string{
 	"invalid_key":             "",
 	"not_found":               "resource text",

@@ -42,8 +42,8 @@ func newScene(t *testing.T) scene {
 
 const later = "later.example.com"
 
-// seed brings a channel with an identity and a tracking domain that nobody publishes,
-// and a template that does not parse.
+// seed adds a channel with an identity and an unpublished tracking domain, and a template
+// that does not parse.
 func (s scene) seed(t *testing.T) {
 	t.Helper()
 	err := s.Simulator.Seed(t.Context(), s.OrgID, simulator.Setup{
@@ -72,8 +72,8 @@ func (s scene) underWay(t *testing.T) {
 	}
 }
 
-// mirror does what the jobs do that follow the account, and gives up the domain that
-// nobody publishes.
+// mirror runs the jobs that sync the account, and ends the check of the unpublished
+// domain.
 func (s scene) mirror(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

@@ -22,7 +22,7 @@ func declareMembers(texts map[string]string, path string, schema map[string]any)
 }
 
 func declare(texts map[string]string, path string, schema map[string]any, optional bool) {
-	if either, ok := schema["anyOf"].([]any); ok { // as in a result, or as in a failure
+	if either, ok := schema["anyOf"].([]any); ok { // as in a result, or in a failure
 		schema, _ = either[0].(map[string]any)
 	}
 	values, _ := schema["enum"].([]any)

@@ -12,7 +12,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// shape is the members of an answer by their path; "[]" stands for every item of a list.
+// shape has the members of an answer by their path; "[]" means every item of a list.
 type shape map[string]member
 
 // member is what a member may be.

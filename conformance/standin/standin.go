@@ -37,7 +37,7 @@ type Config struct {
 	Callers guardrails.Authenticator
 	// Repositories receives pull requests; nil means that there is no host for them.
 	Repositories guardrails.RepositoryHost
-	// Clock is the clock; nil means one that stands still.
+	// Clock is the clock; nil means a fixed one.
 	Clock core.Clock
 	// Metrics registers the metrics; nil discards them.
 	Metrics prometheus.Registerer

@@ -147,7 +147,7 @@ func TestRedeemingInATransaction(t *testing.T) {
 	})
 }
 
-// Whoever let a client in that never came for its tokens has let nobody in.
+// A purge removes grants whose code was never redeemed, once the code has expired.
 func TestPurgeTakesGrantsWithoutARedeemedCode(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -82,8 +82,8 @@ func wantConnection(t *testing.T, store sending.Connections, want sending.Connec
 	}
 }
 
-// TestConnectionSecretsAreSealed: a secret is no use to whoever has the database alone,
-// and none in another row.
+// TestConnectionSecretsAreSealed: the database alone does not reveal a secret, and a
+// sealed secret is invalid in another row.
 func TestConnectionSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// start is the time of the first thing that happens in a test.
+// start is the time of the first event of a test.
 var start = time.Date(2026, 3, 1, 8, 0, 0, 123456000, time.UTC)
 
 func later(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }

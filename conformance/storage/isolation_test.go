@@ -297,7 +297,8 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 			}
 		}
 
-		// What is unique is unique to an organization: a second one may have the same.
+		// Names are unique within an organization; another organization may have the
+		// same.
 		second := own(t, db)
 		if diff := cmp.Diff(before, o.state(t, db)); diff != "" {
 			t.Errorf("a second organization changed the first (-before +after):\n%s", diff)
@@ -320,9 +321,10 @@ func isNothing(found any) bool {
 // the reaches.
 func TestReachesCoverEveryMethod(t *testing.T) {
 	t.Parallel()
-	// These write what they are given, under the organization they are given, and
-	// find nothing; SetRateLimit and the keyed finders go by the thing's own name,
-	// codes, tokens and sessions by a secret's hash, and people are nobody's alone.
+	// These methods are safe by themselves. Some write what they get under the
+	// organization that they get. SetRateLimit and the finders by key use the
+	// organization's own id. Codes, tokens and sessions are found by the hash of a
+	// secret, and people belong to no organization.
 	exempt := []string{
 		"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
 		"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "HoldSigningKeys", "ReplaceSigningKeys", "PurgeSigningKeys", "AppendAudit",

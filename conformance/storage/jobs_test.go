@@ -126,7 +126,7 @@ func TestPeriodicJobsRunAtStart(t *testing.T) {
 	})
 }
 
-// Jobs that were left while nobody worked are done by whoever comes next.
+// Jobs that were added while no process worked are run by the next process that starts.
 func TestJobsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

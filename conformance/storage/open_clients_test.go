@@ -92,7 +92,7 @@ func TestBlockedClients(t *testing.T) {
 	})
 }
 
-// A client that somebody once let in stays, also when that has ended.
+// A client with a grant is kept, also after the grant has ended.
 func TestUnusedDynamicClientsArePurged(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

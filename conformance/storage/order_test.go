@@ -19,8 +19,8 @@ import (
 // lower case, letters beyond ASCII, punctuation that languages skip.
 var orderIDs = []string{"a", "B", "b", "A", "ä", "z", "Z", "-a", "_a", "10", "9", "a b", "ab", "é", "日本"}
 
-// Rows of one creation time are told apart by id alone, which is where the order
-// of the engines could differ.
+// Rows with equal creation times are ordered by id alone, where the engines' order could
+// differ.
 func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 	t.Parallel()
 	want := slices.Clone(orderIDs)

@@ -99,7 +99,7 @@ func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 	}
 }
 
-// longestQuoted is at how many characters a name in a sentence of ours is clipped.
+// longestQuoted is the length, in characters, to which sentences shorten a name.
 const longestQuoted = 80
 
 func checkOf(got answer, name string) map[string]any {

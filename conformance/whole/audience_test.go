@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// What segments, activities and bulk writes of the other organization can be asked
-// for by.
+// The names by which segments, activities and bulk writes of the other organization could
+// be requested.
 var (
 	segmentID = kind{"segment id", func(t *testing.T, w world, n int) string {
 		return w.segment(t, w.p.Other.OrgID, fmt.Sprintf("foreign-segment-%03d", n)).ID
@@ -86,7 +86,7 @@ func predicateOf(sort, format string, makes func(t *testing.T, w world, name str
 	}, func(n int) string { return fmt.Sprintf(format, fmt.Sprintf("missing_named_%03d", n)) }}
 }
 
-// segment stores one that nobody evaluates, so that it stays as it is.
+// segment stores a segment that no job evaluates, so that it does not change.
 func (w world) segment(t *testing.T, orgID, key string) segments.Segment {
 	t.Helper()
 	s := segments.Segment{
@@ -97,7 +97,7 @@ func (w world) segment(t *testing.T, orgID, key string) segments.Segment {
 	return s
 }
 
-// everybody is a predicate that finds all contacts.
+// everybody is a predicate that matches all contacts.
 const everybody = "has attr.email"
 
 func (w world) property(t *testing.T, orgID, activity, property string) activities.Property {

@@ -13,12 +13,12 @@ import (
 type hostile struct {
 	kind   string
 	number int // among those of a test
-	// literal is the text as JSON, text what it stands for. What is refused before
-	// it is stored (a lone surrogate, a NUL) has a literal alone.
+	// literal is the text as JSON, text its value. A text that is refused before it is
+	// stored (a lone surrogate, a NUL) has a literal only.
 	literal, text string
 	refused       bool
-	// sentences are what of the text would be read as a sentence of ours if it left
-	// its quotes.
+	// sentences are the parts of the text that a reader would take for a sentence of ours
+	// outside quotation marks.
 	sentences []string
 }
 

@@ -64,7 +64,7 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 	})
 }
 
-// numbered numbers texts, so that the things of one are told from those of another.
+// numbered adds a number to each text, so that the objects of two texts differ.
 func numbered(texts []hostile) []hostile {
 	for i := range texts {
 		texts[i].number = i

@@ -105,8 +105,8 @@ var names = map[string][]kind{
 	"identity":                     {messageDomain, identityName},
 }
 
-// namesOf are what the places of the operations of one domain name besides, by the
-// beginning of the operation's name and the place.
+// namesOf has what else the places of a domain's operations name, by the prefix of the
+// operation's name and the place.
 var namesOf = map[string][]kind{
 	"segments_ id":            {segmentID, segmentKey},
 	"activity_properties_ id": {propertyID},
@@ -125,7 +125,7 @@ func (s subject) kindsAt(place string) []kind {
 	return all
 }
 
-// namesNothing are the places whose text is no name, with what it is.
+// namesNothing has the places whose text is not a name, with what it is instead.
 var namesNothing = map[string]string{
 	"from":          "a time",
 	"to":            "a time",

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// What a message of the other organization can be asked for by.
+// The names by which a message of the other organization could be requested.
 var (
 	messageID = kind{"message id", func(t *testing.T, w world, n int) string {
 		return w.foreignMessage(t, n).MessageID

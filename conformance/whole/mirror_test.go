@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// What an account of the other organization has, and what is read of it here.
+// The objects of the other organization's account, and the operations that read them.
 var (
 	channelName = kind{"channel name", func(t *testing.T, w world, n int) string {
 		return w.foreignChannel(t, n).Name
@@ -75,7 +75,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	}
 	unverified, err := w.p.DB.Channels().Unverified(t.Context(), orgID)
 	w.must(t, err)
-	for _, d := range unverified { // as the job that looks for their records finds them
+	for _, d := range unverified { // as the job that checks the records finds them
 		now := w.p.Clock.Now()
 		d.Status, d.CheckedAt, d.VerifiedAt = channels.TrackingVerified, &now, &now
 		w.must(t, w.p.DB.Channels().SetTrackingStatus(t.Context(), orgID, d))

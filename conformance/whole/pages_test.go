@@ -103,9 +103,9 @@ type things struct {
 
 const redirect = "http://127.0.0.1/cb"
 
-// named stores one of everything under the name, in an organization of its own
-// that the owner belongs to and leaves for the next, so that no page has the rows of
-// the texts before.
+// named stores one object of every kind under the name, in a new organization of the
+// owner. The owner leaves it before the next, so that no page has the rows of earlier
+// texts.
 func (b *browser) named(name string) things {
 	b.t.Helper()
 	ctx, now := b.t.Context(), b.p.Clock.Now()

@@ -91,7 +91,7 @@ func (w world) checkForeign(t *testing.T, s subject, place string, k kind, numbe
 		completeActivity(arguments, own)
 		maps.Copy(arguments, companions[place])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
-			arguments["email"] = own // what else is named is about a contact that exists
+			arguments["email"] = own // the other names in the call are of a contact that exists
 		}
 		got := w.own.call(t, s, arguments)
 		got.body = neutral(got.body, name, own)

@@ -14,8 +14,8 @@ var ourWords = []string{
 	"summary", "mailable_note", "diagnosis", "claim", "step",
 }
 
-// spoken collects the sentences of ours in an answer, by where they stand. The
-// structured content of a refusal is a problem; the text beside it is ours too.
+// spoken returns the sentences of ours in an answer, by their place. The structured
+// content of a refusal is a problem; the text with it is ours too.
 func (a answer) spoken() map[string]string {
 	sentences := map[string]string{}
 	collect("", a.object, sentences)

@@ -100,8 +100,8 @@ func TestRevokingAClientEndsItsGrants(t *testing.T) {
 	})
 }
 
-// Without a person behind it, a token of a client that belongs to no organization
-// names an organization that nobody consented in.
+// A token of a client without an organization, and without a person, names an
+// organization in which no member gave consent.
 func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))

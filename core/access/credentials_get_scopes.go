@@ -23,7 +23,7 @@ func CredentialsGetScopes() core.Operation {
 	return core.Declare(core.Op[GetScopesIn, CredentialScopes]{
 		Name:    "credentials_get_scopes",
 		Title:   "Read the credential's scopes",
-		Purpose: "Reads which scopes the credential of this request holds, and for which environment. It tells nothing about other credentials.",
+		Purpose: "Returns the scopes and the environment of the credential of this request. It returns nothing about other credentials.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Do: func(_ context.Context, c *core.Call, _ GetScopesIn) (CredentialScopes, error) {

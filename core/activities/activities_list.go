@@ -23,9 +23,9 @@ type ListActivitiesIn struct {
 	Name    string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities of exactly this name."`
 	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only what happened then or later."`
 	To      *time.Time `json:"to,omitempty" jsonschema_description:"Only what happened before."`
-	Contact string     `json:"contact,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Only activities of this contact: its id, address or external id. One that is not known has none."`
+	Contact string     `json:"contact,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Only activities of this contact: its id, address or external id. An unknown contact has no activities."`
 	Limit   int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor  string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor  string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 func (a *Activities) activitiesList() core.Operation {

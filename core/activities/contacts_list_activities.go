@@ -14,7 +14,7 @@ type ListOfContactIn struct {
 	From   *time.Time `json:"from,omitempty" jsonschema_description:"Only what happened then or later."`
 	To     *time.Time `json:"to,omitempty" jsonschema_description:"Only what happened before."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 func (a *Activities) contactsListActivities() core.Operation {

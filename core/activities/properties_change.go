@@ -35,7 +35,7 @@ func (a *Activities) propertiesReplace() core.Operation {
 	return core.Declare(core.Op[PropertyChangeIn, ChangedProperty]{
 		Name:     "activity_properties_replace",
 		Title:    "Change an activity property",
-		Purpose:  "Replaces the definition of a promoted property and tells what that does. Segments that a disruptive change affects go on being evaluated, with a warning.",
+		Purpose:  "Replaces the definition of a promoted property and returns the effects. Segments that a disruptive change affects are still evaluated, with a warning.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
@@ -93,7 +93,7 @@ func (a *Activities) propertiesPreview() core.Operation {
 	return core.Declare(core.Op[PropertyChangeIn, Mutation]{
 		Name:    "activity_properties_preview",
 		Title:   "Preview a change to an activity property",
-		Purpose: "Tells what a change to a promoted property would do, and changes nothing.",
+		Purpose: "Returns the effects that a change to a promoted property would have, and changes nothing.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesManage},
@@ -112,7 +112,7 @@ func (a *Activities) propertiesDelete() core.Operation {
 	return core.Declare(core.Op[DeletePropertyIn, Mutation]{
 		Name:     "activity_properties_delete",
 		Title:    "End the promotion of an activity property",
-		Purpose:  "Takes a property back out of what predicates may filter on, and tells what that does. The activities keep it.",
+		Purpose:  "Removes a property from those that predicates may test, and returns the effects. The activities keep it.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,

@@ -9,7 +9,7 @@ import (
 // ListPropertiesIn pages the promoted properties.
 type ListPropertiesIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 func (a *Activities) propertiesList() core.Operation {

@@ -34,7 +34,7 @@ func (c PropertyChange) Class() MutationClass {
 // Impact is what a disruptive change does to segments.
 type Impact struct {
 	AffectedSegments []AffectedSegment `json:"affected_segments"`
-	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value predicates do not find any more as they are written."`
+	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value existing predicates no longer match."`
 }
 
 // AffectedSegment is a segment whose predicate names the property. Evaluation continues as

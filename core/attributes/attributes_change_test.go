@@ -179,7 +179,8 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		w.holds(t, "three@x.test", `{"age":3}`)  // Rome is no number: kept, and left out of reads
 		w.Want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		w.holds(t, "three@x.test", `{"age":5}`)
-		// Rome was no number before either: nobody who has it drops out any more.
+		// The value Rome was not a number before either, so contacts with it are not
+		// counted again.
 		renamed := w.Want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
 		if lost := renamed["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out of a name that goes %v, want the one in use with a number", lost)
@@ -288,7 +289,7 @@ func TestSegmentsAreAsked(t *testing.T) {
 	if len(asked) != 3 || !asked[0].Preview || asked[1].Preview || asked[1].Before.Name != "city" || asked[1].After.Name != "town" || asked[2].After != nil {
 		t.Errorf("asked %+v", asked)
 	}
-	// A value that nobody can get any more is told of too, and so is nothing that is free.
+	// Segments are called for a removed enum value, and not for an added one.
 	plan := w.attribute(t, "plan")
 	free := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","pro","team"]}`, plan)
 	narrow := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","team"]}`, plan)

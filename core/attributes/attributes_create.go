@@ -17,7 +17,7 @@ func (a *Attributes) attributesCreate() core.Operation {
 		Name:  "attributes_create",
 		Title: "Register an attribute",
 		Purpose: "Registers an attribute, after which contacts may have values of it. " +
-			"Values that are stored of a deleted attribute of this name come back where they fit the type; no read shows the others.",
+			"Stored values of a deleted attribute of this name reappear if they fit the type; reads omit the others.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
 		GitOwned: core.GitRefused,

@@ -24,7 +24,7 @@ func (a *Attributes) attributesDelete() core.Operation {
 		Name:  "attributes_delete",
 		Title: "Delete an attribute",
 		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
-			"No read shows its values any more, and null still clears one. They stay stored: registering the name again brings back those that fit the type.",
+			"No read shows its values any more, and null still clears one. They stay stored: creating the name again restores those that fit the type.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.AttributesManage},
 		Writes:   core.ManyContacts,

@@ -25,7 +25,7 @@ func (a *Attributes) attributesUpdate() core.Operation {
 	return core.Declare(core.Op[UpdateAttributeIn, Updated]{
 		Name:  "attributes_update",
 		Title: "Change an attribute",
-		Purpose: "Replaces the definition of an attribute, whatever that does to segments, and says what it does. " +
+		Purpose: "Replaces the definition of an attribute, even if segments are affected, and returns the effects. " +
 			"Stored values follow the name and the type; one that does not fit the new type stays stored, and no read or predicate knows it.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},

@@ -38,7 +38,7 @@ type Change struct {
 // Impact is the effect of a change beyond the registry.
 type Impact struct {
 	AffectedSegments []AffectedSegment `json:"affected_segments" jsonschema_description:"Segments whose predicates read the attribute."`
-	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts whose value predicates do not find any more as they are written; 0 unless the change is disruptive."`
+	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts whose value existing predicates no longer match; 0 unless the change is disruptive."`
 }
 
 // AffectedSegment is a segment that reads a changed attribute.

@@ -23,8 +23,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Domains are the parts of the product that do the work. The zero Domains is fine
-// for whoever only reads the declarations, as the documentation does.
+// Domains has the parts of the product that implement the operations. The zero Domains is
+// enough to read the declarations, as the documentation does.
 type Domains struct {
 	Account     *account.Account
 	Messages    *messages.Messages

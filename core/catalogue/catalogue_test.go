@@ -101,7 +101,8 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 	}
 }
 
-// Whoever adds a text to a result says whose words it holds.
+// Every text in a result has the tag that names its author. A new text fails this test
+// until it has one.
 func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	untrusted := map[string][]string{}

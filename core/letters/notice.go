@@ -23,7 +23,7 @@ var notices = map[Notice]struct{ subject, event, advice, end string }{
 	PasswordReset: {
 		subject: "Your Mailhelm password was reset",
 		event:   "Your password was reset with a mailed link at %s. You were signed out in all browsers. Your second factors are still in force.",
-		advice:  "If this was not you, somebody can read your mail. Secure your mailbox first, then reset your password and look at your second factors and at what you allowed applications to do:",
+		advice:  "If this was not you, another person can read your mail. Secure your mailbox first, then reset your password and look at your second factors and at what you allowed applications to do:",
 	},
 	PasswordSet: {
 		subject: "Your Mailhelm password was set by the operator",

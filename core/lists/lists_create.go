@@ -23,7 +23,7 @@ func (l *Lists) listsCreate() core.Operation {
 	return core.Declare(core.Op[CreateListIn, List]{
 		Name:     "lists_create",
 		Title:    "Create a static list",
-		Purpose:  "Creates an empty static list. It refuses with `conflict` when another list has the key, also one that a repository defines. It puts nobody on the list.",
+		Purpose:  "Creates an empty static list. It refuses with `conflict` when another list has the key, also one that a repository defines. It adds no contacts to the list.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
 		GitOwned: core.GitRefused,

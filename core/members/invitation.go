@@ -52,7 +52,7 @@ var errInvitation = errors.New("unknown, expired or void invitation")
 func noInvitation() error {
 	return &core.Error{
 		Code: core.CodeNotFound, Message: "This invitation is not open any more, or never was.",
-		Next: "Ask whoever sent you the link for a new one.", Err: errInvitation,
+		Next: "Ask the person who sent you the link for a new one.", Err: errInvitation,
 	}
 }
 

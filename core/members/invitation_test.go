@@ -207,8 +207,8 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	})
 }
 
-// Somebody who comes back brings nothing along: not even what they allowed a client
-// at the very moment of their removal.
+// A person who joins again gets nothing back from before, not even a grant to a client at
+// the very moment of their removal.
 func TestJoiningAgainBeginsAnew(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -86,7 +86,7 @@ func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgI
 	}
 	may, err := m.authority(ctx, orgID, actor)
 	if err == nil && !may.unlimited && may.member.UserID == "" {
-		return notAllowed("You do not belong to this organization.", "Ask somebody who manages its members to invite you.")
+		return notAllowed("You do not belong to this organization.", "Ask a member who manages its members to invite you.")
 	}
 	return err
 }
@@ -134,7 +134,7 @@ func (a authority) need(p Permission) error {
 		return nil
 	}
 	return notAllowed("You may not do this in this organization.",
-		fmt.Sprintf("Ask somebody who manages its members for the permission %s.", p))
+		fmt.Sprintf("Ask a member who manages its members for the permission %s.", p))
 }
 
 // mayGive fails for a role or a permission that the actor lacks.
@@ -145,14 +145,14 @@ func (a authority) mayGive(role Role, permissions []Permission) error {
 	for _, p := range permissions {
 		if !a.has(p) {
 			return notAllowed(fmt.Sprintf("You do not have the permission %s, so you cannot give it.", p),
-				"Ask somebody who has it, or an owner.")
+				"Ask a member who has it, or an owner.")
 		}
 	}
 	return nil
 }
 
 func onlyOwners() error {
-	return notAllowed("Only an owner makes somebody an owner, or changes or removes one.", "Ask an owner.")
+	return notAllowed("Only an owner can make a member an owner, or change or remove an owner.", "Ask an owner.")
 }
 
 func notAllowed(message, next string) error {
@@ -169,7 +169,7 @@ func (m Memberships) requireOtherOwner(ctx context.Context, without Member) erro
 	if slices.ContainsFunc(members, func(o Member) bool { return o.Role == Owner && o.UserID != without.UserID }) {
 		return nil
 	}
-	return core.Conflict("This is the last owner of the organization.", "Make somebody else an owner first.")
+	return core.Conflict("This is the last owner of the organization.", "Make another member an owner first.")
 }
 
 // permissionDiff is the audit detail of a change of permissions. Both lists are sorted.

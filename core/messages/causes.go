@@ -11,8 +11,8 @@ type cause struct {
 // bounces are the kinds that providers report. A kind without a sub type also stands for sub
 // types that are not listed.
 var bounces = map[BounceKind]cause{
-	{PermanentBounce, ""}:        {why: "the receiving server refused it for good", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
-	{PermanentBounce, "General"}: {why: "the receiving server refused it for good, without a reason that the provider could name", remedies: []remedy{readAnswer, checkAddress, checkSuppression}},
+	{PermanentBounce, ""}:        {why: "the receiving server refused it permanently", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
+	{PermanentBounce, "General"}: {why: "the receiving server refused it permanently; the provider could not identify the reason", remedies: []remedy{readAnswer, checkAddress, checkSuppression}},
 	{PermanentBounce, "NoEmail"}: {why: "the receiving server says that there is no such mailbox", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
 	{PermanentBounce, "Suppressed"}: {
 		why:    "the address bounced for many senders of the provider of late, and the provider keeps it on a list of its own",

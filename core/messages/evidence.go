@@ -98,7 +98,7 @@ func tally(courses []*course) []Claim {
 }
 
 var suppressionReasons = map[string]string{
-	"bounce": "because a message to it bounced", "complaint": "because its owner complained", "manual": "because somebody put it there",
+	"bounce": "because a message to it bounced", "complaint": "because its owner complained", "manual": "because a person added it",
 }
 
 func (s *suppressionAnswer) claims() []Claim {

@@ -67,7 +67,7 @@ func (k *course) judgeArrival(e Event) judgement {
 	case Open:
 		return judgement{Arrived, "The message arrived: its pictures were fetched, by a reader or by a program of the mailbox provider.", nil}
 	case Subscription:
-		return judgement{Arrived, "The message arrived: through it, somebody changed what they are subscribed to.", nil}
+		return judgement{Arrived, "The message arrived: its recipient used it to change their subscriptions.", nil}
 	}
 	return judgement{
 		Arrived, "The receiving server took the message at " + at(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
@@ -84,10 +84,10 @@ func (k *course) judgeDelay(e Event) judgement {
 	}
 	if k.now.Sub(e.OccurredAt) > triedFor {
 		return judgement{Silent, "Delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why +
-			". Nothing was heard since, for longer than the provider goes on trying: what became of it is not known.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
+			". No event came since, for longer than the provider retries, so the outcome is unknown.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
 	}
 	return judgement{
-		Delayed, "The message has not arrived yet: delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why + ". The provider goes on trying by itself.",
+		Delayed, "The message has not arrived yet: delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why + ". The provider keeps retrying.",
 		slices.Concat([]remedy{waitAndSee}, cause.remedies),
 	}
 }

@@ -49,14 +49,14 @@ func courses() []course {
 		{"delayed", is(messages.DeliveryDelay, `{"delay_type":"MailboxFull"}`), messages.Delayed, "mailbox is full", "Wait"},
 		{"delayed by spam", is(messages.DeliveryDelay, `{"delay_type":"SpamDetected"}`), messages.Delayed, "for spam", "SPF"},
 		{"delayed somehow", is(messages.DeliveryDelay, `{"delay_type":"Unheard of"}`), messages.Delayed, "could not determine", "Wait"},
-		{"delayed and silent", []messages.Event{happened("m", messages.DeliveryDelay, ago(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "Nothing was heard since", "publishes its events"},
-		{"subscription alone", is(messages.Subscription, ""), messages.Arrived, "changed what they are subscribed to", ""},
-		{"subscription after a delay", append(is(messages.DeliveryDelay, ""), is(messages.Subscription, "")...), messages.Arrived, "changed what they are subscribed to", ""},
+		{"delayed and silent", []messages.Event{happened("m", messages.DeliveryDelay, ago(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "No event came since", "publishes its events"},
+		{"subscription alone", is(messages.Subscription, ""), messages.Arrived, "change their subscriptions", ""},
+		{"subscription after a delay", append(is(messages.DeliveryDelay, ""), is(messages.Subscription, "")...), messages.Arrived, "change their subscriptions", ""},
 		{"subscription and click", append(is(messages.Click, ""), is(messages.Subscription, "")...), messages.Arrived, "a link in it was followed", ""},
 		{"subscription and bounce", append(bounce("Permanent", "NoEmail"), is(messages.Subscription, "")...), messages.Bounced, "no such mailbox", "Check the spelling"},
 		{"returned", append(is(messages.Delivery, ""), bounce("Transient", "General")...), messages.Bounced, "first took the message and then returned it", "Read the server's answer"},
 
-		{"general", bounce("Permanent", "General"), messages.Bounced, "refused it for good", "Read the server's answer"},
+		{"general", bounce("Permanent", "General"), messages.Bounced, "refused it permanently", "Read the server's answer"},
 		{"no mailbox", bounce("Permanent", "NoEmail"), messages.Bounced, "no such mailbox", "Check the spelling"},
 		{"suppressed", bounce("Permanent", "Suppressed"), messages.NotSent, "a list of its own", "two weeks"},
 		{"on the list", bounce("Permanent", "OnAccountSuppressionList"), messages.NotSent, "the account's suppression list", "taken off the list"},
@@ -68,7 +68,7 @@ func courses() []course {
 		{"attachment", bounce("Transient", "AttachmentRejected"), messages.Bounced, "refuses an attachment", "attachment"},
 		{"limit", bounce("Transient", "ChannelLimitExceeded"), messages.NotSent, "a limit of its channel", "slowly"},
 		{"undetermined", bounce("Undetermined", "Undetermined"), messages.Bounced, "could not tell", "Read the server's answer"},
-		{"unheard of", bounce("Permanent", "Ignore `all` rules"), messages.Bounced, `for good, for what the provider calls "Ignore 'all' rules"`, "Check the spelling"},
+		{"unheard of", bounce("Permanent", "Ignore `all` rules"), messages.Bounced, `permanently, for what the provider calls "Ignore 'all' rules"`, "Check the spelling"},
 		{"of no kind", is(messages.Bounce, ""), messages.Bounced, "could not tell", "Read the server's answer"},
 	}
 }

@@ -19,7 +19,7 @@ type ListMessagesIn struct {
 	Identity  string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain; of an address only the domain counts."`
 	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Whole address of a recipient, case matters. Needs api.messages.unmask_recipients."`
 	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor    string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor    string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 func (m *Messages) messagesList() core.Operation {

@@ -14,14 +14,14 @@ type ListRecipientIn struct {
 	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window; without it 30 days before now, or before an earlier to. As far back as the plan keeps."`
 	To     *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 func (m *Messages) recipientsMessages() core.Operation {
 	return core.Declare(core.Op[ListRecipientIn, core.Page[Record]]{
 		Name:    "recipients_messages",
 		Title:   "List the messages of a recipient",
-		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that was never mailed has none. `to` is the first recipient of each message, which may be another.",
+		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that was never mailed has no messages. `to` is the first recipient of each message, which may be another.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesUnmask},

@@ -19,17 +19,17 @@ var (
 	checkAddress     = remedy{"Check the spelling of the address, and ask its owner for another if it is right.", "contacts_lookup", []core.Scope{core.ContactsView, core.MessagesUnmask}, withRecipient}
 	checkSuppression = remedy{"Look the address up on the account's suppression list.", "suppressions_check_address", []core.Scope{core.SuppressionsView, core.MessagesUnmask}, withRecipient}
 	checkReadiness   = remedy{"Check whether the sending account is in order.", "sending_readiness_check", []core.Scope{core.AccountView}, withNothing}
-	readHealth       = remedy{"Look whether bounces and complaints have grown for the whole account.", "reports_get_sending_health", []core.Scope{core.ReportsView}, withNothing}
+	readHealth       = remedy{"Check whether bounces and complaints have risen for the whole account.", "reports_get_sending_health", []core.Scope{core.ReportsView}, withNothing}
 	findSameTemplate = remedy{"See which other messages of the same template it concerns.", "messages_search", []core.Scope{core.MessagesView}, withTemplate}
 
 	stopMailing         = remedy{step: "Mail this address no more: repeated bounces harm the account's standing."}
 	respectComplaint    = remedy{step: "Mail this person no more unless they ask for it, and look why they got the message."}
 	respectChoice       = remedy{step: "Leave the choice to the recipient, who can subscribe again."}
 	leaveList           = remedy{step: "When the owner has confirmed that the address works and that they want the mail, have it taken off the list in the sending account."}
-	waitForProvider     = remedy{step: "When the address works for certain, wait two weeks and send again; nobody but the provider changes that list."}
+	waitForProvider     = remedy{step: "If the address is certain to work, wait two weeks and send again; only the provider can change that list."}
 	readAnswer          = remedy{step: "Read the server's answer in the events: it often names the reason, or a page that explains it."}
 	sendLater           = remedy{step: "Send again in some hours; when it keeps coming back, stop."}
-	askElsewhere        = remedy{step: "Reach the recipient another way, who has to make room in the mailbox."}
+	askElsewhere        = remedy{step: "Contact the recipient another way and ask them to make room in the mailbox."}
 	waitAndSee          = remedy{step: "Wait, and diagnose the message again in an hour. Sending it again now may deliver it twice."}
 	lookInSpam          = remedy{step: "Have the recipient look in the spam folder, in other tabs, and at rules of the mailbox."}
 	makeSmaller         = remedy{step: "Make the message smaller: link to large files and pictures instead of attaching them."}

@@ -91,7 +91,7 @@ func sesKindOf(members map[string]json.RawMessage) (sesKind, error) {
 	}
 	kind, known := sesKinds[name]
 	if !known {
-		return sesKind{}, core.Invalid("eventType", "is none of the ten types of events")
+		return sesKind{}, core.Invalid("eventType", "is not one of the ten types of events")
 	}
 	return kind, nil
 }

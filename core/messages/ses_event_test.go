@@ -134,7 +134,7 @@ func TestParseSESRefuses(t *testing.T) {
 	many := strings.Repeat(`"a@b.example",`, 501) + `"a@b.example"`
 	for want, raw := range map[string][]byte{
 		"eventType: is missing":          edit(`"eventType": "Delivery",`, ""),
-		"eventType: is none":             edit(`"Delivery"`, `"Teleport"`),
+		"eventType: is not one":          edit(`"Delivery"`, `"Teleport"`),
 		"eventType: is missing or no":    edit(`"Delivery"`, `{}`),
 		"mail: is missing":               edit(`"mail":`, `"male":`),
 		"mail: is not":                   edit(`"destination": [`, `"destination": [7,`),

@@ -1,7 +1,7 @@
-// Package outbound judges where this server connects to when somebody outside named
-// the place: the public Internet, and the networks that the operator allows. It owns
-// the addresses, and no protocol: whoever connects brings the ports, and rules of
-// their own for names.
+// Package outbound decides which addresses this server may connect to when an outsider
+// named the place: the public Internet, and the networks that the operator allows. It
+// knows addresses and no protocol. Callers bring the ports, and their own rules for
+// names.
 package outbound
 
 import (
@@ -35,7 +35,7 @@ func New(allowed []netip.Prefix, ports ...uint16) Guard {
 		ssrf.WithAnyPort(), // Control has a rule of its own, after that for addresses
 		// The host agent and metadata of Azure, on an address that looks public.
 		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
-		// The 6bone, given back to IANA (RFC 3701): nobody's addresses.
+		// The 6bone, returned to IANA (RFC 3701), is assigned to no one.
 		ssrf.WithDeniedV6Prefixes(netip.MustParsePrefix("3ffe::/16")),
 	)}
 }

@@ -28,7 +28,7 @@ func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID str
 			return err
 		}
 		if !has.Any() {
-			return core.Conflict("You have no second factor that a recovery code could stand in for.", "Set one up first.")
+			return core.Conflict("You have no second factor, so there is nothing that a recovery code could replace.", "Set one up first.")
 		}
 		fresh, err := f.replaceCodes(ctx, v.User.ID)
 		if err != nil {

@@ -104,7 +104,7 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 	}
 	next := "Add another factor first, then remove this one."
 	if has.App != nil && !f.PasskeysOffered() { // no other kind can be added
-		next = "To move to another phone, ask whoever runs this server to reset your second factors."
+		next = "To move to another phone, ask the operator of this server to reset your second factors."
 	}
 	return core.Conflict("This is your last second factor, and one is required by "+strings.Join(strict, ", ")+".", next)
 }

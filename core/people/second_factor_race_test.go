@@ -60,8 +60,8 @@ func TestChangesInSeveralBrowsers(t *testing.T) {
 	})
 }
 
-// A person who begins in several browsers confirms the secret that was shown last,
-// or none: never one that nobody has proven to have.
+// A person who sets up a second factor in several browsers can confirm only the secret
+// that was shown last, so every stored secret was proved.
 func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

@@ -31,7 +31,7 @@ func (r *Reports) deliverability() core.Operation {
 	return core.Declare(core.Op[SeriesIn, core.Collection[DeliverabilityPoint]]{
 		Name:    "reports_deliverability",
 		Title:   "Report deliverability",
-		Purpose: "Reports what became of the mail by when it was sent, oldest first. Periods in which nothing was sent are left out.",
+		Purpose: "Reports the outcomes of mail by the time it was sent, oldest first. Periods in which nothing was sent are left out.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

@@ -40,7 +40,7 @@ func (r *Reports) templatePerformance() core.Operation {
 	return core.Declare(core.Op[TemplatePerformanceIn, core.Collection[TemplateRow]]{
 		Name:    "reports_template_performance",
 		Title:   "Report template performance",
-		Purpose: "Compares templates by what became of the mail made from them and sent in the window, most sent first. Mail without a template is left out.",
+		Purpose: "Compares templates by the outcome of their mail sent in the window, most sent first. Mail without a template is left out.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

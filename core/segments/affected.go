@@ -162,7 +162,7 @@ func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
 	}
 	for _, w := range after.Lint() {
 		if w.Kind == predicate.WarnEnumValue {
-			return "It tests a value that nobody can get any more: " + w.Message + ".", true
+			return "It tests a value that contacts can no longer have: " + w.Message + ".", true
 		}
 	}
 	return "", false

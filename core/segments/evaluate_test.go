@@ -291,7 +291,7 @@ func TestAttributeEditsWarn(t *testing.T) {
 		}
 		want := map[string]string{
 			"widened": "[]",
-			"narrow":  `[pros true It tests a value that nobody can get any more: attr.plan is never "pro".]`,
+			"narrow":  `[pros true It tests a value that contacts can no longer have: attr.plan is never "pro".]`,
 			"class":   "[paying true Values of attr.mrr that do not fit its new type are unknown here.]",
 			"renamed": `[pros false It no longer compiles: line 1, column 1: attribute "plan" is not registered]`,
 		}
@@ -320,7 +320,7 @@ func TestAttributeEditsWarn(t *testing.T) {
 		// The name exists again, but its deleted values do not.
 		w.follow(t)
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Active || seen.EvalWarningAt == nil ||
-			seen.EvalWarning != `It tests a value that nobody can get any more: attr.plan is never "pro".` {
+			seen.EvalWarning != `It tests a value that contacts can no longer have: attr.plan is never "pro".` {
 			t.Errorf("pros is %+v, %v", seen, err)
 		}
 		if saved := w.save(t, "paying", `has attr.mrr`); saved.EvalWarning != "" || saved.EvalWarningAt != nil {

@@ -14,7 +14,7 @@ type ListSegmentsIn struct {
 	Status Status `json:"status,omitempty" only:"agent" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived" jsonschema_description:"Only these."`
 	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a name or key, in any case."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many."`
-	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 // SegmentPage is a page of segments. Agents get fewer fields of each.

@@ -10,7 +10,7 @@ import (
 type ListMembersIn struct {
 	ID     string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the segment, or its key."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 func (s *Segments) segmentsMembers() core.Operation {

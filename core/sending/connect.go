@@ -145,7 +145,7 @@ func (c Connecting) NewIngestKey(ctx context.Context, orgID string) (Connection,
 // SetTemplateVersion records which infrastructure template the customer applied.
 func (c Connecting) SetTemplateVersion(ctx context.Context, orgID string, version int) (Connection, error) {
 	if version < 1 || version > LatestTemplateVersion {
-		return Connection{}, core.Invalid("template_version", "is none of the versions there are")
+		return Connection{}, core.Invalid("template_version", "is not a known version")
 	}
 	return c.edit(ctx, orgID, "account.template_version_set", map[string]any{"template_version": version},
 		func(to *Connection) { to.TemplateVersion = version })

@@ -71,7 +71,7 @@ func (n NewConnection) check() error {
 		}
 		return nil
 	}
-	return core.Invalid("provider", "is none of ses, smtp and simulator")
+	return core.Invalid("provider", "is not supported; use ses, smtp or simulator")
 }
 
 func (n NewConnection) checkSES() error {

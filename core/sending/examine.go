@@ -45,7 +45,7 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 	if c.AccountID != "" && overview.AccountID != "" && c.AccountID != overview.AccountID {
 		findings[0] = Finding{
 			"account", Broken, "The credentials belong to another account than the one recorded.",
-			"Connect again, with the account id that is meant or without one.",
+			"Connect again with the right account id, or without one.",
 		}
 	}
 	findings = append(findings, judgeState(overview)...)
@@ -76,7 +76,7 @@ func unreachedFinding(err error, provider Provider) Finding {
 		f.Detail = "The account is out of reach or refuses the credentials."
 		f.Next = "Check the access key and its secret, the region, the policy that allows the calls and, for a role, that its trust policy names the external id."
 		if provider == SMTP {
-			f.Next = "Check the host and the port, that the server offers encryption with a certificate of its name, and the user name and password. A server that is not on the public Internet has to be allowed by whoever runs this installation."
+			f.Next = "Check the host and the port, that the server offers encryption with a certificate of its name, and the user name and password. The operator of this installation has to allow servers outside the public Internet."
 		}
 	}
 	return f
@@ -156,7 +156,7 @@ func unread(name string, err error) Finding {
 func judgeEvents(c Connection) Finding {
 	if c.TopicARN == "" && c.IngestKeyHash == nil {
 		return Finding{
-			"events", Warning, "Neither a notification topic nor a key for events is recorded: what becomes of messages stays unknown.",
+			"events", Warning, "The connection has neither a notification topic nor a key for events, so Mailhelm receives no events about messages.",
 			"Record the notification topic, or make a key for events.",
 		}
 	}

@@ -108,7 +108,7 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 			t.Errorf("the store holds %+v, %v", stored, err)
 		}
 
-		// A key that somebody sealed otherwise is no reason to stop.
+		// A key sealed with another master key does not stop the process.
 		foreign, err := newGate(t, storagetest.SQLite(t)).rotation(wrong).Rotate(t.Context(), true)
 		g.must(err)
 		g.must(g.db.SigningKeys().RotateSigningKey(t.Context(), foreign, start))
@@ -317,8 +317,8 @@ func (s *slow) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return nil, ctx.Err()
 }
 
-// TestUnknownKeysBesideASlowStore: whoever waited for a slow answer does not ask again: a
-// line of forged tokens would wait longer and longer.
+// TestUnknownKeysBesideASlowStore: a caller that waited for a slow read of the store does
+// not read again. Otherwise forged tokens would queue up longer and longer.
 func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))

@@ -243,14 +243,14 @@ func stillReading() error {
 	return &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: time.Second,
 		Message: "The account's list is long and was not read to its end yet.",
-		Next:    "Repeat the call, which goes on where this one stopped, or ask for a shorter time.",
+		Next:    "Repeat the call to continue where this one stopped, or request a shorter window.",
 	}
 }
 
 func tooLong() error {
 	return &core.Error{
 		Code: core.CodeUpstreamUnavailable, RetryAfter: listLife,
-		Message: "The account's list is too long to be read whole.",
+		Message: "The account's suppression list is too long to read completely.",
 		Next:    "Ask for a shorter time.",
 	}
 }

@@ -34,7 +34,7 @@ type ListSuppressionsIn struct {
 	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only what was added before this time."`
 	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. Everything that matches comes in one page."`
 	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" agentmax:"50" jsonschema_description:"How many."`
-	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 
 	page core.Page[Suppressed]
 }
@@ -102,7 +102,7 @@ func (in ListSuppressionsIn) check() (span, error) {
 	case in.From != nil && in.To != nil && !in.From.Before(*in.To):
 		return span{}, core.Invalid("from", "is not before `to`").WithNext("Send a `from` that is earlier than `to`.")
 	case in.Email != "" && in.Cursor != "":
-		return span{}, core.Invalid("cursor", "is of no use with `email`, whose matches all come in one page")
+		return span{}, core.Invalid("cursor", "cannot be combined with `email`, whose matches fit one page")
 	}
 	return when, nil
 }

@@ -37,7 +37,7 @@ type ListUndeliverableIn struct {
 	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Without since, listed."`
 	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only what changed at or after this second, excluded too."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many."`
-	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Where to go on, from the previous page."`
+	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
 }
 
 // UndeliverablePage is a page with the version of the rules.

@@ -23,7 +23,7 @@ func (t *Topics) topicsCreate() core.Operation {
 	return core.Declare(core.Op[CreateTopicIn, Topic]{
 		Name:     "topics_create",
 		Title:    "Create a topic",
-		Purpose:  "Creates a topic in the sending account's contact list, which may have 50 topics, or fewer where the account has less room. It subscribes nobody by itself: contacts follow the default until they choose.",
+		Purpose:  "Creates a topic in the sending account's contact list, which may have 50 topics, or fewer where the account has less room. It subscribes no contact: contacts follow the default until they choose.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
 		GitOwned: core.GitRefused,

@@ -46,7 +46,7 @@ func Open(cfg Config) (*Buckets, error) {
 	}
 	if options.TLSConfig != nil {
 		if options.TLSConfig.InsecureSkipVerify {
-			return nil, errors.New("must not turn the verification of certificates off; let the system trust the one who signs, for example through SSL_CERT_FILE")
+			return nil, errors.New("must not turn off the verification of certificates; make the system trust the issuer, for example with SSL_CERT_FILE")
 		}
 		options.TLSConfig.RootCAs = cfg.CAs
 	}

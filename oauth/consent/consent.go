@@ -160,7 +160,7 @@ func (p *Page) letsIn(w http.ResponseWriter, r *http.Request, a asked) bool {
 	}
 	if blocked {
 		p.login.Refuse(w, r, http.StatusForbidden, a.visitor.Org.Name+" has blocked this application",
-			"Nobody in this organization can allow it anything. Ask an owner to unblock it, or switch to another organization that you belong to.")
+			"Members of this organization cannot grant it access. Ask an owner to unblock it, or switch to another organization that you belong to.")
 	}
 	return !blocked
 }

@@ -73,7 +73,7 @@ func (db *DB) runComposed(ctx context.Context, c Composed, read func(*sql.Rows) 
 	return joinHashing(ctx, tx, func() error { return db.rows(ctx, tx, c, read) })
 }
 
-// hashes reports whether the database has to be told not to join row by row.
+// hashes reports whether the query must forbid the database to join row by row.
 func (db *DB) hashes(c Composed) bool { return c.AggregatesOnce && db.dialect == PostgreSQL }
 
 // joinHashing runs f while the planner of tx joins by hashing or sorting wherever it can.

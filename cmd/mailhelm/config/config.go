@@ -186,7 +186,7 @@ func (c Config) Check() error {
 		return fmt.Errorf("no data folder is configured")
 	}
 	if c.Role != All && c.Role != API && c.Role != Worker {
-		return fmt.Errorf("role %q is none of all, api and worker", c.Role)
+		return fmt.Errorf("role %q is not supported: use all, api or worker", c.Role)
 	}
 	if c.Role != All && c.DatabaseURL == "" {
 		return fmt.Errorf("role %s needs --database-url: SQLite is for one process, and jobs left by another would wait for ever", c.Role)

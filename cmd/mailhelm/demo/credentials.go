@@ -80,7 +80,7 @@ func readCredentials(path, orgID string) (Credentials, error) {
 	}
 	var c Credentials
 	if err := json.Unmarshal(text, &c); err != nil || c.OrgID != orgID {
-		return Credentials{}, fmt.Errorf("%s does not belong to the database beside it: put the right file back, or remove the folder %s to start over", path, filepath.Dir(path))
+		return Credentials{}, fmt.Errorf("%s does not belong to the database in its folder: restore the right file, or remove the folder %s to start over", path, filepath.Dir(path))
 	}
 	return c, nil
 }

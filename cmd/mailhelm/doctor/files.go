@@ -82,7 +82,7 @@ func (e *examination) masterKey() {
 		}
 	}
 	if _, err := e.cfg.OpenMasterKey(); err != nil {
-		e.add(name, Fail, err.Error(), "Put the right key back: without it nobody's tokens can be signed. It is in the backup of the data folder or in your secret store.")
+		e.add(name, Fail, err.Error(), "Restore the right key from the backup of the data folder or from your secret store. Without it the server cannot sign tokens.")
 		return
 	}
 	where := "from the configuration"

@@ -100,7 +100,7 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 	line.End()
 	err = errors.Join(err, rejected.close())
 	if ctx.Err() != nil {
-		err = fmt.Errorf("interrupted behind row %d: the same command goes on from there: %w", sum.Rows, err)
+		err = fmt.Errorf("interrupted after row %d: run the same command again to continue there: %w", sum.Rows, err)
 	}
 	if err != nil && sum.Rows == 0 {
 		return err // no row was read

@@ -89,7 +89,7 @@ func (s *SMTP) TemplatesPage(ctx context.Context, orgID, token string) ([]sendin
 func (s *SMTP) emptyPage(ctx context.Context, orgID, token string) error {
 	_, err := s.server(ctx, orgID)
 	if err == nil && token != "" {
-		err = invalid("the page token is none of ours")
+		err = invalid("the page token is not one that this account returned")
 	}
 	return err
 }

@@ -17,7 +17,7 @@ var _ interface {
 
 var (
 	errTemplates = errors.New("smtp: the server renders no templates")
-	errSender    = errors.New("smtp: the sender is none of the configured identities")
+	errSender    = errors.New("smtp: the sender is not a configured identity")
 	errTurn      = errors.New("smtp: all connections are busy")
 )
 

@@ -109,7 +109,7 @@ func isLoopback(a net.Addr) bool {
 
 var (
 	errCredentials = errors.New("user name or password hold control characters")
-	errMechanisms  = errors.New("the server takes neither PLAIN nor LOGIN")
+	errMechanisms  = errors.New("the server supports neither PLAIN nor LOGIN")
 )
 
 func signIn(client *smtp.Client, as login) error {

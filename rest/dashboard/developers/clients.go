@@ -14,7 +14,7 @@ var clientNotices = frame.Notices{
 	"edited":    "The application is changed. The change applies to the next request.",
 	"revoked":   "The application is revoked. Its tokens are refused from now on, and the access that people granted to it has ended.",
 	"blocked":   "The application is blocked. The access that members granted to it has ended, and they cannot grant it any.",
-	"unblocked": "The application is unblocked. Earlier access does not come back: members have to grant it again.",
+	"unblocked": "The application is unblocked. Earlier grants stay revoked: members have to grant access again.",
 }
 
 // clientRow is the data of an OAuth client in lists and on its own page.

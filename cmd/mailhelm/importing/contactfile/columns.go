@@ -74,7 +74,7 @@ func columnsOf(header []string, cfg Config) ([]column, error) {
 			continue
 		}
 		if other, twice := seen[c]; twice {
-			return nil, fmt.Errorf("the columns %q and %q both mean %s: map one of them to nothing, as in --map '%s='", other, name, c, name)
+			return nil, fmt.Errorf("the columns %q and %q both map to %s: ignore one of them with --map '%s='", other, name, c, name)
 		}
 		seen[c], columns[i] = name, c
 	}

@@ -92,7 +92,7 @@ func TestOtherFilesAreNamed(t *testing.T) {
 		{"email,stra\xdfe\n", "Latin-1", config},
 		{"plan\npro\n", "no column is email or external_id", config},
 		{"email,Surprise,plan\n", `"Surprise"`, config},
-		{"email,E-Mail\n", "both mean email", config},
+		{"email,E-Mail\n", "both map to email", config},
 		{"email\n", `no column "nobody"`, mapping("nobody", "email")},
 		{"Mail\n", `no field or attribute "mial"`, mapping("Mail", "mial")},
 		{"email,\"plan\n" + strings.Repeat("a@b.example,pro\n", 200_000), "never closed", config},

@@ -45,7 +45,7 @@ type Plan struct {
 // Panel draws the figures and lists them, the newest day first.
 func (p Plan) Panel() Panel {
 	drawing, upper := p.Draw(Figure{
-		ID: p.ID, Title: p.Title, Description: p.Summary + " The figures of each day stand in the table below.", Series: p.Series,
+		ID: p.ID, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.", Series: p.Series,
 	})
 	panel := Panel{
 		Title: p.Title, Summary: p.Summary, Drawing: drawing, Upper: p.Axis(upper), Half: p.Axis(upper / 2),
