@@ -47,7 +47,7 @@ var domainEdges = map[[2]string]string{
 	{"channels", "jobs"}:        "the periodic sync is a job",
 	{"channels", "sending"}:     "channels and identities live in the sending account",
 	{"messages", "jobs"}:        "what nobody may read any more is purged by a job",
-	{"messages", "mask"}:        "recipients are masked for callers without the scope"
+	{"messages", "mask"}:        "recipients are masked for callers without the scope",
 	{"reports", "messages"}:     "reports are figures of message events",
 	{"segments", "jobs"}:        "members are judged by jobs",
 	{"segments", "messages"}:    "an event of a message may bring a contact in",
