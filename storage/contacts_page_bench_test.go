@@ -13,15 +13,15 @@ import (
 // million others. Both should cost the same.
 func BenchmarkContactsPageDepth(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
-		const all, depth = 1_000_000, 500_000
+		const people, depth = 1_000_000, 500_000
 		org, base := core.NewID(), core.SystemClock().Add(-time.Hour)
 		at := func(page int) time.Time { return base.Add(time.Duration(page) * time.Second) }
-		for page := range all / written {
+		for page := range people / written {
 			if _, _, err := db.TopicSync().MirrorConsent(b.Context(), org, accountPage(page*written, written), at(page), at(page)); err != nil {
 				b.Fatal(err)
 			}
 		}
-		deep := &core.After{At: at((all - depth) / written), ID: ""}
+		deep := &core.After{At: at((people - depth) / written), ID: ""}
 		for _, from := range []struct {
 			name  string
 			after *core.After

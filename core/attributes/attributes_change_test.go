@@ -400,7 +400,7 @@ func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	text, _ := json.Marshal(map[string]any{"email": email, "attributes": c["attributes"]})
 	w.Want(t, "contacts_update", string(text))
 	w.Want(t, "contacts_upsert_by_external_id", `{"external_id":"`+email+`",`+string(text[1:]))
-	if items := w.WriteRows(t, string(text)); items[0]["status"] != "updated" {
+	if items := w.FinishRows(t, w.AcceptRows(t, string(text))); items[0]["status"] != "updated" {
 		t.Errorf("%s: as a row: %v", step, items[0])
 	}
 }

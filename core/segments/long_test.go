@@ -16,7 +16,7 @@ import (
 // an engine needs to plan must not grow with the number of tests in a row.
 func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 	t.Parallel()
-	const subjects, all, suppressed = 50, 60, 20
+	const subjects, people, suppressed = 50, 60, 20
 	each(t, func(t *testing.T, w *world) {
 		var all []sending.Topic
 		for i := range subjects {
@@ -24,7 +24,7 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 		}
 		w.topics(t, segments.Redefinition{GoneTopics: []string{"news"}}, all...)
 		w.list(t, "vips", "c00")
-		for i := range all {
+		for i := range people {
 			must(t, w.write(t.Context(), fmt.Sprintf("c%02d", i), func(c *contacts.Contact) {
 				c.Attributes = map[string]any{"mrr": float64(i)}
 				if i == 1 { // subscribed only by the default of the topic
@@ -51,18 +51,18 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 		}{
 			{199, " and ", same("suppressed"), suppressed},
 			{199, " or ", same("suppressed"), suppressed},
-			{99, " and ", same("not suppressed"), all - suppressed},
+			{99, " and ", same("not suppressed"), people - suppressed},
 			{66, " and ", func(i int) string { return fmt.Sprintf("(suppressed and attr.mrr != %d)", 1000+i) }, suppressed},
 			{66, " and ", func(i int) string { return fmt.Sprintf("(suppressed or attr.mrr = %d)", i) }, suppressed},
 			{199, " and ", subscribed, 1},
-			{199, " or ", subscribed, all},
+			{199, " or ", subscribed, people},
 			{99, " and ", func(i int) string { return "not " + opted(i) }, 1},
 			{199, " and ", opted, 0},
-			{199, " or ", opted, all - 1},
+			{199, " or ", opted, people - 1},
 			{8, " or ", same(`in list "vips"`), 1},
 			{8, " and ", same(`in list "vips"`), 1},
 			{199, " and ", same(`attr.mrr >= 30`), 30},
-			{199, " or ", same(`attr.email contains "@"`), all},
+			{199, " or ", same(`attr.email contains "@"`), people},
 		} {
 			terms := make([]string, tc.n)
 			for i := range terms {

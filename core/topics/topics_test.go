@@ -168,7 +168,7 @@ func TestAccountThatTakesNoList(t *testing.T) {
 			t.Errorf("%s: %+v", name, refusal)
 		}
 	}
-	if items := w.WriteRows(t, `{"email":"a@x.example"}`); items[0]["status"] != "created" {
+	if items := w.FinishRows(t, w.AcceptRows(t, `{"email":"a@x.example"}`)); items[0]["status"] != "created" {
 		t.Fatal(items)
 	}
 	report, err := w.Pushes.Push(t.Context(), w.Org.ID)
