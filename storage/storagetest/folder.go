@@ -15,7 +15,7 @@ const memoryFolder = "/dev/shm"
 const memoryWanted = 4 << 30
 
 // Folder returns a new folder for databases, which is removed when the test ends. It is in
-// memory if the machine has room there (core/doc/decisions/0076). For a benchmark it is on
+// memory if the machine has room there (core/doc/decisions/0074). For a benchmark it is on
 // disk, because that measures writing.
 func Folder(tb testing.TB) string {
 	tb.Helper()
