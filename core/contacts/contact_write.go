@@ -73,7 +73,7 @@ func (w *write) existing(ctx context.Context, store contactFinder, org string) (
 // writer writes contacts at the account and in the mirror.
 type writer struct{ *Config }
 
-func (wr writer) consents() consentReader { return consentReader{wr.Config} }
+func (wr writer) consents() consentReader { return consentReader(wr) }
 
 // push is the first half of a write. It writes the consent to the account and records in
 // w what the account accepted. It locks the addresses, including the contact's current

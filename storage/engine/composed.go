@@ -27,14 +27,9 @@ func Rows[R any](ctx context.Context, db *DB, c Composed, scan func(*sql.Rows) (
 	err := db.Retry(ctx, func() error {
 		all = nil
 		return db.runComposed(ctx, c, func(rows *sql.Rows) error {
-			for rows.Next() {
-				row, err := scan(rows)
-				if err != nil {
-					return err
-				}
-				all = append(all, row)
-			}
-			return rows.Err()
+			row, err := scan(rows)
+			all = append(all, row)
+			return err
 		})
 	})
 	if err != nil {
@@ -48,12 +43,13 @@ type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-func (db *DB) runComposed(ctx context.Context, c Composed, read func(*sql.Rows) error) error {
+// runComposed runs a query and calls each for every row.
+func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) error) error {
 	if t := db.transaction(ctx); t != nil {
 		if !db.hashes(c) {
-			return db.rows(ctx, t.tx, c, read)
+			return db.eachRow(ctx, t.tx, c, each)
 		}
-		return joinHashing(ctx, t.tx, func() error { return db.rows(ctx, t.tx, c, read) })
+		return joinHashing(ctx, t.tx, func() error { return db.eachRow(ctx, t.tx, c, each) })
 	}
 	p := db.pool(ctx, false)
 	pass, err := p.gate.enter(ctx)
@@ -62,7 +58,7 @@ func (db *DB) runComposed(ctx context.Context, c Composed, read func(*sql.Rows) 
 	}
 	defer pass.leave()
 	if !db.hashes(c) {
-		return db.rows(ctx, p.sql, c, read)
+		return db.eachRow(ctx, p.sql, c, each)
 	}
 	// The setting needs a transaction, so that it ends with the query.
 	tx, err := p.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
@@ -70,7 +66,7 @@ func (db *DB) runComposed(ctx context.Context, c Composed, read func(*sql.Rows) 
 		return unbegun{err}
 	}
 	defer func() { _ = tx.Rollback() }() // there is nothing to commit
-	return joinHashing(ctx, tx, func() error { return db.rows(ctx, tx, c, read) })
+	return joinHashing(ctx, tx, func() error { return db.eachRow(ctx, tx, c, each) })
 }
 
 // hashes reports whether the query must forbid the database to join row by row.
@@ -88,11 +84,16 @@ func joinHashing(ctx context.Context, tx *sql.Tx, f func() error) error {
 	return err
 }
 
-func (db *DB) rows(ctx context.Context, from querier, c Composed, read func(*sql.Rows) error) error {
+func (db *DB) eachRow(ctx context.Context, from querier, c Composed, each func(*sql.Rows) error) error {
 	rows, err := from.QueryContext(ctx, db.dialect.Text(c.Text), c.Args...)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err reports the errors
-	return read(rows)
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
 }
