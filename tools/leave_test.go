@@ -24,7 +24,7 @@ func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithValue(ctx, leaving{}, cancel), cancel
 }
 
-// restless are tools that do what is hardest to end.
+// restless are tools that do not end when their caller disconnects, each in another way.
 var restless = map[string]sdk.ToolHandler{
 	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		leave(ctx)

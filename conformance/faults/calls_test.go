@@ -282,8 +282,8 @@ func (s *scene) registerAttributes(t *testing.T) {
 	}
 }
 
-// promoteProperties makes those that a round's calls are about, in place of the last
-// round's.
+// promoteProperties promotes the properties that the calls of the next round read, change
+// and delete. It first deletes those of the round before.
 func (s *scene) promoteProperties(t *testing.T) {
 	t.Helper()
 	store := s.p.DB.Activities()

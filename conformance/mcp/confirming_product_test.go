@@ -113,7 +113,8 @@ func checkBothSteps(t *testing.T, r *reach) {
 // repetition is a little more than the time in which the same call is a repetition.
 const repetition = 5*time.Minute + time.Second
 
-// confirm goes both steps, with what goes wrong in between.
+// confirm asks for a confirmation and confirms. It checks that a token is refused if what it
+// confirms has changed, and the second time.
 func (r *reach) confirm(t *testing.T, a agent, id string) {
 	t.Helper()
 	step := func(confirmation any) outcome {

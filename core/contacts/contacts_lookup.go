@@ -69,7 +69,7 @@ func (cs *Contacts) lookup(ctx context.Context, c *core.Call, in LookupContactIn
 
 func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupContactIn) (LookupContactIn, error) {
 	org := c.Principal.Org.ID
-	found, err := cs.find(ctx, org, in)
+	found, err := find(ctx, cs.Store, org, in)
 	if err != nil {
 		return in, err
 	}
@@ -81,14 +81,15 @@ func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupCo
 	return in, nil
 }
 
-func (cs *Contacts) find(ctx context.Context, org string, in LookupContactIn) (Contact, error) {
+// find returns the contact that the only member set in the input identifies.
+func find(ctx context.Context, store Store, org string, in LookupContactIn) (Contact, error) {
 	switch {
 	case in.Email != "" && in.ExternalID == "" && in.ContactID == "":
-		return cs.Store.ContactByEmail(ctx, org, in.Email)
+		return store.ContactByEmail(ctx, org, in.Email)
 	case in.ExternalID != "" && in.Email == "" && in.ContactID == "":
-		return cs.Store.ContactByExternalID(ctx, org, in.ExternalID)
+		return store.ContactByExternalID(ctx, org, in.ExternalID)
 	case in.ContactID != "" && in.Email == "" && in.ExternalID == "":
-		return cs.Store.ContactByID(ctx, org, in.ContactID)
+		return store.ContactByID(ctx, org, in.ContactID)
 	}
 	return Contact{}, core.Invalid("email", "or `external_id` or `contact_id` is required, exactly one of them")
 }

@@ -45,7 +45,7 @@ func (cs *Contacts) SetListMembership() core.Operation {
 
 func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetListMembershipIn) (ListsOfContact, error) {
 	org := c.Principal.Org.ID
-	contact, err := cs.named(ctx, org, in.Contact)
+	contact, err := contactNamed(ctx, cs.Store, org, in.Contact)
 	if err != nil {
 		return ListsOfContact{}, err
 	}
@@ -68,15 +68,15 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 	return ListsOfContact{Lists: on}, cs.reportChanged(ctx, org, contact.ID)
 }
 
-// named returns the contact with this address or external id. If the text fits both, the
+// contactNamed returns the contact with this address or external id. If the text fits both, the
 // contact with the address wins.
-func (cs *Contacts) named(ctx context.Context, org, name string) (Contact, error) {
-	finders := []func(context.Context, string, string) (Contact, error){cs.Store.ContactByExternalID}
+func contactNamed(ctx context.Context, store Store, org, name string) (Contact, error) {
+	finders := []func(context.Context, string, string) (Contact, error){store.ContactByExternalID}
 	if strings.Contains(name, "@") {
-		finders = append([]func(context.Context, string, string) (Contact, error){cs.Store.ContactByEmail}, finders...)
+		finders = append([]func(context.Context, string, string) (Contact, error){store.ContactByEmail}, finders...)
 	}
 	if core.IsID(name) {
-		finders = append([]func(context.Context, string, string) (Contact, error){cs.Store.ContactByID}, finders...)
+		finders = append([]func(context.Context, string, string) (Contact, error){store.ContactByID}, finders...)
 	}
 	for _, find := range finders {
 		if c, err := find(ctx, org, name); !core.IsNotFound(err) {

@@ -46,7 +46,7 @@ func (cs *Contacts) contactsUpsert() core.Operation {
 		Replay:  core.ReplayUntilNextWrite,
 		Prepare: cs.prepareUpsert,
 		Do:      cs.upsert,
-		Recall:  cs.recallVisitor,
+		Recall:  cs.visitors().recall,
 	})
 }
 
@@ -78,11 +78,5 @@ func (cs *Contacts) upsert(ctx context.Context, c *core.Call, in UpsertContactIn
 		}
 	}
 	written.VisitorID, err = show(ctx, c.Principal.Org.ID, written.Contact.ID)
-	return written, err
-}
-
-func (cs *Contacts) recallVisitor(ctx context.Context, c *core.Call, written ContactWritten) (ContactWritten, error) {
-	var err error
-	written.VisitorID, err = cs.visitors().visitorID(ctx, c.Principal.Org.ID, written.Contact.ID)
 	return written, err
 }

@@ -46,6 +46,13 @@ func hashOfVisitorID(id string) []byte {
 // visitors issues visitor ids and reads them.
 type visitors struct{ *Config }
 
+// recall adds the visitor id that the contact has now to the answer of a repeated call.
+func (v visitors) recall(ctx context.Context, c *core.Call, written ContactWritten) (ContactWritten, error) {
+	var err error
+	written.VisitorID, err = v.visitorID(ctx, c.Principal.Org.ID, written.Contact.ID)
+	return written, err
+}
+
 // visitorID returns the id that the contact has, "" when it has none.
 func (v visitors) visitorID(ctx context.Context, org, contactID string) (string, error) {
 	held, err := v.Visitors.VisitorID(ctx, org, contactID)

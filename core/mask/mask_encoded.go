@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// The runs of characters that an encoding may be written in. Shorter ones hold no
-// address.
+// Sequences of characters that may be an encoded text. Sequences shorter than these are too
+// short for an encoded address.
 var (
 	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 	hexRun     = regexp.MustCompile(`(?i)[0-9a-f]{12,}`)

@@ -21,7 +21,7 @@ func clause(n Node, negated, inner bool) string {
 	case *Not:
 		return clause(n.Term, !negated, inner)
 	case *Compare:
-		return whose(n.Field, opPhrase(n.Op.unless(negated), n.Field.Type), valueWords(n.Value))
+		return whose(n.Field, opPhrase(n.Op.negatedIf(negated), n.Field.Type), valueWords(n.Value))
 	case *In:
 		return whose(n.Field, pick(negated, "is none of", "is one of"), listWords(n.Values))
 	case *Match:
@@ -67,9 +67,9 @@ func whose(f Field, words ...string) string {
 	return "whose " + name + " " + strings.Join(words, " ")
 }
 
-// unless returns the comparison that is true when o is false; o itself if negated is
-// false.
-func (o Op) unless(negated bool) Op {
+// negatedIf returns the opposite of a comparison, such as >= for <, if negated is set, and the
+// comparison itself otherwise.
+func (o Op) negatedIf(negated bool) Op {
 	if !negated {
 		return o
 	}
@@ -93,14 +93,14 @@ func ageWords(n *Age, negated bool) string {
 	phrase := [...]string{
 		Equal: "was exactly", NotEqual: "was not exactly", Less: "lies ahead or was less than",
 		LessOrEqual: "lies ahead or was at most", Greater: "was more than", GreaterOrEqual: "was at least",
-	}[n.Op.unless(negated)]
+	}[n.Op.negatedIf(negated)]
 	return phrase + " " + n.Low.words() + " ago"
 }
 
 func eventClause(n *EventTest, negated bool) string {
 	op := n.Op
 	if n.Kind != Exists {
-		op = op.unless(negated)
+		op = op.negatedIf(negated)
 	}
 	figure := ""
 	switch n.Kind {
