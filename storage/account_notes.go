@@ -23,17 +23,17 @@ type accountNoteRow struct {
 	NotedAt engine.Time `db:"noted_at"`
 }
 
-func (s audienceStore) NoteAccount(ctx context.Context, orgID string, n topics.AccountNote) error {
+func (s topicStore) NoteAccount(ctx context.Context, orgID string, n topics.AccountNote) error {
 	_, err := s.db.Exec(ctx, insertAccountNote, orgID, n.ID, n.ContactID, n.Put, engine.At(n.NotedAt))
 	return err
 }
 
-func (s audienceStore) DropAccountNote(ctx context.Context, orgID, id string) error {
+func (s topicStore) DropAccountNote(ctx context.Context, orgID, id string) error {
 	_, err := s.db.Exec(ctx, dropAccountNote, orgID, id)
 	return err
 }
 
-func (s audienceStore) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]topics.AccountNote, error) {
+func (s topicStore) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]topics.AccountNote, error) {
 	rows, err := engine.List[accountNoteRow](ctx, s.db, accountNotes, orgID, engine.At(before), limit)
 	if err != nil {
 		return nil, err

@@ -48,19 +48,19 @@ type settledContact struct {
 	Attributes string `json:"attributes"`
 }
 
-func (s audienceStore) queuePass(ctx context.Context, orgID string) error {
+func (s attributeStore) queuePass(ctx context.Context, orgID string) error {
 	_, err := s.db.Exec(ctx, queuePass, orgID)
 	return err
 }
 
-func (s audienceStore) PassesDue(ctx context.Context) ([]string, error) {
+func (s attributeStore) PassesDue(ctx context.Context) ([]string, error) {
 	return engine.Values[string](ctx, s.db, passesDue)
 }
 
 // assignSlots gives free slots to attributes without one, oldest attribute first. While a
 // pass is due, a free slot may hold values of another attribute; it is trusted only after
 // the pass. Without a due pass all free slots are empty.
-func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
+func (s attributeStore) assignSlots(ctx context.Context, orgID string) error {
 	r, err := s.readRegistry(ctx, orgID)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s audienceStore) assignSlots(ctx context.Context, orgID string) error {
 
 // Pass processes up to limit contacts of the due pass. It locks contacts before it shares
 // the registry, as every write does.
-func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
+func (s attributeStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
 	var passed attributes.Passed
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
 		passed = attributes.Passed{}
@@ -130,7 +130,7 @@ func (s audienceStore) Pass(ctx context.Context, orgID string, limit int) (attri
 	return passed, err
 }
 
-func (s audienceStore) settleContacts(ctx context.Context, orgID string, contacts []contactRow) ([]string, error) {
+func (s attributeStore) settleContacts(ctx context.Context, orgID string, contacts []contactRow) ([]string, error) {
 	r, err := s.registry(ctx, orgID)
 	if err != nil {
 		return nil, err
@@ -164,12 +164,12 @@ func (s audienceStore) settleContacts(ctx context.Context, orgID string, contact
 			return nil, err
 		}
 	}
-	return changed, s.writeSlots(ctx, orgID, slotted)
+	return changed, slotStore(s).writeSlots(ctx, orgID, slotted)
 }
 
 // endPass marks the slots as filled and the values as moved. It reports false and changes
 // nothing if the registry changed since the pass was read.
-func (s audienceStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
+func (s attributeStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
 	ended := 0
 	err := s.changeRegistry(ctx, orgID, func(ctx context.Context, _ *registry) error {
 		var err error

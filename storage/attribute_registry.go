@@ -58,7 +58,7 @@ type leftoverRow struct {
 
 // leftovers returns the ids of attributes by the names that they left. The id is "" for a
 // deleted attribute.
-func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]string, error) {
+func (s attributeStore) leftovers(ctx context.Context, orgID string) (map[string]string, error) {
 	rows, err := engine.List[leftoverRow](ctx, s.db, allLeftovers, orgID)
 	left := make(map[string]string, len(rows))
 	for _, row := range rows {
@@ -69,7 +69,7 @@ func (s audienceStore) leftovers(ctx context.Context, orgID string) (map[string]
 
 // registry returns the registry, which stays unchanged until the transaction ends. It
 // reads the registry once for each transaction.
-func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, error) {
+func (s attributeStore) registry(ctx context.Context, orgID string) (*registry, error) {
 	known := knownRegistries.Of(ctx, s.db)
 	if r := (*known)[orgID]; r != nil {
 		return r, nil
@@ -90,7 +90,7 @@ func (s audienceStore) registry(ctx context.Context, orgID string) (*registry, e
 	return r, nil
 }
 
-func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registry, error) {
+func (s attributeStore) readRegistry(ctx context.Context, orgID string) (*registry, error) {
 	rows, err := engine.List[registryRow](ctx, s.db, registryOf, orgID)
 	if err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (s audienceStore) readRegistry(ctx context.Context, orgID string) (*registr
 
 // changeRegistry runs f in a transaction that excludes writes to contacts of the
 // organization.
-func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(ctx context.Context, r *registry) error) error {
+func (s attributeStore) changeRegistry(ctx context.Context, orgID string, f func(ctx context.Context, r *registry) error) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if s.db.Dialect() == engine.PostgreSQL {
 			if _, err := engine.Values[int](ctx, s.db, holdRegistry, orgID); err != nil {
@@ -142,7 +142,7 @@ func (s audienceStore) changeRegistry(ctx context.Context, orgID string, f func(
 	})
 }
 
-func (s audienceStore) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
+func (s attributeStore) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
 		return err
@@ -176,7 +176,7 @@ func stillMoving(name string) error {
 	return e
 }
 
-func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
+func (s attributeStore) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (s audienceStore) UpdateAttribute(ctx context.Context, orgID string, a attr
 
 // rename makes the values of an attribute follow it to another name. It returns a
 // conflict if the name is taken.
-func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a attributes.Attribute, name string) error {
+func (s attributeStore) rename(ctx context.Context, orgID string, r *registry, a attributes.Attribute, name string) error {
 	if _, taken := r.attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")
 	}
@@ -240,7 +240,7 @@ func (s audienceStore) rename(ctx context.Context, orgID string, r *registry, a 
 	return s.queuePass(ctx, orgID)
 }
 
-func (s audienceStore) DeleteAttribute(ctx context.Context, orgID, id string) error {
+func (s attributeStore) DeleteAttribute(ctx context.Context, orgID, id string) error {
 	return s.changeRegistry(ctx, orgID, func(ctx context.Context, r *registry) error {
 		i := slices.IndexFunc(r.rows, func(row attributeRow) bool { return row.ID == id })
 		if i < 0 {

@@ -10,10 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-var _ attributes.Store = audienceStore{}
+var _ attributes.Store = attributeStore{}
 
 // Attributes returns the store of the attribute registry.
-func (db *DB) Attributes() attributes.Store { return audienceStore{db.DB} }
+func (db *DB) Attributes() attributes.Store { return attributeStore{db.DB} }
 
 type attributeRow struct {
 	ID          string          `db:"id"`
@@ -56,16 +56,19 @@ var (
 		WHERE v.value IS NOT NULL GROUP BY v.value`)
 )
 
-func (s audienceStore) Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error) {
+// attributeStore stores the registry of attributes and passes its changes on to contacts.
+type attributeStore struct{ db *engine.DB }
+
+func (s attributeStore) Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error) {
 	return s.attributes(ctx, allAttributes, orgID)
 }
 
-func (s audienceStore) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]attributes.Attribute, error) {
+func (s attributeStore) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]attributes.Attribute, error) {
 	created, id := engine.PageStart(after)
 	return s.attributes(ctx, attributesPage, orgID, created, id, limit)
 }
 
-func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (attributes.Attribute, error) {
+func (s attributeStore) Attribute(ctx context.Context, orgID, id string) (attributes.Attribute, error) {
 	row, err := engine.One[attributeRow](ctx, s.db, "attribute", attributeByID, orgID, id)
 	if err != nil {
 		return attributes.Attribute{}, err
@@ -73,7 +76,7 @@ func (s audienceStore) Attribute(ctx context.Context, orgID, id string) (attribu
 	return row.attribute()
 }
 
-func (s audienceStore) CountAttributes(ctx context.Context, orgID string) (int, error) {
+func (s attributeStore) CountAttributes(ctx context.Context, orgID string) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countAttributes, orgID)
 	if err != nil {
 		return 0, err
@@ -81,7 +84,7 @@ func (s audienceStore) CountAttributes(ctx context.Context, orgID string) (int, 
 	return counts[0], nil
 }
 
-func (s audienceStore) attributes(ctx context.Context, by *engine.Statement, args ...any) ([]attributes.Attribute, error) {
+func (s attributeStore) attributes(ctx context.Context, by *engine.Statement, args ...any) ([]attributes.Attribute, error) {
 	rows, err := engine.List[attributeRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err
@@ -114,7 +117,7 @@ type attributeValueRow struct {
 	Contacts int    `db:"contacts"`
 }
 
-func (s audienceStore) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
+func (s attributeStore) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
 	names := []string{a.Name}
 	leftovers, err := s.leftovers(ctx, orgID)
 	if err != nil {

@@ -57,7 +57,10 @@ type bulkJobRow struct {
 	CompletedAt *engine.Time `db:"completed_at"`
 }
 
-func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j bulk.Job, chunks []bulk.Chunk) error {
+// bulkStore stores bulk writes, their rows and outcomes.
+type bulkStore struct{ db *engine.DB }
+
+func (s bulkStore) InsertBulkJob(ctx context.Context, orgID string, j bulk.Job, chunks []bulk.Chunk) error {
 	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.db.Insert(ctx, taken, insertBulkJob, orgID, j.ID, j.Caller, string(j.Status), j.Total, engine.At(j.CreatedAt)); err != nil {
@@ -76,8 +79,8 @@ func (s audienceStore) InsertBulkJob(ctx context.Context, orgID string, j bulk.J
 	})
 }
 
-func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (bulk.Job, error) {
-	row, err := engine.One[bulkJobRow](ctx, s.db, "bulk job", s.lockedInside(ctx, bulkJobByID, lockBulkJob), orgID, id)
+func (s bulkStore) BulkJob(ctx context.Context, orgID, id string) (bulk.Job, error) {
+	row, err := engine.One[bulkJobRow](ctx, s.db, "bulk job", lockedInside(ctx, s.db, bulkJobByID, lockBulkJob), orgID, id)
 	if err != nil {
 		return bulk.Job{}, err
 	}
@@ -87,20 +90,20 @@ func (s audienceStore) BulkJob(ctx context.Context, orgID, id string) (bulk.Job,
 	}, nil
 }
 
-func (s audienceStore) UpdateBulkJob(ctx context.Context, orgID string, j bulk.Job) error {
+func (s bulkStore) UpdateBulkJob(ctx context.Context, orgID string, j bulk.Job) error {
 	return s.db.Change(ctx, "bulk job", updateBulkJob, string(j.Status), j.Processed, j.Succeeded, j.Failed, j.Attempts,
 		engine.OptionalAt(j.CompletedAt), orgID, j.ID)
 }
 
-func (s audienceStore) OpenBulkJobs(ctx context.Context, orgID string) ([]string, error) {
+func (s bulkStore) OpenBulkJobs(ctx context.Context, orgID string) ([]string, error) {
 	return engine.Values[string](ctx, s.db, openBulkJobs, orgID)
 }
 
-func (s audienceStore) DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
+func (s bulkStore) DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	return s.db.Exec(ctx, deleteBulkJobs, orgID, engine.At(before), limit)
 }
 
-func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first int) (bulk.Chunk, error) {
+func (s bulkStore) BulkChunk(ctx context.Context, orgID, jobID string, first int) (bulk.Chunk, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkChunkAt, orgID, jobID, first)
 	if err != nil {
 		return bulk.Chunk{}, err
@@ -115,7 +118,7 @@ func (s audienceStore) BulkChunk(ctx context.Context, orgID, jobID string, first
 	return chunk, nil
 }
 
-func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []bulk.Item) error {
+func (s bulkStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []bulk.Item) error {
 	parameter, err := engine.JSONParameter(outcomes)
 	if err != nil {
 		return err
@@ -123,7 +126,7 @@ func (s audienceStore) FinishBulkChunk(ctx context.Context, orgID, jobID string,
 	return s.db.Change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
 }
 
-func (s audienceStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]bulk.Item, error) {
+func (s bulkStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]bulk.Item, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
 	if err != nil {
 		return nil, err

@@ -73,7 +73,10 @@ type namedRow struct {
 	Said *string `db:"said"`
 }
 
-func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
+// manyContactStore reads and writes many contacts at once, for bulk writes.
+type manyContactStore struct{ db *engine.DB }
+
+func (s manyContactStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
 	var found []bulk.NamedContact
 	for i, names := range [][]string{emailKeys, externalIDs} {
 		if len(names) == 0 {
@@ -91,7 +94,7 @@ func (s audienceStore) ContactsNamed(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-func (s audienceStore) named(ctx context.Context, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
+func (s manyContactStore) named(ctx context.Context, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, s.db, by, parameter, orgID)
 	if err != nil {
 		return nil, err
@@ -108,7 +111,7 @@ func (s audienceStore) named(ctx context.Context, orgID string, found []bulk.Nam
 	for i := range contacts {
 		contacts[i] = &found[before+i].Contact
 	}
-	return found, s.shown(ctx, orgID, contacts...)
+	return found, slotStore(s).shown(ctx, orgID, contacts...)
 }
 
 func (r namedRow) named() (bulk.NamedContact, error) {
@@ -134,12 +137,12 @@ type writtenContact struct {
 	contactRow
 }
 
-func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w bulk.ContactsWrite) error {
+func (s manyContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.ContactsWrite) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
 			return err
 		}
-		r, err := s.registry(ctx, orgID)
+		r, err := attributeStore(s).registry(ctx, orgID)
 		if err != nil {
 			return err
 		}
@@ -152,12 +155,12 @@ func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w bulk.C
 		if err := s.insertMany(ctx, orgID, insert); err != nil {
 			return err
 		}
-		if err := s.writeSlots(ctx, orgID, slotted(update)); err != nil {
+		if err := slotStore(s).writeSlots(ctx, orgID, slotted(update)); err != nil {
 			return err
 		}
 		if parameter, err := slots(); err != nil {
 			return err
-		} else if err := s.insertSlots(ctx, orgID, r, parameter); err != nil {
+		} else if err := slotStore(s).insertSlots(ctx, orgID, r, parameter); err != nil {
 			return err
 		}
 		if err := s.replaceManyMemberships(ctx, orgID, w.Lists, w.At); err != nil {
@@ -167,11 +170,11 @@ func (s audienceStore) WriteContacts(ctx context.Context, orgID string, w bulk.C
 		if err != nil {
 			return err
 		}
-		return s.writePushes(ctx, orgID, parameters, w.At)
+		return pushStore(s).writePushes(ctx, orgID, parameters, w.At)
 	})
 }
 
-func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []string) error {
+func (s manyContactStore) dropShells(ctx context.Context, orgID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
 	}
@@ -185,7 +188,7 @@ func (s audienceStore) dropShells(ctx context.Context, orgID string, ids []strin
 
 // insertMany inserts contacts ordered by address. Two transactions that insert the same
 // addresses then wait at the first common one and cannot deadlock.
-func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
+func (s manyContactStore) insertMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -196,10 +199,10 @@ func (s audienceStore) insertMany(ctx context.Context, orgID string, contacts []
 	if _, err := s.db.Exec(ctx, insertContacts, orgID, parameter); err != nil {
 		return err
 	}
-	return s.addTopics(ctx, orgID, topics)
+	return contactStore(s).addTopics(ctx, orgID, topics)
 }
 
-func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
+func (s manyContactStore) updateMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
 	}
@@ -218,7 +221,7 @@ func (s audienceStore) updateMany(ctx context.Context, orgID string, contacts []
 	for i, c := range contacts {
 		ids[i] = c.ID
 	}
-	return s.replaceTopics(ctx, orgID, ids, topics)
+	return contactStore(s).replaceTopics(ctx, orgID, ids, topics)
 }
 
 func writtenContacts(orgID string, contacts []contacts.Contact) (string, []contactTopic, error) {
@@ -242,7 +245,7 @@ func writtenContacts(orgID string, contacts []contacts.Contact) (string, []conta
 	return parameter, topics, err
 }
 
-func (s audienceStore) replaceManyMemberships(ctx context.Context, orgID string, memberships map[string][]string, at time.Time) error {
+func (s manyContactStore) replaceManyMemberships(ctx context.Context, orgID string, memberships map[string][]string, at time.Time) error {
 	if len(memberships) == 0 {
 		return nil
 	}

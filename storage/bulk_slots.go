@@ -46,7 +46,7 @@ func (r *registry) slotParameter(contacts []contacts.Contact) (string, error) {
 }
 
 // insertSlots stores the slots of new contacts.
-func (s audienceStore) insertSlots(ctx context.Context, orgID string, r *registry, parameter string) error {
+func (s slotStore) insertSlots(ctx context.Context, orgID string, r *registry, parameter string) error {
 	if parameter == "" {
 		return nil
 	}

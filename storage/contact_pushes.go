@@ -90,7 +90,10 @@ func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	return p, nil
 }
 
-func (s audienceStore) writePushes(ctx context.Context, orgID string, p pushParameters, at time.Time) error {
+// pushStore stores what the account has yet to learn of contacts.
+type pushStore struct{ db *engine.DB }
+
+func (s pushStore) writePushes(ctx context.Context, orgID string, p pushParameters, at time.Time) error {
 	for _, part := range []struct {
 		statement *engine.Statement
 		rows      string
@@ -110,7 +113,7 @@ type claimedRow struct {
 	Attempts int    `db:"attempts"`
 }
 
-func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
+func (s pushStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
 	attempts := map[string]int{}
 	var found []bulk.NamedContact
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -128,7 +131,7 @@ func (s audienceStore) ClaimPushes(ctx context.Context, orgID string, due, until
 		if err != nil {
 			return err
 		}
-		found, err = s.named(ctx, orgID, nil, contactsByID, parameter)
+		found, err = manyContactStore(s).named(ctx, orgID, nil, contactsByID, parameter)
 		return err
 	})
 	pushes := make([]bulk.Push, len(found))
@@ -147,7 +150,7 @@ type pushedConsent struct {
 	Unsubscribed bool        `json:"unsubscribed"`
 }
 
-func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
+func (s pushStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
 	rows := make([]pushedConsent, len(settled))
 	byID := make(map[string]map[string]sending.Subscription, len(settled))
 	for i, p := range settled {
@@ -172,7 +175,7 @@ func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at
 		for _, id := range done {
 			topics = topicsOf(topics, id, byID[id])
 		}
-		if err := s.replaceTopics(ctx, orgID, done, topics); err != nil {
+		if err := contactStore(s).replaceTopics(ctx, orgID, done, topics); err != nil {
 			return err
 		}
 		ids, err := engine.JSONParameter(done)
@@ -185,7 +188,7 @@ func (s audienceStore) SettlePushes(ctx context.Context, orgID string, until, at
 	return len(done), err
 }
 
-func (s audienceStore) PutOffPushes(ctx context.Context, orgID string, until, next time.Time, contactIDs []string) error {
+func (s pushStore) PutOffPushes(ctx context.Context, orgID string, until, next time.Time, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil
 	}
@@ -197,7 +200,7 @@ func (s audienceStore) PutOffPushes(ctx context.Context, orgID string, until, ne
 	return err
 }
 
-func (s audienceStore) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
+func (s contactStore) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
 	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -206,7 +209,7 @@ func (s audienceStore) PendingPush(ctx context.Context, orgID, contactID string)
 	return &said, err
 }
 
-func (s audienceStore) CountPushes(ctx context.Context, orgID string) (int, error) {
+func (s pushStore) CountPushes(ctx context.Context, orgID string) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countPushes, orgID)
 	if err != nil {
 		return 0, err

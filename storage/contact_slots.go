@@ -64,11 +64,14 @@ type slottedContact struct {
 	attributes map[string]any
 }
 
+// slotStore stores the slots of contacts, by which predicates find their attributes.
+type slotStore struct{ db *engine.DB }
+
 // slotAttributes converts the attributes of a contact to the current registry and returns
 // them with their stored form. Every write of a contact calls it before the write, and
 // writeSlots after it.
-func (s audienceStore) slotAttributes(ctx context.Context, orgID string, values map[string]any) (map[string]any, string, error) {
-	r, err := s.registry(ctx, orgID)
+func (s slotStore) slotAttributes(ctx context.Context, orgID string, values map[string]any) (map[string]any, string, error) {
+	r, err := attributeStore(s).registry(ctx, orgID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -95,9 +98,9 @@ type exceptionRow struct {
 
 // exceptions returns the exceptions of the transaction's registry, or outside a
 // transaction those of the current one.
-func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attributes.Exception, error) {
+func (s slotStore) exceptions(ctx context.Context, orgID string) ([]attributes.Exception, error) {
 	if s.db.InTransaction(ctx) {
-		r, err := s.registry(ctx, orgID)
+		r, err := attributeStore(s).registry(ctx, orgID)
 		if err != nil {
 			return nil, err
 		}
@@ -112,7 +115,7 @@ func (s audienceStore) exceptions(ctx context.Context, orgID string) ([]attribut
 }
 
 // shown converts the attributes of contacts in place to the values that reads show.
-func (s audienceStore) shown(ctx context.Context, orgID string, all ...*contacts.Contact) error {
+func (s slotStore) shown(ctx context.Context, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {
 		return nil
@@ -146,8 +149,8 @@ func slotted(contacts []contacts.Contact) []slottedContact {
 
 // writeSlots sets the slots of contacts to the values of their stored attributes. An
 // archived contact has no row of slots.
-func (s audienceStore) writeSlots(ctx context.Context, orgID string, all []slottedContact) error {
-	r, err := s.registry(ctx, orgID)
+func (s slotStore) writeSlots(ctx context.Context, orgID string, all []slottedContact) error {
+	r, err := attributeStore(s).registry(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -226,7 +229,7 @@ func beginning(text string) string {
 }
 
 // addSlots inserts the rows of contacts without attributes.
-func (s audienceStore) addSlots(ctx context.Context, orgID string, contactIDs []string) error {
+func (s slotStore) addSlots(ctx context.Context, orgID string, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil
 	}

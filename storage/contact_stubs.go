@@ -22,7 +22,7 @@ var (
 
 // InsertStubs inserts a stub for each person without a contact, and returns how many it
 // inserted. A stub is a contact known only from activities.
-func (s audienceStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
+func (s contactStore) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
 	rows := make([]contactRow, len(people))
 	for i, p := range people {
 		stub, err := contacts.StubOf(p.ID, contacts.Claim{Email: p.Email, ExternalID: p.ExternalID}, at)

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// audienceStore is [contacts.Store]. Its methods are in one file for each noun.
-type audienceStore struct{ db *engine.DB }
+// contactStore stores single contacts, as [contacts.Store] says.
+type contactStore struct{ db *engine.DB }
 
 // contactWithLists returns the statement that finds one contact and its lists. A second
 // statement would cost half as much as the lookup again. The contact is one row and each
@@ -83,20 +83,22 @@ var (
 		ORDER BY c.created_at DESC, c.id DESC LIMIT $11`)
 )
 
-func (s audienceStore) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
-	return s.contact(ctx, s.lockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
+func (s contactStore) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
+	return s.contact(ctx, lockedInside(ctx, s.db, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }
 
-func (s audienceStore) ContactByExternalID(ctx context.Context, orgID, externalID string) (contacts.Contact, error) {
-	return s.contact(ctx, s.lockedInside(ctx, contactByExternalID, lockByExternalID), orgID, externalID)
+func (s contactStore) ContactByExternalID(ctx context.Context, orgID, externalID string) (contacts.Contact, error) {
+	return s.contact(ctx, lockedInside(ctx, s.db, contactByExternalID, lockByExternalID), orgID, externalID)
 }
 
-func (s audienceStore) ContactByID(ctx context.Context, orgID, id string) (contacts.Contact, error) {
-	return s.contact(ctx, s.lockedInside(ctx, contactByID, lockByID), orgID, id)
+func (s contactStore) ContactByID(ctx context.Context, orgID, id string) (contacts.Contact, error) {
+	return s.contact(ctx, lockedInside(ctx, s.db, contactByID, lockByID), orgID, id)
 }
 
-func (s audienceStore) lockedInside(ctx context.Context, read, lock *engine.Statement) *engine.Statement {
-	if !s.db.InTransaction(ctx) {
+// lockedInside returns the statement that reads a row: inside a transaction the one that also
+// locks it.
+func lockedInside(ctx context.Context, db *engine.DB, read, lock *engine.Statement) *engine.Statement {
+	if !db.InTransaction(ctx) {
 		return read
 	}
 	return lock
@@ -107,7 +109,7 @@ func (s audienceStore) lockedInside(ctx context.Context, read, lock *engine.Stat
 var readPreferences engine.TxMemory[map[string]string]
 
 // contact returns one contact with its lists.
-func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (contacts.Contact, error) {
+func (s contactStore) contact(ctx context.Context, by *engine.Statement, orgID, key string) (contacts.Contact, error) {
 	var row contactRow
 	var on []lists.Ref
 	var exceptions []attributes.Exception
@@ -147,13 +149,13 @@ func (s audienceStore) contact(ctx context.Context, by *engine.Statement, orgID,
 		return contact, err
 	}
 	if s.db.InTransaction(ctx) {
-		return contact, s.shown(ctx, orgID, &contact)
+		return contact, slotStore(s).shown(ctx, orgID, &contact)
 	}
 	contact.Attributes, contact.Hidden = attributes.Show(contact.Attributes, exceptions)
 	return contact, nil
 }
 
-func (s audienceStore) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
+func (s contactStore) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
 	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
 		return nil, nil // SQLite would read such a name as a path
 	}
@@ -161,7 +163,7 @@ func (s audienceStore) Contacts(ctx context.Context, orgID string, f contacts.Co
 	if err != nil {
 		return nil, err
 	}
-	exceptions, err := s.exceptions(ctx, orgID)
+	exceptions, err := slotStore(s).exceptions(ctx, orgID)
 	if err != nil || hides(exceptions, f.AttributeKey, f.AttributeValue) {
 		return nil, err
 	}
@@ -194,7 +196,7 @@ func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	})
 }
 
-func (s audienceStore) CountContacts(ctx context.Context, orgID string) (int, error) {
+func (s contactStore) CountContacts(ctx context.Context, orgID string) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countContacts, orgID)
 	if err != nil {
 		return 0, err

@@ -34,7 +34,7 @@ type addressRow struct {
 	UpdatedAt engine.Time `db:"updated_at"`
 }
 
-func (s audienceStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]topics.MirroredAddress, error) {
+func (s topicStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]topics.MirroredAddress, error) {
 	rows, err := engine.List[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
 	if err != nil {
 		return nil, err
@@ -46,14 +46,18 @@ func (s audienceStore) MirroredAddresses(ctx context.Context, orgID, after strin
 	return page, nil
 }
 
-func (s audienceStore) SubscriberByID(ctx context.Context, orgID, id string) (topics.Subscriber, error) {
-	c, err := s.ContactByID(ctx, orgID, id)
+func (s topicStore) SubscriberByID(ctx context.Context, orgID, id string) (topics.Subscriber, error) {
+	c, err := contactStore(s).ContactByID(ctx, orgID, id)
 	return subscriberOf(c), err
 }
 
-func (s audienceStore) SubscriberByEmail(ctx context.Context, orgID, email string) (topics.Subscriber, error) {
-	c, err := s.ContactByEmail(ctx, orgID, email)
+func (s topicStore) SubscriberByEmail(ctx context.Context, orgID, email string) (topics.Subscriber, error) {
+	c, err := contactStore(s).ContactByEmail(ctx, orgID, email)
 	return subscriberOf(c), err
+}
+
+func (s topicStore) DropShell(ctx context.Context, orgID, contactID string) error {
+	return contactStore(s).DropShell(ctx, orgID, contactID)
 }
 
 func subscriberOf(c contacts.Contact) topics.Subscriber {
@@ -75,7 +79,7 @@ type mirroredRow struct {
 	Key string `db:"email_key"`
 }
 
-func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
+func (s topicStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page, at)
 	if err != nil {
 		return topics.Mirrored{}, nil, err
@@ -96,13 +100,13 @@ func (s audienceStore) MirrorConsent(ctx context.Context, orgID string, page []s
 			touched[i] = w.ID
 		}
 		updated, choices := compare(rows, written)
-		if err := s.addSlots(ctx, orgID, idsOf(written)); err != nil {
+		if err := slotStore(s).addSlots(ctx, orgID, idsOf(written)); err != nil {
 			return err
 		}
 		count = topics.Mirrored{
 			Created: len(written) - len(updated), Updated: len(updated), Unchanged: len(rows) - len(written),
 		}
-		return s.replaceTopics(ctx, orgID, updated, choices)
+		return contactStore(s).replaceTopics(ctx, orgID, updated, choices)
 	})
 	if err != nil {
 		return topics.Mirrored{}, nil, err

@@ -26,14 +26,14 @@ var (
 		FROM json_each(CAST($2 AS text)) AS j`)
 )
 
-func (s audienceStore) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
+func (s contactStore) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := preferenceMap(c.TopicPreferences)
 	preferences, err := encodePreferences(choices)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		settled, attributes, err := s.slotAttributes(ctx, orgID, c.StoredAttributes())
+		settled, attributes, err := slotStore(s).slotAttributes(ctx, orgID, c.StoredAttributes())
 		if err != nil {
 			return err
 		}
@@ -42,21 +42,21 @@ func (s audienceStore) InsertContact(ctx context.Context, orgID string, c contac
 		if err != nil {
 			return err
 		}
-		if err := s.writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
+		if err := slotStore(s).writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
 			return err
 		}
 		return s.addTopics(ctx, orgID, topicsOf(nil, c.ID, choices))
 	})
 }
 
-func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c contacts.Contact) error {
+func (s contactStore) UpdateContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := preferenceMap(c.TopicPreferences)
 	preferences, err := encodePreferences(choices)
 	if err != nil {
 		return err
 	}
 	return s.db.InTx(ctx, func(ctx context.Context) error {
-		settled, attributes, err := s.slotAttributes(ctx, orgID, c.StoredAttributes())
+		settled, attributes, err := slotStore(s).slotAttributes(ctx, orgID, c.StoredAttributes())
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c contac
 			}
 			return taken()
 		}
-		if err := s.writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
+		if err := slotStore(s).writeSlots(ctx, orgID, []slottedContact{{c.ID, c.Status, settled}}); err != nil {
 			return err
 		}
 		if before, read := (*readPreferences.Of(ctx, s.db))[c.ID]; read && before == preferences {
@@ -82,7 +82,7 @@ func (s audienceStore) UpdateContact(ctx context.Context, orgID string, c contac
 	})
 }
 
-func (s audienceStore) DropShell(ctx context.Context, orgID, contactID string) error {
+func (s contactStore) DropShell(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, dropShell, orgID, contactID)
 	return err
 }
@@ -102,7 +102,7 @@ func topicsOf(rows []contactTopic, contactID string, choices map[string]sending.
 }
 
 // replaceTopics replaces the explicit choices of these contacts with rows.
-func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactIDs []string, rows []contactTopic) error {
+func (s contactStore) replaceTopics(ctx context.Context, orgID string, contactIDs []string, rows []contactTopic) error {
 	if len(contactIDs) > 0 {
 		ids, err := engine.JSONParameter(contactIDs)
 		if err != nil {
@@ -120,7 +120,7 @@ func (s audienceStore) replaceTopics(ctx context.Context, orgID string, contactI
 	return s.addTopics(ctx, orgID, rows)
 }
 
-func (s audienceStore) addTopics(ctx context.Context, orgID string, rows []contactTopic) error {
+func (s contactStore) addTopics(ctx context.Context, orgID string, rows []contactTopic) error {
 	if len(rows) == 0 {
 		return nil
 	}

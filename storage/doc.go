@@ -7,5 +7,10 @@
 // needs data of another declares an interface, which this package satisfies. The
 // migrations are in schema, in one order for all rooms.
 //
+// The stores of contacts, attributes, lists, topics and bulk writes are in this package and
+// make it large. A write of one contact changes its row, slots, memberships, their log and
+// what the account has yet to learn, in one transaction and with the same statements for
+// one contact and for a thousand. Each has a store type of its own.
+//
 // This package makes no decisions: no permission, no validation, no default.
 package storage

@@ -25,7 +25,7 @@ type BareChunk struct {
 func (db *DB) NewBareChunk(
 	ctx context.Context, orgID string, first int, rows []json.RawMessage, contacts []contacts.Contact, outcomes []bulk.Item,
 ) (BareChunk, error) {
-	registered, err := audienceStore{db.DB}.readRegistry(ctx, orgID)
+	registered, err := attributeStore{db.DB}.readRegistry(ctx, orgID)
 	if err != nil {
 		return BareChunk{}, err
 	}

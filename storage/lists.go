@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-var _ lists.Store = audienceStore{}
+var _ lists.Store = listStore{}
 
 // Lists returns the store of static lists, their members and the membership log.
-func (db *DB) Lists() lists.Store { return audienceStore{db.DB} }
+func (db *DB) Lists() lists.Store { return listStore{db.DB} }
 
 type listRow struct {
 	ID          string      `db:"id"`
@@ -63,30 +63,33 @@ var (
 		ORDER BY l.key`)
 )
 
-func (s audienceStore) InsertList(ctx context.Context, orgID string, l lists.List) error {
+// listStore stores lists, memberships and their log.
+type listStore struct{ db *engine.DB }
+
+func (s listStore) InsertList(ctx context.Context, orgID string, l lists.List) error {
 	taken := core.Conflict("A list of this organization has this key already.", "Choose another key.")
 	return s.db.Insert(ctx, taken, insertList, orgID, l.ID, l.Key, l.Name, l.Description, engine.SearchText(l.Name, l.Key),
 		l.Source, string(l.Origin), l.SourcePath, l.Status, engine.At(l.CreatedAt), engine.At(l.UpdatedAt))
 }
 
-func (s audienceStore) UpdateList(ctx context.Context, orgID string, l lists.List) error {
+func (s listStore) UpdateList(ctx context.Context, orgID string, l lists.List) error {
 	return s.db.Change(ctx, "list", updateList, l.Name, l.Description, engine.SearchText(l.Name, l.Key), engine.At(l.UpdatedAt), orgID, l.ID)
 }
 
-func (s audienceStore) DeleteList(ctx context.Context, orgID, id string) error {
+func (s listStore) DeleteList(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "list", deleteList, orgID, id)
 }
 
-func (s audienceStore) List(ctx context.Context, orgID, ref string) (lists.List, error) {
+func (s listStore) List(ctx context.Context, orgID, ref string) (lists.List, error) {
 	read, lock := listByKey, lockListByKey
 	if core.IsID(ref) {
 		read, lock = listByID, lockListByID
 	}
-	row, err := engine.One[listRow](ctx, s.db, "list", s.lockedInside(ctx, read, lock), orgID, ref)
+	row, err := engine.One[listRow](ctx, s.db, "list", lockedInside(ctx, s.db, read, lock), orgID, ref)
 	return row.list(), err
 }
 
-func (s audienceStore) Lists(ctx context.Context, orgID string, f lists.Filter) ([]lists.List, error) {
+func (s listStore) Lists(ctx context.Context, orgID string, f lists.Filter) ([]lists.List, error) {
 	created, id := engine.PageStart(f.After)
 	rows, err := engine.List[listRow](ctx, s.db, listsPage, orgID, created, id, engine.SearchPattern(f.Query), f.Limit)
 	if err != nil {
@@ -107,7 +110,7 @@ func (r listRow) list() lists.List {
 	}
 }
 
-func (s audienceStore) CountLists(ctx context.Context, orgID, query string) (int, error) {
+func (s listStore) CountLists(ctx context.Context, orgID, query string) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countLists, orgID, engine.SearchPattern(query))
 	if err != nil {
 		return 0, err
@@ -115,7 +118,7 @@ func (s audienceStore) CountLists(ctx context.Context, orgID, query string) (int
 	return counts[0], nil
 }
 
-func (s audienceStore) ListsByRef(ctx context.Context, orgID string, refs []string) ([]lists.Ref, error) {
+func (s listStore) ListsByRef(ctx context.Context, orgID string, refs []string) ([]lists.Ref, error) {
 	parameter, err := engine.JSONParameter(refs)
 	if err != nil {
 		return nil, err
@@ -123,7 +126,7 @@ func (s audienceStore) ListsByRef(ctx context.Context, orgID string, refs []stri
 	return s.listRefs(ctx, listsByRef, orgID, parameter)
 }
 
-func (s audienceStore) listRefs(ctx context.Context, by *engine.Statement, args ...any) ([]lists.Ref, error) {
+func (s listStore) listRefs(ctx context.Context, by *engine.Statement, args ...any) ([]lists.Ref, error) {
 	rows, err := engine.List[listRefRow](ctx, s.db, by, args...)
 	if err != nil {
 		return nil, err

@@ -37,11 +37,11 @@ var (
 	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))
 )
 
-func (s audienceStore) ContactLists(ctx context.Context, orgID, contactID string) ([]lists.Ref, error) {
+func (s listStore) ContactLists(ctx context.Context, orgID, contactID string) ([]lists.Ref, error) {
 	return s.listRefs(ctx, contactLists, orgID, contactID)
 }
 
-func (s audienceStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
+func (s listStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
 	parameter, err := engine.JSONParameter(listIDs)
 	if err != nil {
 		return nil, nil, err
@@ -65,7 +65,7 @@ func (s audienceStore) ReplaceMembership(ctx context.Context, orgID, contactID s
 }
 
 // logLists writes to the log which lists a contact left and joined.
-func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, left, joined []string, at time.Time) error {
+func (s listStore) logLists(ctx context.Context, orgID, contactID string, left, joined []string, at time.Time) error {
 	of := func(lists []string) []membership.InSet {
 		all := make([]membership.InSet, len(lists))
 		for i, id := range lists {
@@ -76,13 +76,13 @@ func (s audienceStore) logLists(ctx context.Context, orgID, contactID string, le
 	return membership.Log(ctx, s.db, orgID, string(lists.ListSet), of(left), of(joined), at)
 }
 
-func (s audienceStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
+func (s listStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
 	return membership.Page(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r membership.Member) lists.Member {
 		return lists.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
 	})
 }
 
-func (s audienceStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {
+func (s listStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {
 	return membership.Contains(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact, core.EmailKey(contact))
 }
 
@@ -100,7 +100,7 @@ type transitionRow struct {
 	Entered    bool          `db:"entered"`
 }
 
-func (s audienceStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
+func (s listStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
 	var at engine.Time
 	var id string
 	if after != nil {

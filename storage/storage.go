@@ -99,31 +99,31 @@ func (db *DB) Invitations() members.InvitationStore { return memberstore.NewInvi
 func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }
 
 // Contacts returns the store of contacts.
-func (db *DB) Contacts() contacts.Store { return audienceStore{db.DB} }
+func (db *DB) Contacts() contacts.Store { return contactStore{db.DB} }
 
 // Visitors returns the store of visitor ids.
-func (db *DB) Visitors() contacts.VisitorStore { return audienceStore{db.DB} }
+func (db *DB) Visitors() contacts.VisitorStore { return visitorStore{db.DB} }
 
 // AccountNotes returns the store of notes about writes to the account.
-func (db *DB) AccountNotes() contacts.NoteStore { return audienceStore{db.DB} }
+func (db *DB) AccountNotes() contacts.NoteStore { return topicStore{db.DB} }
 
 // BulkJobs returns the store of bulk writes and their rows.
-func (db *DB) BulkJobs() bulk.JobStore { return audienceStore{db.DB} }
+func (db *DB) BulkJobs() bulk.JobStore { return bulkStore{db.DB} }
 
 // BulkContacts returns the store that reads and writes many contacts at once.
-func (db *DB) BulkContacts() bulk.ContactStore { return audienceStore{db.DB} }
+func (db *DB) BulkContacts() bulk.ContactStore { return manyContactStore{db.DB} }
 
 // Pushes returns the store of consent that has not yet reached the account.
-func (db *DB) Pushes() bulk.PushStore { return audienceStore{db.DB} }
+func (db *DB) Pushes() bulk.PushStore { return pushStore{db.DB} }
 
 // ContactCount returns the store that counts contacts.
-func (db *DB) ContactCount() topics.ContactCounter { return audienceStore{db.DB} }
+func (db *DB) ContactCount() topics.ContactCounter { return contactStore{db.DB} }
 
 // Segments returns the store of segments.
 func (db *DB) Segments() segments.Store { return segments.New(db.DB) }
 
 // Activities returns the store of activities and promoted properties.
-func (db *DB) Activities() activities.Store { return activities.New(db.DB, audienceStore{db.DB}) }
+func (db *DB) Activities() activities.Store { return activities.New(db.DB, contactStore{db.DB}) }
 
 // Messages returns the store of messages and their events.
 func (db *DB) Messages() messages.Store { return messages.New(db.DB) }

@@ -12,16 +12,16 @@ import (
 )
 
 var (
-	_ topics.Store     = audienceStore{}
-	_ topics.SyncStore = audienceStore{}
+	_ topics.Store     = topicStore{}
+	_ topics.SyncStore = topicStore{}
 )
 
 // Topics returns the store of the mirrored topics.
-func (db *DB) Topics() topics.Store { return audienceStore{db.DB} }
+func (db *DB) Topics() topics.Store { return topicStore{db.DB} }
 
 // TopicSync returns the store of the data that the sync compares with the sending
 // account.
-func (db *DB) TopicSync() topics.SyncStore { return audienceStore{db.DB} }
+func (db *DB) TopicSync() topics.SyncStore { return topicStore{db.DB} }
 
 type topicRow struct {
 	Name        string               `db:"name"`
@@ -68,7 +68,10 @@ var (
 			last_synced_at = excluded.last_synced_at, created_at = excluded.created_at, updated_at = excluded.updated_at`)
 )
 
-func (s audienceStore) Topics(ctx context.Context, orgID string) ([]topics.Topic, error) {
+// topicStore stores topics, and consent as the account has it.
+type topicStore struct{ db *engine.DB }
+
+func (s topicStore) Topics(ctx context.Context, orgID string) ([]topics.Topic, error) {
 	rows, err := engine.List[topicRow](ctx, s.db, allTopics, orgID)
 	if err != nil {
 		return nil, err
@@ -91,7 +94,7 @@ type savedTopic struct {
 	Default     sending.Subscription `json:"default"`
 }
 
-func (s audienceStore) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
+func (s topicStore) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	saved := make([]savedTopic, len(topics))
 	for i, t := range topics {
 		saved[i] = savedTopic(t)
@@ -109,7 +112,7 @@ func (s audienceStore) ReplaceTopics(ctx context.Context, orgID string, topics [
 	})
 }
 
-func (s audienceStore) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
+func (s topicStore) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
 	row, err := engine.One[contactListRow](ctx, s.db, "contact list", contactList, orgID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
 		return topics.ContactList{}, &core.Error{
@@ -125,7 +128,7 @@ func (s audienceStore) ContactList(ctx context.Context, orgID string) (topics.Co
 	}, nil
 }
 
-func (s audienceStore) SaveContactList(ctx context.Context, orgID string, l topics.ContactList) error {
+func (s topicStore) SaveContactList(ctx context.Context, orgID string, l topics.ContactList) error {
 	_, err := s.db.Exec(ctx, saveContactList, orgID, l.Name, l.Description, engine.At(l.LastSyncedAt), engine.At(l.CreatedAt), engine.At(l.UpdatedAt))
 	return err
 }

@@ -26,7 +26,10 @@ var (
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
 
-func (s audienceStore) VisitorID(ctx context.Context, orgID, contactID string) (contacts.VisitorID, error) {
+// visitorStore stores the ids of website visitors.
+type visitorStore struct{ db *engine.DB }
+
+func (s visitorStore) VisitorID(ctx context.Context, orgID, contactID string) (contacts.VisitorID, error) {
 	row, err := engine.One[visitorRow](ctx, s.db, "visitor id", visitorOf, orgID, contactID)
 	if err != nil {
 		return contacts.VisitorID{}, err
@@ -34,17 +37,17 @@ func (s audienceStore) VisitorID(ctx context.Context, orgID, contactID string) (
 	return contacts.VisitorID{ContactID: row.ContactID, Hash: row.Hash, Sealed: row.Sealed, IssuedAt: row.IssuedAt.Time()}, nil
 }
 
-func (s audienceStore) InsertVisitorID(ctx context.Context, orgID string, v contacts.VisitorID) error {
+func (s visitorStore) InsertVisitorID(ctx context.Context, orgID string, v contacts.VisitorID) error {
 	taken := core.Conflict("The contact has a visitor id already.", "Use the one it has.")
 	return s.db.Insert(ctx, taken, insertVisitor, orgID, v.ContactID, v.Hash, v.Sealed, engine.At(v.IssuedAt))
 }
 
-func (s audienceStore) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
+func (s visitorStore) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
 	return err
 }
 
-func (s audienceStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
+func (s visitorStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
 	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
 	if err != nil {
 		return "", err

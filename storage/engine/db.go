@@ -42,6 +42,10 @@ type Config struct {
 // connection that writes: a write with a context from outside the transaction waits until
 // the transaction has ended. Therefore the function passed to InTx must use the context
 // that it receives.
+//
+// It has many methods because it is all that a store needs of a database: queries,
+// transactions, migrations, jobs, notices and health. Each of these is a file, and all of
+// them choose among the same pools.
 type DB struct {
 	dialect Dialect
 	name    string // connection string of PostgreSQL, with the password: never log it
