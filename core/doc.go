@@ -29,7 +29,7 @@
 //  1. op.go, call.go, operation.go: what an operation is.
 //  2. principal.go, scope.go: who may call it.
 //  3. error.go, codes.go, problem.go: how a refusal is said.
-//  4. audience/contacts_upsert.go: a whole operation, from arguments to result.
+//  4. contacts/contacts_upsert.go: a whole operation, from arguments to result.
 //  5. catalogue/: every operation in order, the product's table of contents.
 //  6. ../guardrails: what stands between a caller and an operation.
 package core
