@@ -236,7 +236,7 @@ func TestAdminPeopleAndLimits(t *testing.T) {
 	s.refuses("org list", "key", "list", "nobody")
 	s.refuses(`"api.everything"`, "key", "create", "acme", "--name", "x", "--scopes", "api.everything")
 	s.refuses("https://", "client", "create", "acme", "--name", "x", "--scopes", "read", "--redirect-uri", "http://a.example/")
-	s.refuses("--redirect-uri must hold one for a public client", "client", "create", "acme", "--name", "x", "--scopes", "read", "--public")
+	s.refuses("--redirect-uri must not be empty for a public client", "client", "create", "acme", "--name", "x", "--scopes", "read", "--public")
 	public := s.does("client", "create", "acme", "--name", "x", "--scopes", "all", "--public", "--redirect-uri", "https://a.example/?a,b", "--refresh-lifetime", "never")
 	if _, has := public["client_secret"]; has || public["refresh_days"] != nil || fmt.Sprint(public["redirect_uris"]) != "[https://a.example/?a,b]" {
 		t.Errorf("a public client: %v", public)

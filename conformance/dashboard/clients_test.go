@@ -108,7 +108,7 @@ func TestWhatAClientsFormRefuses(t *testing.T) {
 		}{
 			"a wildcard":        {func(f url.Values) { f.Set("redirect_uris", "https://a.example/\nhttps://*.example/") }, "number 2"},
 			"http":              {func(f url.Values) { f.Set("redirect_uris", "http://a.example/") }, "must begin with https://"},
-			"public, no return": {func(f url.Values) { f.Set("kind", "public") }, "The redirect addresses must hold one"},
+			"public, no return": {func(f url.Values) { f.Set("kind", "public") }, "The redirect addresses must not be empty"},
 			"an odd lifetime":   {func(f url.Values) { f.Set("refresh_days", "31") }, "The lifetime must be"},
 			"no number":         {func(f url.Values) { f.Set("refresh_days", "soon") }, "The lifetime must be"},
 			"no scopes":         {func(f url.Values) { f.Del("scope") }, "The scopes must be at least one"},

@@ -85,7 +85,7 @@ func (c *Client) check() error {
 	case len(c.RedirectURIs) > maxRedirectURIs:
 		return core.Invalid("redirect_uris", fmt.Sprintf("must be at most %d", maxRedirectURIs))
 	case len(c.RedirectURIs) == 0 && c.SecretHash == nil:
-		return core.Invalid("redirect_uris", "must have at least one for a public client, which cannot get tokens in any other way")
+		return core.Invalid("redirect_uris", "must not be empty for a public client, which cannot get tokens in any other way")
 	}
 	for _, uri := range c.RedirectURIs {
 		if err := CheckRedirectURI(uri); err != nil {
