@@ -23,7 +23,7 @@ func TestPagesAboutSending(t *testing.T) {
 		{"demo-undeliverable", "/dashboard/undeliverable", "listed"},
 		{"demo-undeliverable-excluded", "/dashboard/undeliverable?status=excluded", "excluded"},
 		{"demo-undeliverable-rules", "/dashboard/undeliverable/rules", "permanent"},
-		{"guide-sending-account", "/docs/guides/sending-account", "Connecting Amazon SES"},
+		{"guide-sending-account", "/docs/guides/sending-account", "Amazon SES"},
 	} {
 		tab.Go(s.p.AppURL + page.path)
 		tab.Expect(http.StatusOK, page.text)

@@ -82,7 +82,7 @@ func TestEveryPageIsReached(t *testing.T) {
 		}
 		for _, info := range core.Codes() {
 			if page := prefix + "/api/errors/" + string(info.Code); !seen[page] {
-				t.Errorf("no way to %s", page)
+				t.Errorf("no page links to %s", page)
 			}
 		}
 	}
@@ -115,19 +115,19 @@ func TestErrorPages(t *testing.T) {
 	}
 }
 
-func TestPagesTellOfTheCatalogue(t *testing.T) {
+func TestPagesListTheCatalogue(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")
 	api := get(h, "/docs/api").Body.String()
 	for _, route := range rest.Routes() {
 		if !strings.Contains(api, `<code>`+html.EscapeString(route.Path)+`</code>`) || !strings.Contains(api, `id="`+route.Operation+`"`) {
-			t.Errorf("%s %s is not told of", route.Method, route.Path)
+			t.Errorf("%s %s is missing", route.Method, route.Path)
 		}
 	}
 	scopes := get(h, "/docs/scopes").Body.String()
 	for _, scope := range core.ScopeCatalogue() {
 		if !strings.Contains(scopes, `id="`+string(scope.Scope)+`"`) {
-			t.Errorf("%s is not told of", scope.Scope)
+			t.Errorf("%s is missing", scope.Scope)
 		}
 	}
 	start := get(h, "/docs").Body.String()
@@ -159,10 +159,10 @@ func TestHeaders(t *testing.T) {
 	}
 	page := get(h, "/docs/api")
 	if strings.Contains(page.Body.String(), "<script") || strings.Contains(page.Body.String(), "style=") {
-		t.Error("the page holds what its policy forbids")
+		t.Error("the page has a script or an inline style, which its policy forbids")
 	}
 	if again := get(h, "/docs/api", "If-None-Match", page.Header().Get("ETag")); again.Code != 304 || again.Body.Len() != 0 {
-		t.Errorf("a page that is known: status %d", again.Code)
+		t.Errorf("request with a current ETag: status %d", again.Code)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestOtherAddresses(t *testing.T) {
 		if w.Code != want {
 			t.Errorf("%s: status %d, want %d", path, w.Code, want)
 		}
-		if want == 404 && (!strings.Contains(w.Body.String(), "No such page") || strings.Contains(w.Body.String(), "<script>")) {
+		if want == 404 && (!strings.Contains(w.Body.String(), "Page not found") || strings.Contains(w.Body.String(), "<script>")) {
 			t.Errorf("%s: body %.100q", path, w.Body)
 		}
 	}
@@ -197,7 +197,7 @@ func TestGuidesOfTheAudience(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")
 	if page := get(h, "/docs/guides/predicates").Body.String(); !strings.Contains(html.UnescapeString(page), predicate.Reference) {
-		t.Error("the language is not taught")
+		t.Error("the guide lacks the predicate language")
 	}
 	page := get(h, "/docs/guides/activities").Body.String()
 	for _, reason := range []activities.Reason{

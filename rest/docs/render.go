@@ -39,15 +39,15 @@ func (s *site) render(cfg Config) error {
 		{"", "start.html", "Mailhelm", "start", nil},
 		{"/api", "operations.html", "Tools and routes", "api", operationsOf(cfg)},
 		{"/api/conventions", "conventions.html", "Conventions", "conventions", nil},
-		{"/guides/agent-endpoint", "agent-endpoint.html", "The agent endpoint", "", nil},
-		{"/guides/sending-account", "sending-account.html", "The sending account", "", nil},
-		{"/guides/contacts", "contacts.html", "Contacts, lists and topics", "", nil},
-		{"/guides/attributes", "attributes.html", "Attributes of contacts", "", nil},
-		{"/guides/predicates", "predicates.html", "Segments and predicates", "", predicate.Reference},
-		{"/guides/activities", "activities.html", "Activities", "", nil},
-		{"/guides/refresh-tokens", "refresh-tokens.html", "Refresh tokens and two sessions", "", nil},
+		{"/guides/agent-endpoint", "agent-endpoint.html", "Connect an agent", "", nil},
+		{"/guides/sending-account", "sending-account.html", "Connect a sending account", "", nil},
+		{"/guides/contacts", "contacts.html", "Create and change contacts", "", nil},
+		{"/guides/attributes", "attributes.html", "Define attributes of contacts", "", nil},
+		{"/guides/predicates", "predicates.html", "Write predicates for segments", "", predicate.Reference},
+		{"/guides/activities", "activities.html", "Record activities", "", nil},
+		{"/guides/refresh-tokens", "refresh-tokens.html", "Fix a refresh token that was used twice", "", nil},
 		{"/guides/passwords", "passwords.html", "Set and reset passwords", "", nil},
-		{"/guides/observability", "observability.html", "Observability", "", nil},
+		{"/guides/observability", "observability.html", "Monitor a server", "", nil},
 		{"/scopes", "scopes.html", "Scopes", "scopes", scopesOf(cfg)},
 		{"/api/errors", "errors.html", "Errors", "errors", core.Codes()},
 	} {
@@ -68,7 +68,7 @@ func (s *site) render(cfg Config) error {
 		}
 		s.pages["/api/errors/"+string(info.Code)] = made
 	}
-	missing, err := s.page(cfg, "missing.html", "No such page", "", nil)
+	missing, err := s.page(cfg, "missing.html", "Page not found", "", nil)
 	s.missing = missing
 	return err
 }
