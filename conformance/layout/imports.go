@@ -84,6 +84,13 @@ var adapterEdges = map[[2]string]string{
 	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
 }
 
+// surfaceAdapters has the adapters that a folder of a surface imports itself, with the
+// reason. They have no alternative that cmd could choose.
+var surfaceAdapters = map[[2]string]string{
+	{"rest/ingest", "core/outbound/fetch"}:          "the limits of fetching certificates are stated where they are verified",
+	{"oauth/clientdocument", "core/outbound/fetch"}: "the limits of fetching documents are stated where they are read",
+}
+
 // commandFamilies has the folders of cmd/mailhelm that contain commands. Package main
 // lists them. They may import serve for the wiring, but not one another.
 var commandFamilies = []string{"admin", "demo", "doctor", "importing", "migrate", "serve"}
@@ -117,7 +124,7 @@ func refusal(folder, imported string, test bool) string {
 	if from != to && !slices.Contains(mayImport[from], to) && (!test || !slices.Contains(testsMayImport, to)) {
 		return from + " does not import " + to
 	}
-	if isAdapter(target) && !isAdapter(folder) && !test && from != "cmd" && from != "conformance" {
+	if isAdapter(target) && !isAdapter(folder) && !test && from != "cmd" && from != "conformance" && surfaceAdapters[[2]string{folder, target}] == "" {
 		return "an adapter is chosen by cmd alone"
 	}
 	switch {

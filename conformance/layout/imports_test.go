@@ -75,6 +75,10 @@ func TestRefusal(t *testing.T) {
 		{"core/sending/smtp", Module + "/core/outbound", false, false},
 		{"core/sending/smtp", Module + "/core/contacts", false, true},
 		{"core/sending/simulator", "database/sql", false, false},
+		{"rest/ingest", Module + "/core/outbound/fetch", false, false},
+		{"rest/pull", Module + "/core/outbound/fetch", false, true},
+		{"rest/ingest", Module + "/core/sending/ses", false, true},
+		{"core/outbound", Module + "/core/outbound/fetch", false, true},
 		{"core/catalogue", Module + "/core/contacts", false, false},
 		{"conformance/parity", Module + "/cmd/mailhelm/serve", false, false},
 		{"rest", Module + "/cmd/mailhelm/serve", true, true},
@@ -100,6 +104,17 @@ func TestDomainEdgesAreUsed(t *testing.T) {
 	for edge, reason := range domainEdges {
 		if !used[edge] {
 			t.Errorf("%s no longer imports %s (%s): take the edge out", edge[0], edge[1], reason)
+		}
+	}
+}
+
+func TestSurfaceAdaptersAreUsed(t *testing.T) {
+	t.Parallel()
+	for edge, reason := range surfaceAdapters {
+		if !slices.ContainsFunc(repository(t).Sources, func(s Source) bool {
+			return s.Folder() == edge[0] && !s.IsTest() && slices.Contains(s.Imports(), Module+"/"+edge[1])
+		}) {
+			t.Errorf("%s no longer imports %s (%s): take it out", edge[0], edge[1], reason)
 		}
 	}
 }

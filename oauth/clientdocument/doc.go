@@ -6,8 +6,8 @@
 // A client id passes these steps in order:
 //   - the format of its URL (client_id.go);
 //   - the cache (reader.go);
-//   - the limit of concurrent fetches (places.go);
-//   - the fetch (fetch.go), with a check of the address while connecting (guard.go);
+//   - the limit of concurrent fetches, and the fetch (fetch.go), with a check of the
+//     address while connecting (guard.go);
 //   - the rules for the document (document.go).
 //
 // Every error has a sentence for the person whom the client sent here (refusal.go).

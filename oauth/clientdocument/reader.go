@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/http"
 	"slices"
+	"syscall"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/access"
 	"github.com/mailhelm/mailhelm/core/cache"
+	"github.com/mailhelm/mailhelm/core/outbound"
+	"github.com/mailhelm/mailhelm/core/outbound/fetch"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -28,11 +30,11 @@ type outcome struct {
 
 // Reader reads metadata documents. It is safe for use by several goroutines.
 type Reader struct {
-	config    Config
-	guard     guard
-	transport *http.Transport
-	places    *places
-	flights   singleflight.Group
+	config  Config
+	guard   guard
+	fetcher *fetch.Fetcher
+	slots   *outbound.Slots
+	flights singleflight.Group
 	// remembered is the cache. When full, it drops the entry that expires first, so a
 	// flood of refusals displaces refusals and not documents.
 	remembered *cache.Cache[string, outcome]
@@ -41,16 +43,18 @@ type Reader struct {
 var _ access.DocumentReader = (*Reader)(nil)
 
 // New returns a reader.
-func New(config Config) *Reader {
-	return newReader(config, newGuard(config.Allowed).Control)
-}
+func New(config Config) *Reader { return newReader(config, nil) }
 
-// newReader is New with the check of connections as a parameter, for tests.
-func newReader(config Config, control connectControl) *Reader {
+// connectControl is the type of net.Dialer.Control.
+type connectControl func(network, address string, conn syscall.RawConn) error
+
+// newReader is New with a further check of connections, for tests.
+func newReader(config Config, refuse connectControl) *Reader {
 	config = config.withDefaults()
+	g := newGuard(config.Allowed)
 	return &Reader{
-		config: config, guard: newGuard(config.Allowed), transport: newTransport(config, control),
-		places: newPlaces(), remembered: cache.New[string, outcome](maxOutcomes),
+		config: config, guard: g, fetcher: newFetcher(config, g, refuse),
+		slots: outbound.NewSlots(slotLimits), remembered: cache.New[string, outcome](maxOutcomes),
 	}
 }
 
@@ -99,7 +103,7 @@ func (r *Reader) read(ctx context.Context, u clientURL) outcome {
 	}
 	ctx, cancel := context.WithTimeout(ctx, r.config.Deadline)
 	defer cancel()
-	leave, ok := r.places.enter(ctx, u.host)
+	leave, ok := r.slots.Enter(ctx, u.host)
 	if !ok {
 		r.config.Log.WarnContext(ctx, "too many client documents are being fetched", slog.String("client_host", u.host))
 		return outcome{refusal: busy()}

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/cache"
+	"github.com/mailhelm/mailhelm/core/outbound/outboundtest"
 )
 
 func TestDocumentIsRememberedForAnHour(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRemembersSoMuch(t *testing.T) {
 func TestLogNamesTheCause(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	reader, _ := reading(Config{Resolver: newNames(t, "10.1.2.3").resolver(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	reader, _ := reading(Config{Resolver: outboundtest.NewNames(t, "10.1.2.3").Resolver(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	_, err := reader.ReadDocument(t.Context(), appID)
 	refused(t, err, "cannot be reached")
 	if line := log.String(); !strings.Contains(line, "client_host=app.example") || !strings.Contains(line, "10.1.2.3") {
@@ -159,10 +159,10 @@ func TestNoPlace(t *testing.T) {
 	s := newSite(t, serveDocument)
 	config := s.config()
 	config.Deadline = 100 * time.Millisecond
-	reader, _ := reading(config)
+	reader, dials := reading(config)
 	var leave []func()
-	for range maxHostFetches {
-		l, ok := reader.places.enter(t.Context(), "127.0.0.1")
+	for range slotLimits.PerHost {
+		l, ok := reader.slots.Enter(t.Context(), "127.0.0.1")
 		if !ok {
 			t.Fatal("no place in an empty reader")
 		}
@@ -174,58 +174,6 @@ func TestNoPlace(t *testing.T) {
 		l()
 	}
 	reader.config.Deadline = 10 * time.Second
+	reader.fetcher = newFetcher(reader.config, reader.guard, dials.control)
 	mustRead(t, reader, s.clientID)
-}
-
-func TestPlaces(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPlaces()
-		ctx, cancel := context.WithCancel(t.Context())
-		var holding, refused atomic.Int64
-		release := make(chan struct{})
-		enter := func(host string) {
-			go func() {
-				leave, ok := p.enter(ctx, host)
-				if !ok {
-					refused.Add(1)
-					return
-				}
-				holding.Add(1)
-				<-release
-				holding.Add(-1)
-				leave()
-			}()
-		}
-		expect := func(what string, held, turnedAway int64) {
-			t.Helper()
-			synctest.Wait()
-			if holding.Load() != held || refused.Load() != turnedAway {
-				t.Errorf("%s: %d hold, %d were refused; want %d and %d", what, holding.Load(), refused.Load(), held, turnedAway)
-			}
-		}
-		for range 5 {
-			enter("a.example")
-		}
-		expect("five of one host", maxHostFetches, 0)
-		for i := range 20 {
-			enter(fmt.Sprintf("%d.example", i))
-		}
-		expect("twenty others", maxFetches, 0)
-		release <- struct{}{}
-		expect("one left", maxFetches, 0)
-		for i := range maxWaiting + maxFetches - 24 {
-			enter(fmt.Sprintf("x%d.example", i))
-		}
-		expect("as many as may wait", maxFetches, 0)
-		enter("late.example")
-		expect("one more", maxFetches, 1)
-		cancel()
-		expect("the waiting are gone", maxFetches, maxWaiting+1)
-		close(release)
-		expect("all are gone", 0, maxWaiting+1)
-		if p.present != 0 || len(p.hosts) != 0 || len(p.all) != 0 {
-			t.Errorf("%d present, hosts %v, %d places held", p.present, p.hosts, len(p.all))
-		}
-	})
 }

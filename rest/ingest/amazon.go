@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/outbound"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -36,8 +37,8 @@ type AmazonConfig struct {
 // address twice at a time.
 type Amazon struct {
 	cfg AmazonConfig
-	// places bounds concurrent fetches.
-	places  chan struct{}
+	// slots bounds the addresses that are read at a time, with those of their issuers.
+	slots   *outbound.Slots
 	flights singleflight.Group
 	mu      sync.Mutex
 	known   map[string]certificate
@@ -53,8 +54,10 @@ type certificate struct {
 	until time.Time
 }
 
+// slotLimits let nothing wait. A slot is one of any host.
+var slotLimits = outbound.SlotLimits{All: 4, PerHost: 4}
+
 const (
-	maxFetches = 4
 	// maxKnown bounds the cache. Amazon has one or two certificates a region.
 	maxKnown = 128
 	// trusted is the lifetime of a valid certificate in the cache, distrusted that of an
@@ -79,7 +82,7 @@ var (
 // NewAmazon returns an Amazon.
 func NewAmazon(cfg AmazonConfig) *Amazon {
 	return &Amazon{
-		cfg: cfg, places: make(chan struct{}, maxFetches),
+		cfg: cfg, slots: outbound.NewSlots(slotLimits),
 		known: make(map[string]certificate), followed: make(map[string]time.Time),
 	}
 }
@@ -118,18 +121,17 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 var errBusy = errors.New("too much is being fetched")
 
 // once runs fetch for all callers that need the same address at a time. It fails instead
-// of waiting when all places are taken: otherwise strangers could make callers wait.
+// of waiting when all slots are taken: otherwise strangers could make callers wait.
 func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Context) error) error {
 	done := a.flights.DoChan(address, func() (any, error) {
-		select {
-		case a.places <- struct{}{}:
-			defer func() { <-a.places }()
-		default:
-			return nil, errBusy
-		}
 		// The fetch goes on when one of its callers leaves.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), (maxIssuers+1)*fetchTime)
 		defer cancel()
+		leave, ok := a.slots.Enter(ctx, address)
+		if !ok {
+			return nil, errBusy
+		}
+		defer leave()
 		return nil, fetch(ctx)
 	})
 	select {

@@ -1,20 +1,16 @@
 package ingest
 
 import (
-	"context"
-	"crypto/tls"
 	"crypto/x509"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"net/netip"
 	"time"
 
 	"github.com/mailhelm/mailhelm/core/outbound"
+	"github.com/mailhelm/mailhelm/core/outbound/fetch"
 )
 
-// The bounds of a fetch.
+// The limits of a fetch: its time, and its length in bytes.
 const (
 	fetchTime = 5 * time.Second
 	maxFetch  = 64 << 10
@@ -32,53 +28,15 @@ type FetcherConfig struct {
 	Client *http.Client
 }
 
-// fetcher reads small documents from the public Internet. It follows no redirect, keeps no
-// cookie and uses no proxy of the environment. It checks every address when it connects, so
-// that a public name cannot lead to a private address.
-type fetcher struct{ transport http.RoundTripper }
-
-// NewFetcher returns the [Fetcher] for production.
+// NewFetcher returns the [Fetcher] for production. Certificates of issuers are published
+// without TLS, so it fetches from http URLs too.
 func NewFetcher(cfg FetcherConfig) Fetcher {
-	if cfg.Client != nil && cfg.Client.Transport != nil {
-		return fetcher{cfg.Client.Transport}
+	limits := fetch.Config{
+		Guard: outbound.New(cfg.Allowed, 443, 80), Schemes: []string{"https", "http"}, Time: fetchTime,
+		MaxBody: maxFetch, MaxHeader: maxHeader, UserAgent: "Mailhelm (event source check)", RootCAs: cfg.Roots,
 	}
-	dialer := net.Dialer{Timeout: fetchTime, KeepAlive: -1, Control: outbound.New(cfg.Allowed, 443, 80).Control}
-	return fetcher{&http.Transport{
-		DialContext:            dialer.DialContext,
-		TLSClientConfig:        &tls.Config{RootCAs: cfg.Roots, MinVersion: tls.VersionTLS12},
-		TLSHandshakeTimeout:    fetchTime,
-		DisableKeepAlives:      true,
-		DisableCompression:     true,
-		MaxResponseHeaderBytes: maxHeader,
-	}}
-}
-
-// Get returns the body of an answer with status 200. Any other status is an error.
-func (f fetcher) Get(ctx context.Context, address string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, fetchTime)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
-	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
+	if cfg.Client != nil {
+		limits.Transport = cfg.Client.Transport
 	}
-	request.Header.Set("User-Agent", "Mailhelm (event source check)")
-	response, err := f.transport.RoundTrip(request)
-	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetch: answered with status %d", response.StatusCode)
-	}
-	body, err := io.ReadAll(io.LimitReader(response.Body, maxFetch+1))
-	if err == nil {
-		err = ctx.Err() // when the connection is closed, some servers end the body as if it were complete
-	}
-	if err != nil {
-		return nil, fmt.Errorf("fetch: %w", err)
-	}
-	if len(body) > maxFetch {
-		return nil, fmt.Errorf("fetch: longer than %d bytes", maxFetch)
-	}
-	return body, nil
+	return fetch.New(limits)
 }

@@ -1,0 +1,60 @@
+package fetch_test
+
+import (
+	"crypto/x509"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/outbound"
+	"github.com/mailhelm/mailhelm/core/outbound/fetch"
+)
+
+var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+
+var errNotDialled = errors.New("a test connects to the loopback only")
+
+// dials records the addresses that the guard allowed, and refuses those that are not on
+// the loopback.
+type dials struct {
+	mu      sync.Mutex
+	allowed []string
+}
+
+func (d *dials) refuse(_, address string, _ syscall.RawConn) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.allowed = append(d.allowed, address)
+	if to, err := netip.ParseAddrPort(address); err != nil || !to.Addr().IsLoopback() {
+		return errNotDialled
+	}
+	return nil
+}
+
+// limits returns a Config that allows the networks, and the record of connections.
+func limits(allowed []netip.Prefix) (fetch.Config, *dials) {
+	d := &dials{}
+	return fetch.Config{
+		Guard: outbound.New(allowed, 443), Refuse: d.refuse, Schemes: []string{"https"}, Time: 10 * time.Second,
+		MaxBody: 1000, MaxHeader: 4000, UserAgent: "Mailhelm/test",
+	}, d
+}
+
+// site starts a TLS server on the loopback, and returns a Config that trusts and allows it.
+func site(t *testing.T, handler http.HandlerFunc) (*httptest.Server, fetch.Config, *dials) {
+	t.Helper()
+	s := httptest.NewUnstartedServer(handler)
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	config, d := limits(loopback)
+	config.RootCAs = x509.NewCertPool()
+	config.RootCAs.AddCert(s.Certificate())
+	return s, config, d
+}
