@@ -14,9 +14,31 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in order.
+// MarshalJSON writes the members in order. It writes nested objects itself: each call of
+// json.Marshal checks and copies its result, so an object would be copied once for every
+// level that it is below the top.
 func (o object) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
+	if err := appendValue(&b, o); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// appendValue appends the JSON of a value of the document.
+func appendValue(b *bytes.Buffer, value any) error {
+	switch v := value.(type) {
+	case object:
+		return appendObject(b, v)
+	case []object:
+		return appendObjects(b, v)
+	}
+	plain, err := json.Marshal(value)
+	b.Write(plain)
+	return err
+}
+
+func appendObject(b *bytes.Buffer, o object) error {
 	b.WriteByte('{')
 	for i, m := range o {
 		if i > 0 {
@@ -24,18 +46,30 @@ func (o object) MarshalJSON() ([]byte, error) {
 		}
 		name, err := json.Marshal(m.name)
 		if err != nil {
-			return nil, err
-		}
-		value, err := json.Marshal(m.value)
-		if err != nil {
-			return nil, err
+			return err
 		}
 		b.Write(name)
 		b.WriteByte(':')
-		b.Write(value)
+		if err := appendValue(b, m.value); err != nil {
+			return err
+		}
 	}
 	b.WriteByte('}')
-	return b.Bytes(), nil
+	return nil
+}
+
+func appendObjects(b *bytes.Buffer, objects []object) error {
+	b.WriteByte('[')
+	for i, o := range objects {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := appendObject(b, o); err != nil {
+			return err
+		}
+	}
+	b.WriteByte(']')
+	return nil
 }
 
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"html"
 	"html/template"
+	"io/fs"
+	"path"
 	"strings"
+	"sync"
 
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/predicate"
@@ -73,20 +76,45 @@ func (s *site) render(cfg Config) error {
 	return err
 }
 
+// page renders one page with the template of a file.
 func (s *site) page(cfg Config, file, title, section string, data any) (page, error) {
-	t, err := template.New("frame.html").Funcs(template.FuncMap{
-		"marks": marks, "paragraphs": paragraphs,
-	}).ParseFS(templates, "pages/frame.html", "pages/"+file)
+	parsed, err := parse()
 	if err != nil {
 		return page{}, err
 	}
 	var b bytes.Buffer
-	err = t.Execute(&b, view{Title: title, Prefix: s.prefix, Section: section, Commit: cfg.Commit, Config: cfg, Data: data})
+	err = parsed[file].Execute(&b, view{Title: title, Prefix: s.prefix, Section: section, Commit: cfg.Commit, Config: cfg, Data: data})
 	if err != nil {
 		return page{}, fmt.Errorf("page %s: %w", file, err)
 	}
 	return newPage("text/html; charset=utf-8", b.Bytes()), nil
 }
+
+// parse returns the template of each page by its file, in the frame. It parses them once in
+// a process: escaping a template is most of the time of a page.
+var parse = sync.OnceValues(func() (map[string]*template.Template, error) {
+	frame, err := template.New("frame.html").Funcs(template.FuncMap{"marks": marks, "paragraphs": paragraphs}).
+		ParseFS(templates, "pages/frame.html")
+	if err != nil {
+		return nil, err
+	}
+	files, err := fs.Glob(templates, "pages/*.html")
+	if err != nil {
+		return nil, err
+	}
+	parsed := map[string]*template.Template{}
+	for _, file := range files {
+		t, err := frame.Clone()
+		if err == nil {
+			t, err = t.ParseFS(templates, file)
+		}
+		if err != nil {
+			return nil, err
+		}
+		parsed[path.Base(file)] = t
+	}
+	return parsed, nil
+})
 
 // marks renders text between backquotes as code, the only mark-up of the catalogues.
 func marks(text string) template.HTML {

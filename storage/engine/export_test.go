@@ -67,3 +67,14 @@ func MakeDue(ctx context.Context, j *Jobs, id int64) error {
 	_, err := j.inserter.JobRetry(ctx, id)
 	return err
 }
+
+// Prepared returns how many statements are prepared on the pool of writes or of reads.
+func (db *DB) Prepared(writes bool) int {
+	p, n := db.pool(context.Background(), writes), 0
+	for i := range p.usage {
+		if p.usage[i].prepared.Load() != nil {
+			n++
+		}
+	}
+	return n
+}

@@ -7,55 +7,69 @@ import (
 	"sync/atomic"
 )
 
-// pool is a set of connections with the statements prepared on them, behind a gate.
+// pool is a set of connections behind a gate, with the statements that are used often
+// prepared on them.
 //
-// All statements are prepared together, at the first call and before the first
-// transaction. Preparing a statement takes a connection of its own. A transaction that
-// holds SQLite's only writer would wait for it in vain.
+// A statement is sent as text the first time, and is prepared when it is used again. A
+// process uses about a quarter of all statements more than once, so preparing all of them
+// would be most of the time of a start (core/doc/decisions/0075).
 type pool struct {
 	sql     *sql.DB
 	dialect Dialect
 	gate    *gate
-	// readsOnly is set for pools that do not prepare statements that write.
-	readsOnly bool
-	// unprepared is set for pools that send statements as text: those of expensive reads
-	// and of jobs. Expensive reads are planned for their given values; planning is cheap
-	// compared with the read.
+	// unprepared is set for pools that send every statement as text: those of expensive
+	// reads and of jobs. Expensive reads are planned for their given values; planning is
+	// cheap compared with the read.
 	unprepared bool
 	// idle is the largest number of unused connections that stay open.
 	idle int
 
-	ready    atomic.Bool
-	mu       sync.Mutex
-	prepared []*sql.Stmt
+	mu sync.Mutex // held while a statement is prepared, and by close
+	// usage has the use of each statement at its index.
+	usage []usage
 }
 
-// prepare prepares every statement. It returns an error while the schema is missing, and
-// may be repeated.
-func (p *pool) prepare(ctx context.Context) error {
-	if p.unprepared || p.ready.Load() {
-		return nil
+// usage is what a pool knows about the use of one statement.
+type usage struct {
+	once     atomic.Bool // the statement ran before
+	prepared atomic.Pointer[sql.Stmt]
+}
+
+// newPool returns a pool of db that keeps at most idle unused connections. The caller sets
+// its gate.
+func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
+	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
+}
+
+// prepared returns s prepared, or nil if it is not. In that case the caller sends the
+// text, and again reports whether s ran before, so that it is worth preparing.
+func (p *pool) prepared(s *Statement) (stmt *sql.Stmt, again bool) {
+	if p.unprepared {
+		return nil, false
 	}
+	use := &p.usage[s.index]
+	if stmt := use.prepared.Load(); stmt != nil {
+		return stmt, true
+	}
+	return nil, use.once.Load() || use.once.Swap(true)
+}
+
+// prepare prepares s for all connections of the pool, and may be repeated. It takes a
+// connection: a caller in a transaction calls it afterwards, because on SQLite the
+// transaction has the only connection that writes.
+func (p *pool) prepare(ctx context.Context, s *Statement) (*sql.Stmt, error) {
+	use := &p.usage[s.index]
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.ready.Load() {
-		return nil
+	if stmt := use.prepared.Load(); stmt != nil {
+		return stmt, nil
 	}
-	prepared := make([]*sql.Stmt, len(statements))
-	for i, s := range statements {
-		if p.readsOnly && s.writes {
-			continue
-		}
-		stmt, err := p.sql.PrepareContext(ctx, s.on(p.dialect)) //nolint:sqlclosecheck // lives as long as the pool
-		if err != nil {
-			closeAll(prepared)
-			return s.wrap(err)
-		}
-		prepared[i] = stmt
+	stmt, err := p.sql.PrepareContext(ctx, s.on(p.dialect)) //nolint:sqlclosecheck // lives as long as the pool
+	if err != nil {
+		return nil, s.wrap(err)
 	}
-	p.prepared = prepared
-	p.ready.Store(true)
-	return nil
+	use.prepared.Store(stmt)
+	return stmt, nil
 }
 
 // dropIdle closes the unused connections. Connections in use stay open.
@@ -67,16 +81,10 @@ func (p *pool) dropIdle() {
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	closeAll(p.prepared)
-	p.prepared = nil
-	p.ready.Store(false)
-	return p.sql.Close()
-}
-
-func closeAll(prepared []*sql.Stmt) {
-	for _, stmt := range prepared {
-		if stmt != nil {
-			_ = stmt.Close() // the pool closes, or the statement was never used
+	for i := range p.usage {
+		if stmt := p.usage[i].prepared.Swap(nil); stmt != nil {
+			_ = stmt.Close() // the pool closes as well
 		}
 	}
+	return p.sql.Close()
 }

@@ -73,7 +73,7 @@ func postgresPool(connector driver.Connector, size int) *pool {
 	db.SetMaxOpenConns(size)
 	db.SetMaxIdleConns(size)
 	db.SetConnMaxIdleTime(postgresIdleTime)
-	return &pool{sql: db, dialect: PostgreSQL, idle: size}
+	return newPool(db, PostgreSQL, size)
 }
 
 // withSettings makes connections on which a SQL text of settings was run first. The

@@ -43,24 +43,34 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 // connection; the caller must call leave on the returned pass.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
-		if t.pool.unprepared {
-			return prepared{on: t.tx, text: s.on(db.dialect)}, nil
-		}
-		return prepared{stmt: t.tx.StmtContext(ctx, t.pool.prepared[s.index])}, nil
+		return t.ready(ctx, s), nil
 	}
 	p := db.pool(ctx, s.writes)
 	pass, err := p.gate.enter(ctx)
 	if err != nil {
 		return prepared{}, s.wrap(err)
 	}
-	if p.unprepared {
-		return prepared{on: p.sql, text: s.on(db.dialect), pass: pass}, nil
+	stmt, again := p.prepared(s)
+	if stmt == nil && again {
+		if stmt, err = p.prepare(ctx, s); err != nil {
+			pass.leave()
+			return prepared{}, unbegun{db.cause(ctx, err)}
+		}
 	}
-	if err := p.prepare(ctx); err != nil {
-		pass.leave()
-		return prepared{}, unbegun{db.cause(ctx, err)}
+	return prepared{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
+}
+
+// ready returns a statement ready to run in the transaction. A statement worth preparing
+// is noted for prepareNoted, because preparing it now would take a second connection.
+func (t *transaction) ready(ctx context.Context, s *Statement) prepared {
+	stmt, again := t.pool.prepared(s)
+	if stmt != nil {
+		return prepared{stmt: t.tx.StmtContext(ctx, stmt)}
 	}
-	return prepared{stmt: p.prepared[s.index], pass: pass}, nil
+	if again {
+		t.noted = append(t.noted, s)
+	}
+	return prepared{on: t.tx, text: s.on(t.pool.dialect)}
 }
 
 // Each runs a statement and calls f for every row it returns.

@@ -58,7 +58,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, write.close())
 	}
-	read.gate, read.readsOnly, read.idle = newGate(c.CallerWait, readers), true, sqliteReaders
+	read.gate, read.idle = newGate(c.CallerWait, readers), sqliteReaders
 	// SQLite computes in this process, so half of the processors stay free for other
 	// work.
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
@@ -66,7 +66,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, read.close(), write.close())
 	}
-	expensive.gate, expensive.readsOnly, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: slots}), true, true
+	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: slots}), true
 	return &DB{dialect: SQLite, clock: c.Clock, logger: c.Logger, write: write, read: read, expensive: expensive}, nil
 }
 
@@ -117,5 +117,5 @@ func openSQLitePool(ctx context.Context, path string, size int, busy string, opt
 		_ = db.Close()
 		return nil, fmt.Errorf("storage: open sqlite: %w", err)
 	}
-	return &pool{sql: db, dialect: SQLite, idle: size}, nil
+	return newPool(db, SQLite, size), nil
 }

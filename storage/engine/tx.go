@@ -26,6 +26,8 @@ type transaction struct {
 	tx   *sql.Tx
 	// kept holds the values of rooms; see TxMemory.
 	kept map[any]any
+	// noted are statements to prepare after the transaction.
+	noted []*Statement
 }
 
 // transaction returns the transaction of this database that ctx carries, or nil.
@@ -57,17 +59,15 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 		return fmt.Errorf("storage: begin: %w", err)
 	}
 	defer pass.leave()
-	if err := p.prepare(ctx); err != nil {
-		return unbegun{db.cause(ctx, err)}
-	}
 	tx, err := p.sql.BeginTx(ctx, db.isolation(ctx))
 	if err != nil {
 		return unbegun{fmt.Errorf("storage: begin: %w", db.cause(ctx, err))}
 	}
+	t := &transaction{db: db, pool: p, tx: tx}
+	defer t.prepareNoted(ctx)
 	// After a commit Rollback does nothing. Otherwise, also after a panic, it undoes the
 	// transaction.
 	defer func() { _ = tx.Rollback() }()
-	t := &transaction{db: db, pool: p, tx: tx}
 	if err := f(context.WithValue(ctx, transactionKey{}, t)); err != nil {
 		return err
 	}
@@ -75,6 +75,17 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 		return fmt.Errorf("storage: commit: %w", db.cause(ctx, err))
 	}
 	return nil
+}
+
+// prepareNoted prepares the statements that the transaction used and that ran before. It
+// runs after the end of the transaction, while the caller still has its place at the gate.
+// It ignores errors: such a statement runs as text again.
+func (t *transaction) prepareNoted(ctx context.Context) {
+	for _, s := range t.noted {
+		if _, err := t.pool.prepare(ctx, s); err != nil {
+			return
+		}
+	}
 }
 
 // unbegun wraps an error that occurred before any change, so that the call may run again.

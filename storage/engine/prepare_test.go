@@ -1,0 +1,77 @@
+package engine_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// TestStatementsArePreparedAtTheirSecondUse uses one statement that reads, inside a
+// transaction and outside.
+func TestStatementsArePreparedAtTheirSecondUse(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		read := func(ctx context.Context) {
+			t.Helper()
+			_, err := db.Orgs().OrgIDs(ctx)
+			must(t, err)
+		}
+		expect := func(writes bool, want int) {
+			t.Helper()
+			if n := db.Prepared(writes); n != want {
+				t.Errorf("%d statements are prepared, want %d", n, want)
+			}
+		}
+		inTx := func(uses int) {
+			t.Helper()
+			must(t, db.InTx(t.Context(), func(ctx context.Context) error {
+				for range uses {
+					read(ctx)
+				}
+				return nil
+			}))
+		}
+		inTx(1)
+		expect(true, 0)
+		inTx(2)
+		expect(true, 1)
+		inTx(2)
+		expect(true, 1)
+		read(t.Context()) // on PostgreSQL the same pool, on SQLite one of its own
+		read(t.Context())
+		expect(false, 1)
+	})
+}
+
+// TestFirstUsesAtOnce lets many callers use a statement at the same time when none has
+// used it before, on the connections that they share.
+func TestFirstUsesAtOnce(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		var all sync.WaitGroup
+		for i := range 24 {
+			all.Go(func() {
+				use := func(ctx context.Context) error {
+					_, err := db.Orgs().OrgIDs(ctx)
+					return err
+				}
+				if i%2 == 0 {
+					if err := use(t.Context()); err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				if err := db.InTx(t.Context(), use); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n := db.Prepared(false); n != 1 {
+			t.Errorf("%d statements are prepared for reads, want 1", n)
+		}
+	})
+}
