@@ -30,6 +30,7 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 	"github.com/mailhelm/mailhelm/rest"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -116,7 +117,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		Clock:              s.clock.Now, Log: log, Metrics: prometheus.NewRegistry(),
 	})
 	list := topics.NewLive(sim, s.clock.Now, log)
-	listed := lists.New(lists.Config{Store: db.Lists(), Clock: s.clock.Now})
+	listed := lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: s.clock.Now})
 	turns := sending.NewTurns()
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
@@ -127,10 +128,10 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 			Store: db.Contacts(), Visitors: db.Visitors(), Notes: db.AccountNotes(), Attributes: db.Attributes(), List: list, Lists: listed, Turns: turns, Account: sim, Clock: s.clock.Now,
 		}),
 		Bulk: bulk.New(bulk.Config{
-			Store: db.BulkJobs(), Contacts: db.BulkContacts(), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(), Lists: listed, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
+			Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(), Lists: listed, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
 		}),
 		Lists:      listed,
-		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Transactor: db, Topics: list, Clock: s.clock.Now, Log: log}),
+		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Passes: db.AttributePasses(), Transactor: db, Topics: list, Clock: s.clock.Now, Log: log}),
 		Topics: topics.New(topics.Config{
 			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Turns: turns, Contacts: db.ContactCount(), Clock: s.clock.Now,
 		}),

@@ -54,7 +54,7 @@ func fill(b *testing.B, db *storage.DB, orgID string) {
 	b.Helper()
 	now := core.SystemClock()
 	for from := 0; from < benchContacts; from += written {
-		if _, _, err := db.TopicSync().MirrorConsent(b.Context(), orgID, accountPage(from, written), now, now); err != nil {
+		if _, _, err := db.Subscribers().MirrorConsent(b.Context(), orgID, accountPage(from, written), now, now); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -103,7 +103,7 @@ func BenchmarkMirror(b *testing.B) {
 		now := core.SystemClock()
 		page := accountPage(0, written)
 		mirror := func(orgID string) error {
-			_, _, err := db.TopicSync().MirrorConsent(context.Background(), orgID, page, now, now)
+			_, _, err := db.Subscribers().MirrorConsent(context.Background(), orgID, page, now, now)
 			return err
 		}
 		run(b, "new", func(int) error { return mirror(core.NewID()) })

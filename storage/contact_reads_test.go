@@ -35,7 +35,7 @@ func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, 
 			}
 			ids[i] = l.ID
 		}
-		_, _, err := db.Lists().ReplaceMembership(ctx, orgID, contact.ID, ids, now)
+		_, _, err := db.ListMembers().ReplaceMembership(ctx, orgID, contact.ID, ids, now)
 		return err
 	})
 }

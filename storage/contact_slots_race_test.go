@@ -41,13 +41,13 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 				if err := db.Attributes().UpdateAttribute(t.Context(), org, renamed); err != nil {
 					t.Errorf("change %d: %v", i, err)
 				}
-				if _, err := db.Attributes().Pass(t.Context(), org, 2); err != nil {
+				if _, err := db.AttributePasses().Pass(t.Context(), org, 2); err != nil {
 					t.Errorf("pass: %v", err)
 				}
 			}
 		})
 		running.Wait()
-		passedOver(t, db.Attributes(), org)
+		passedOver(t, db.AttributePasses(), org)
 
 		last, err := db.Attributes().Attribute(t.Context(), org, a.ID)
 		fatal(t, err)
@@ -99,7 +99,7 @@ func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string
 	}
 }
 
-func passedOver(t *testing.T, store attributes.Store, org string) {
+func passedOver(t *testing.T, store attributes.PassStore, org string) {
 	t.Helper()
 	for {
 		passed, err := store.Pass(t.Context(), org, 2)

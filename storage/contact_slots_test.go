@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 	"pgregory.net/rapid"
 )
@@ -187,7 +188,7 @@ func (m *slotModel) writeMany(t *rapid.T) {
 			c.Status, c.Attributes, c.Hidden = contacts.Active, values, nil
 			w.Update = []contacts.Contact{c}
 		}
-		return m.db.BulkContacts().WriteContacts(ctx, m.org, w)
+		return bulkstore.NewContactStore(m.db.DB).WriteContacts(ctx, m.org, w)
 	}))
 	m.contacts = append(m.contacts, email)
 	m.remember(email, values)
@@ -264,7 +265,7 @@ func (m *slotModel) mirror(t *rapid.T) {
 	for _, email := range m.contacts {
 		page = append(page, sending.Contact{Email: email, UnsubscribeAll: rapid.Bool().Draw(t, "unsubscribed")})
 	}
-	_, _, err := m.db.TopicSync().MirrorConsent(t.Context(), m.org, page, time.Unix(1<<33, 0), time.Unix(int64(m.made), 0))
+	_, _, err := m.db.Subscribers().MirrorConsent(t.Context(), m.org, page, time.Unix(1<<33, 0), time.Unix(int64(m.made), 0))
 	m.must(err)
 	m.shells = append(m.shells, shell)
 	m.records[shell] = map[string]any{}
@@ -297,13 +298,13 @@ func (m *slotModel) dropShell(t *rapid.T) {
 }
 
 func (m *slotModel) pass(t *rapid.T) {
-	_, err := m.db.Attributes().Pass(t.Context(), m.org, 2)
+	_, err := m.db.AttributePasses().Pass(t.Context(), m.org, 2)
 	m.must(err)
 }
 
 func (m *slotModel) finish() {
 	for {
-		passed, err := m.db.Attributes().Pass(m.t.Context(), m.org, 3)
+		passed, err := m.db.AttributePasses().Pass(m.t.Context(), m.org, 3)
 		m.must(err)
 		if passed.Done {
 			return

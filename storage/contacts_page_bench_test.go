@@ -17,7 +17,7 @@ func BenchmarkContactsPageDepth(b *testing.B) {
 		org, base := core.NewID(), core.SystemClock().Add(-time.Hour)
 		at := func(page int) time.Time { return base.Add(time.Duration(page) * time.Second) }
 		for page := range people / written {
-			if _, _, err := db.TopicSync().MirrorConsent(b.Context(), org, accountPage(page*written, written), at(page), at(page)); err != nil {
+			if _, _, err := db.Subscribers().MirrorConsent(b.Context(), org, accountPage(page*written, written), at(page), at(page)); err != nil {
 				b.Fatal(err)
 			}
 		}

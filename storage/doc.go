@@ -3,14 +3,14 @@
 //
 // Package engine provides the connections, transactions, statements and migrations, and
 // the rules for SQL. Each domain of core has a room of the same name with its statements
-// and its store. Rooms import the engine and no other room that owns tables. A room that
-// needs data of another declares an interface, which this package satisfies. The
-// migrations are in schema, in one order for all rooms.
+// and its store. Rooms import the engine and what rooms share (slots, membership), and no
+// other room that owns tables. A room that needs data of another declares an interface,
+// which this package satisfies. The migrations are in schema, in one order for all rooms.
 //
-// The stores of contacts, attributes, lists, topics and bulk writes are in this package and
-// make it large. A write of one contact changes its row, slots, memberships, their log and
-// what the account has yet to learn, in one transaction and with the same statements for
-// one contact and for a thousand. Each has a store type of its own.
+// Package bulk is the exception: it stands on contacts, because a write of a thousand
+// contacts stores the same columns and choices as a write of one. DB does not hand out its
+// stores; the wiring constructs them from the engine, as in bulk.NewJobStore(db.DB). One
+// more level above the rooms would exceed the bound on chains of imports.
 //
 // This package makes no decisions: no permission, no validation, no default.
 package storage

@@ -15,6 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -84,7 +85,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 			}
 			fatal(t, store.InsertContact(t.Context(), org, c))
 		}
-		fatal(t, db.BulkContacts().WriteContacts(t.Context(), org, bulk.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
+		fatal(t, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: time.Unix(2, 0), Insert: many}))
 		for id := range held {
 			_, err := db.Writer().ExecContext(t.Context(), `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 				VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, org, 2_000_000, core.NewID(), id, purchase.Activity, "{}", "api", 2_000_000)
@@ -95,7 +96,7 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 		a.Name = "about"
 		fatal(t, db.Attributes().UpdateAttribute(t.Context(), org, a))
 		judgedWhole(t, db, org, "about", texts[:13], held)
-		passedOver(t, db.Attributes(), org)
+		passedOver(t, db.AttributePasses(), org)
 		judgedWhole(t, db, org, "about", texts[13:], held)
 	})
 }

@@ -76,7 +76,7 @@ func fillDivided(b *testing.B, db *storage.DB, orgID string) {
 		for i := range page {
 			page[i].Email = courseOf(from + i)[0].Recipient
 		}
-		if _, _, err := db.TopicSync().MirrorConsent(b.Context(), orgID, page, now, now); err != nil {
+		if _, _, err := db.Subscribers().MirrorConsent(b.Context(), orgID, page, now, now); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -4,8 +4,9 @@ import (
 	"context"
 
 	"github.com/mailhelm/mailhelm/core/access"
-	"github.com/mailhelm/mailhelm/core/bulk"
+	"github.com/mailhelm/mailhelm/core/attributes"
 	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/members"
 	"github.com/mailhelm/mailhelm/core/people"
 	"github.com/mailhelm/mailhelm/core/sending"
@@ -13,8 +14,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 	accessstore "github.com/mailhelm/mailhelm/storage/access"
 	"github.com/mailhelm/mailhelm/storage/activities"
+	attributestore "github.com/mailhelm/mailhelm/storage/attributes"
 	"github.com/mailhelm/mailhelm/storage/channels"
+	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
 	"github.com/mailhelm/mailhelm/storage/engine"
+	liststore "github.com/mailhelm/mailhelm/storage/lists"
 	memberstore "github.com/mailhelm/mailhelm/storage/members"
 	"github.com/mailhelm/mailhelm/storage/messages"
 	peoplestore "github.com/mailhelm/mailhelm/storage/people"
@@ -25,13 +29,15 @@ import (
 	signingstore "github.com/mailhelm/mailhelm/storage/signing"
 	"github.com/mailhelm/mailhelm/storage/suppression"
 	"github.com/mailhelm/mailhelm/storage/templates"
+	topicstore "github.com/mailhelm/mailhelm/storage/topics"
 )
 
 // Config selects the database to open; see [engine.Config].
 type Config = engine.Config
 
 // DB is an open database with the stores of all domains. It is safe for concurrent use.
-// It has a method for every store, because it is the table of contents of this folder.
+// It has a method for every store but those of package bulk, because it is the table of
+// contents of this folder.
 type DB struct{ *engine.DB }
 
 // Open opens the database without changing its schema; see [engine.DB.Migrate]. It
@@ -99,31 +105,44 @@ func (db *DB) Invitations() members.InvitationStore { return memberstore.NewInvi
 func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }
 
 // Contacts returns the store of contacts.
-func (db *DB) Contacts() contacts.Store { return contactStore{db.DB} }
+func (db *DB) Contacts() contacts.Store { return contactstore.New(db.DB) }
 
 // Visitors returns the store of visitor ids.
-func (db *DB) Visitors() contacts.VisitorStore { return visitorStore{db.DB} }
-
-// AccountNotes returns the store of notes about writes to the account.
-func (db *DB) AccountNotes() contacts.NoteStore { return topicStore{db.DB} }
-
-// BulkJobs returns the store of bulk writes and their rows.
-func (db *DB) BulkJobs() bulk.JobStore { return bulkStore{db.DB} }
-
-// BulkContacts returns the store that reads and writes many contacts at once.
-func (db *DB) BulkContacts() bulk.ContactStore { return manyContactStore{db.DB} }
-
-// Pushes returns the store of consent that has not yet reached the account.
-func (db *DB) Pushes() bulk.PushStore { return pushStore{db.DB} }
+func (db *DB) Visitors() contacts.VisitorStore { return contactstore.NewVisitorStore(db.DB) }
 
 // ContactCount returns the store that counts contacts.
-func (db *DB) ContactCount() topics.ContactCounter { return contactStore{db.DB} }
+func (db *DB) ContactCount() topics.ContactCounter { return contactstore.New(db.DB) }
+
+// Attributes returns the store of the attribute registry.
+func (db *DB) Attributes() attributes.Store { return attributestore.New(db.DB) }
+
+// AttributePasses returns the store that brings stored contacts to the registry.
+func (db *DB) AttributePasses() attributes.PassStore { return attributestore.NewPassStore(db.DB) }
+
+// Lists returns the store of static lists.
+func (db *DB) Lists() lists.Store { return liststore.New(db.DB) }
+
+// ListMembers returns the store of the members of static lists and of the membership log.
+func (db *DB) ListMembers() lists.MemberStore { return liststore.NewMemberStore(db.DB) }
+
+// Topics returns the store of the mirrored topics.
+func (db *DB) Topics() topics.Store { return topicstore.New(db.DB) }
+
+// TopicSync returns the store of the account's contact list and of the notes that the
+// sync works off.
+func (db *DB) TopicSync() topics.SyncStore { return topicstore.New(db.DB) }
+
+// Subscribers returns the store of contacts as the sync compares them with the account.
+func (db *DB) Subscribers() topics.SubscriberStore { return contactstore.NewSubscriberStore(db.DB) }
+
+// AccountNotes returns the store of notes about writes to the account.
+func (db *DB) AccountNotes() contacts.NoteStore { return topicstore.New(db.DB) }
 
 // Segments returns the store of segments.
 func (db *DB) Segments() segments.Store { return segments.New(db.DB) }
 
 // Activities returns the store of activities and promoted properties.
-func (db *DB) Activities() activities.Store { return activities.New(db.DB, contactStore{db.DB}) }
+func (db *DB) Activities() activities.Store { return activities.New(db.DB, contactstore.New(db.DB)) }
 
 // Messages returns the store of messages and their events.
 func (db *DB) Messages() messages.Store { return messages.New(db.DB) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -132,7 +133,7 @@ func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		left, err := db.BulkJobs().BulkJob(t.Context(), d["org_id"], id)
+		left, err := bulkstore.NewJobStore(db.DB).BulkJob(t.Context(), d["org_id"], id)
 		if err = errors.Join(err, db.Close()); err != nil {
 			t.Fatal(err)
 		}

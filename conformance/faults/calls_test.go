@@ -27,6 +27,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/rest"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/tools"
 )
 
@@ -222,7 +223,7 @@ func newScene(t *testing.T, opts product.Options) *scene {
 	}
 	s.fillMirror(t)
 	waiting := bulk.Job{ID: bulkID, Status: bulk.Queued, CreatedAt: s.p.Clock.Now()}
-	if err := s.p.DB.BulkJobs().InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
+	if err := bulkstore.NewJobStore(s.p.DB.DB).InsertBulkJob(t.Context(), s.p.OrgID, waiting, nil); err != nil {
 		t.Fatal(err)
 	}
 	return s

@@ -5,7 +5,13 @@ package layout
 var storageShared = map[string]string{
 	"storage/engine":     "connections, transactions and statements",
 	"storage/membership": "lists and segments read members alike and write one log",
-	"storage/slots":      "attributes write the columns that predicates read",
+	"storage/slots":      "attributes, contacts and bulk writes store values by one registry, and predicates read the columns",
+}
+
+// storageEdges has the pairs of rooms of storage of which the first stands on the second,
+// with the reason.
+var storageEdges = map[[2]string]string{
+	{"storage/bulk", "storage/contacts"}: "a bulk write writes the records and choices of contacts, many at once",
 }
 
 // storageRefusal returns why one folder of storage must not import another, "" if it
@@ -18,7 +24,7 @@ func storageRefusal(folder, target string) string {
 		if target != "core" && target != "core/jobs" && target != "storage/schema" {
 			return "the engine knows no domain"
 		}
-	case top(target) == "storage" && storageShared[target] == "":
+	case top(target) == "storage" && storageShared[target] == "" && storageEdges[[2]string{folder, target}] == "":
 		return "a room of storage imports no other room"
 	}
 	return ""

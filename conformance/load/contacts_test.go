@@ -57,7 +57,7 @@ func mirror(b *testing.B, p *product.Product) {
 			page[i].Email = fmt.Sprintf("person%07d@example.com", from+i)
 		}
 		at := start.Add(time.Duration(from/mirroredAtOnce) * time.Second)
-		if _, _, err := p.DB.TopicSync().MirrorConsent(b.Context(), p.OrgID, page, at, at); err != nil {
+		if _, _, err := p.DB.Subscribers().MirrorConsent(b.Context(), p.OrgID, page, at, at); err != nil {
 			b.Fatal(err)
 		}
 	}

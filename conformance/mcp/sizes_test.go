@@ -147,7 +147,7 @@ func flood(t *testing.T, p *product.Product, count int) {
 		if err := store.UpdateContact(ctx, p.OrgID, contact); err != nil {
 			return err
 		}
-		_, _, err = p.DB.Lists().ReplaceMembership(ctx, p.OrgID, contact.ID, ids, now)
+		_, _, err = p.DB.ListMembers().ReplaceMembership(ctx, p.OrgID, contact.ID, ids, now)
 		return err
 	})
 	if err != nil {

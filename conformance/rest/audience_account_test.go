@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/topics"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
 // consent returns the account's consent of an address, nil if the account has no such
@@ -32,7 +33,7 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
 	return bulk.NewPushes(bulk.PushConfig{
-		Store: p.DB.Pushes(), Contacts: p.DB.Contacts(), Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
+		Store: bulkstore.NewPushStore(p.DB.DB), Contacts: p.DB.Contacts(), Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
 		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Turns: sending.NewTurns(), Clock: p.Clock.Now, Log: quiet,
 	})
 }
@@ -244,7 +245,7 @@ func TestLeavingAListIsLogged(t *testing.T) {
 			leave()
 			leave()
 			a.do(t, "DELETE", "/v1/lists/list-"+name, "").want(204)
-			lines, err := p.DB.Lists().MembershipLog(t.Context(), p.OrgID, nil, 10_000)
+			lines, err := p.DB.ListMembers().MembershipLog(t.Context(), p.OrgID, nil, 10_000)
 			if err != nil {
 				t.Fatal(err)
 			}

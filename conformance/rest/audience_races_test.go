@@ -166,7 +166,7 @@ func TestListsRace(t *testing.T) {
 		const path = people + "/race@example.com"
 		contact := a.do(t, "PUT", byID+"race", `{"email":"race@example.com"}`).want(201).contact()
 		log := func(after *core.After) []lists.Transition {
-			lines, err := p.DB.Lists().MembershipLog(t.Context(), p.OrgID, after, 10_000)
+			lines, err := p.DB.ListMembers().MembershipLog(t.Context(), p.OrgID, after, 10_000)
 			if err != nil {
 				t.Fatal(err)
 			}

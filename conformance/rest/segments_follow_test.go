@@ -294,7 +294,7 @@ func TestSegmentsFollowLists(t *testing.T) {
 // logged counts the lines of the membership log about a list.
 func (d divided) logged(t *testing.T, list string) (entered, left int) {
 	t.Helper()
-	lines, err := d.DB.Lists().MembershipLog(t.Context(), d.OrgID, nil, 10_000)
+	lines, err := d.DB.ListMembers().MembershipLog(t.Context(), d.OrgID, nil, 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}

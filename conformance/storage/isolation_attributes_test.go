@@ -36,7 +36,7 @@ func reachAttributes(o owned, org string) map[string]reach {
 			return db.Attributes().CountAttributes(t.Context(), org)
 		},
 		"Pass": func(t *testing.T, db *storage.DB) (any, error) {
-			passed, err := db.Attributes().Pass(t.Context(), org, 10)
+			passed, err := db.AttributePasses().Pass(t.Context(), org, 10)
 			return passed.Changed, err
 		},
 	}

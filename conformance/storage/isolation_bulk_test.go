@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
 // sameJob is the id that both organizations' jobs have.
@@ -16,16 +17,16 @@ const sameJob = "0190c3a0-0000-7000-8000-000000000001"
 
 func (o owned) ownBulk(t *testing.T, db *storage.DB) {
 	t.Helper()
-	store := db.BulkJobs()
+	store := bulkstore.NewJobStore(db.DB)
 	job := bulk.Job{ID: sameJob, Status: bulk.Queued, Total: 1, CreatedAt: start}
 	must(t, store.InsertBulkJob(t.Context(), o.org, job, []bulk.Chunk{{Rows: []json.RawMessage{json.RawMessage(`{"of":"` + o.org + `"}`)}}}))
-	must(t, db.BulkContacts().WriteContacts(t.Context(), o.org, bulk.ContactsWrite{At: start, Push: map[string]contacts.Said{o.contact.ID: {Left: []string{o.org}}}}))
+	must(t, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), o.org, bulk.ContactsWrite{At: start, Push: map[string]contacts.Said{o.contact.ID: {Left: []string{o.org}}}}))
 	must(t, db.AccountNotes().NoteAccount(t.Context(), o.org, topics.AccountNote{ID: sameJob, ContactID: o.contact.ID, Put: "put@x", NotedAt: start}))
 }
 
 func (o owned) bulkState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
-	ctx, store := t.Context(), db.BulkJobs()
+	ctx, store := t.Context(), bulkstore.NewJobStore(db.DB)
 	job, err := store.BulkJob(ctx, o.org, sameJob)
 	must(t, err)
 	chunk, err := store.BulkChunk(ctx, o.org, sameJob, 0)
@@ -36,7 +37,7 @@ func (o owned) bulkState(t *testing.T, db *storage.DB) []any {
 	must(t, err)
 	said, err := db.Contacts().PendingPush(ctx, o.org, o.contact.ID)
 	must(t, err)
-	waiting, err := db.Pushes().CountPushes(ctx, o.org)
+	waiting, err := bulkstore.NewPushStore(db.DB).CountPushes(ctx, o.org)
 	must(t, err)
 	notes, err := db.TopicSync().AccountNotes(ctx, o.org, later(9), 10)
 	must(t, err)
@@ -47,41 +48,43 @@ func reachBulk(o owned, org string) map[string]reach {
 	at := later(1)
 	return map[string]reach{
 		"BulkJob": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.BulkJobs().BulkJob(t.Context(), org, sameJob)
+			return bulkstore.NewJobStore(db.DB).BulkJob(t.Context(), org, sameJob)
 		},
 		"InsertBulkJob": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkJobs().InsertBulkJob(t.Context(), org, bulk.Job{ID: sameJob, CreatedAt: start}, nil)
+			return nil, bulkstore.NewJobStore(db.DB).InsertBulkJob(t.Context(), org, bulk.Job{ID: sameJob, CreatedAt: start}, nil)
 		},
 		"UpdateBulkJob": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkJobs().UpdateBulkJob(t.Context(), org, bulk.Job{ID: sameJob, Status: bulk.Failed, CompletedAt: &at})
+			return nil, bulkstore.NewJobStore(db.DB).UpdateBulkJob(t.Context(), org, bulk.Job{ID: sameJob, Status: bulk.Failed, CompletedAt: &at})
 		},
-		"OpenBulkJobs": func(t *testing.T, db *storage.DB) (any, error) { return db.BulkJobs().OpenBulkJobs(t.Context(), org) },
+		"OpenBulkJobs": func(t *testing.T, db *storage.DB) (any, error) {
+			return bulkstore.NewJobStore(db.DB).OpenBulkJobs(t.Context(), org)
+		},
 		"DeleteBulkJobs": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.BulkJobs().DeleteBulkJobs(t.Context(), org, later(9), 10)
+			return bulkstore.NewJobStore(db.DB).DeleteBulkJobs(t.Context(), org, later(9), 10)
 		},
 		"BulkChunk": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.BulkJobs().BulkChunk(t.Context(), org, sameJob, 0)
+			return bulkstore.NewJobStore(db.DB).BulkChunk(t.Context(), org, sameJob, 0)
 		},
 		"FinishBulkChunk": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkJobs().FinishBulkChunk(t.Context(), org, sameJob, 0, []bulk.Item{{Index: 0}})
+			return nil, bulkstore.NewJobStore(db.DB).FinishBulkChunk(t.Context(), org, sameJob, 0, []bulk.Item{{Index: 0}})
 		},
 		"BulkItems": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.BulkJobs().BulkItems(t.Context(), org, sameJob, 0, 10)
+			return bulkstore.NewJobStore(db.DB).BulkItems(t.Context(), org, sameJob, 0, 10)
 		},
 		"ContactsNamed": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.BulkContacts().ContactsNamed(t.Context(), org, []string{o.contact.Email}, []string{*o.contact.ExternalID})
+			return bulkstore.NewContactStore(db.DB).ContactsNamed(t.Context(), org, []string{o.contact.Email}, []string{*o.contact.ExternalID})
 		},
 		"WriteContacts update": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkContacts().WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Update: []contacts.Contact{o.contact}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Update: []contacts.Contact{o.contact}})
 		},
 		"WriteContacts drop": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkContacts().WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Drop: []string{o.shell.ID}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Drop: []string{o.shell.ID}})
 		},
 		"WriteContacts lists": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkContacts().WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {}}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {}}})
 		},
 		"WriteContacts joins": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.BulkContacts().WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {o.list.ID}}})
+			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Lists: map[string][]string{o.contact.ID: {o.list.ID}}})
 		},
 		"NoteAccount": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.AccountNotes().NoteAccount(t.Context(), org, topics.AccountNote{ID: core.NewID(), ContactID: o.contact.ID, NotedAt: start})
@@ -93,17 +96,19 @@ func reachBulk(o owned, org string) map[string]reach {
 			return db.TopicSync().AccountNotes(t.Context(), org, later(9), 10)
 		},
 		"ClaimPushes": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Pushes().ClaimPushes(t.Context(), org, later(9), later(10), 10)
+			return bulkstore.NewPushStore(db.DB).ClaimPushes(t.Context(), org, later(9), later(10), 10)
 		},
 		"SettlePushes": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Pushes().SettlePushes(t.Context(), org, start, at, []bulk.Push{{Contact: o.contact}})
+			return bulkstore.NewPushStore(db.DB).SettlePushes(t.Context(), org, start, at, []bulk.Push{{Contact: o.contact}})
 		},
 		"PutOffPushes": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Pushes().PutOffPushes(t.Context(), org, start, at, []string{o.contact.ID})
+			return nil, bulkstore.NewPushStore(db.DB).PutOffPushes(t.Context(), org, start, at, []string{o.contact.ID})
 		},
 		"PendingPush": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Contacts().PendingPush(t.Context(), org, o.contact.ID)
 		},
-		"CountPushes": func(t *testing.T, db *storage.DB) (any, error) { return db.Pushes().CountPushes(t.Context(), org) },
+		"CountPushes": func(t *testing.T, db *storage.DB) (any, error) {
+			return bulkstore.NewPushStore(db.DB).CountPushes(t.Context(), org)
+		},
 	}
 }

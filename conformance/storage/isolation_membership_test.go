@@ -21,9 +21,9 @@ func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
 	ctx, store := t.Context(), db.Visitors()
 	list, err := db.Lists().List(ctx, o.org, o.list.Key)
 	must(t, err)
-	members, err := db.Lists().ListMembers(ctx, o.org, o.list.ID, nil, 10)
+	members, err := db.ListMembers().ListMembers(ctx, o.org, o.list.ID, nil, 10)
 	must(t, err)
-	log, err := db.Lists().MembershipLog(ctx, o.org, nil, 10)
+	log, err := db.ListMembers().MembershipLog(ctx, o.org, nil, 10)
 	must(t, err)
 	visitor, err := store.VisitorID(ctx, o.org, o.contact.ID)
 	must(t, err)
@@ -33,7 +33,7 @@ func (o owned) membershipState(t *testing.T, db *storage.DB) []any {
 func reachMembership(o owned, org string) map[string]reach {
 	return map[string]reach{
 		"MirroredAddresses": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.TopicSync().MirroredAddresses(t.Context(), org, "", 10)
+			return db.Subscribers().MirroredAddresses(t.Context(), org, "", 10)
 		},
 		"CountContacts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.ContactCount().CountContacts(t.Context(), org)
@@ -51,16 +51,16 @@ func reachMembership(o owned, org string) map[string]reach {
 			return nil, db.Lists().DeleteList(t.Context(), org, o.list.ID)
 		},
 		"ListMembers": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Lists().ListMembers(t.Context(), org, o.list.ID, nil, 10)
+			return db.ListMembers().ListMembers(t.Context(), org, o.list.ID, nil, 10)
 		},
 		"IsListMember by id": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Lists().IsListMember(t.Context(), org, o.list.ID, o.contact.ID)
+			return db.ListMembers().IsListMember(t.Context(), org, o.list.ID, o.contact.ID)
 		},
 		"IsListMember": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Lists().IsListMember(t.Context(), org, o.list.ID, o.contact.Email)
+			return db.ListMembers().IsListMember(t.Context(), org, o.list.ID, o.contact.Email)
 		},
 		"MembershipLog": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Lists().MembershipLog(t.Context(), org, nil, 10)
+			return db.ListMembers().MembershipLog(t.Context(), org, nil, 10)
 		},
 		"VisitorID": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Visitors().VisitorID(t.Context(), org, o.contact.ID)

@@ -73,7 +73,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, db.Keys().InsertAPIKey(ctx, o.apiKey))
 	must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: o.org, OccurredAt: start, Detail: "{}"}))
 	must(t, store.InsertContact(ctx, o.org, o.contact))
-	_, _, err := db.TopicSync().MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
+	_, _, err := db.Subscribers().MirrorConsent(ctx, o.org, []sending.Contact{{Email: "shell@x"}}, start, start)
 	must(t, err)
 	o.shell, err = store.ContactByEmail(ctx, o.org, "shell@x")
 	must(t, err)
@@ -81,7 +81,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	must(t, db.Attributes().InsertAttribute(ctx, o.org, attributes.Attribute{ID: core.NewID(), Name: "plan", Type: attributes.String, CreatedAt: start, UpdatedAt: start}))
 	must(t, db.Topics().ReplaceTopics(ctx, o.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, start))
 	must(t, db.TopicSync().SaveContactList(ctx, o.org, topics.ContactList{Name: "main", LastSyncedAt: start, CreatedAt: start, UpdatedAt: start}))
-	_, _, err = db.Lists().ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
+	_, _, err = db.ListMembers().ReplaceMembership(ctx, o.org, o.contact.ID, []string{o.list.ID}, start)
 	must(t, err)
 	record, won, err := db.Replay().Reserve(ctx, o.replay, replay.Claim{Digest: "digest"}, start)
 	must(t, err)
@@ -122,7 +122,7 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	see(shell, err)
 	page, err := store.Contacts(ctx, o.org, contacts.ContactFilter{Topic: "news", Limit: 10})
 	see(page, err)
-	on, err := db.Lists().ContactLists(ctx, o.org, o.contact.ID)
+	on, err := db.ListMembers().ContactLists(ctx, o.org, o.contact.ID)
 	see(on, err)
 	listed, err := db.Lists().Lists(ctx, o.org, lists.Filter{Limit: 10})
 	see(listed, err)
@@ -207,16 +207,16 @@ func reachAudience(o owned, org string) map[string]reach {
 			return nil, db.Contacts().DropShell(t.Context(), org, o.shell.ID)
 		},
 		"ContactLists": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Lists().ContactLists(t.Context(), org, o.contact.ID)
+			return db.ListMembers().ContactLists(t.Context(), org, o.contact.ID)
 		},
 		"ReplaceMembership leaves": func(t *testing.T, db *storage.DB) (any, error) {
-			left, joined, err := db.Lists().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
+			left, joined, err := db.ListMembers().ReplaceMembership(t.Context(), org, o.contact.ID, nil, later(1))
 			return append(left, joined...), err
 		},
 		"ReplaceMembership joins": func(t *testing.T, db *storage.DB) (any, error) {
 			own := newContact("own@x")
 			must(t, db.Contacts().InsertContact(t.Context(), org, own))
-			left, joined, err := db.Lists().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
+			left, joined, err := db.ListMembers().ReplaceMembership(t.Context(), org, own.ID, []string{o.list.ID}, later(1))
 			return append(left, joined...), err
 		},
 		"Lists": func(t *testing.T, db *storage.DB) (any, error) {
@@ -236,14 +236,14 @@ func reachAudience(o owned, org string) map[string]reach {
 		},
 		"ContactList": func(t *testing.T, db *storage.DB) (any, error) { return db.TopicSync().ContactList(t.Context(), org) },
 		"SubscriberByID": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.TopicSync().SubscriberByID(t.Context(), org, o.contact.ID)
+			return db.Subscribers().SubscriberByID(t.Context(), org, o.contact.ID)
 		},
 		"SubscriberByEmail": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.TopicSync().SubscriberByEmail(t.Context(), org, o.contact.Email)
+			return db.Subscribers().SubscriberByEmail(t.Context(), org, o.contact.Email)
 		},
 		"MirrorConsent": func(t *testing.T, db *storage.DB) (any, error) {
 			page := []sending.Contact{{Email: o.contact.Email, UnsubscribeAll: true}}
-			got, _, err := db.TopicSync().MirrorConsent(t.Context(), org, page, later(9), later(9))
+			got, _, err := db.Subscribers().MirrorConsent(t.Context(), org, page, later(9), later(9))
 			return got.Updated, err
 		},
 	}
@@ -353,7 +353,8 @@ func TestReachesCoverEveryMethod(t *testing.T) {
 		reflect.TypeFor[people.UserStore](), reflect.TypeFor[people.SessionStore](), reflect.TypeFor[people.FactorStore](), reflect.TypeFor[people.PasskeyStore](),
 		reflect.TypeFor[members.OrgStore](), reflect.TypeFor[members.Store](), reflect.TypeFor[members.InvitationStore](), reflect.TypeFor[contacts.Store](), reflect.TypeFor[contacts.VisitorStore](), reflect.TypeFor[contacts.NoteStore](),
 		reflect.TypeFor[bulk.JobStore](), reflect.TypeFor[bulk.ContactStore](), reflect.TypeFor[bulk.PushStore](), reflect.TypeFor[topics.ContactCounter](),
-		reflect.TypeFor[attributes.Store](), reflect.TypeFor[lists.Store](), reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[replay.Store](),
+		reflect.TypeFor[attributes.Store](), reflect.TypeFor[attributes.PassStore](), reflect.TypeFor[lists.Store](), reflect.TypeFor[lists.MemberStore](),
+		reflect.TypeFor[topics.Store](), reflect.TypeFor[topics.SyncStore](), reflect.TypeFor[topics.SubscriberStore](), reflect.TypeFor[replay.Store](),
 		reflect.TypeFor[sending.Connections](), reflect.TypeFor[channels.Store](), reflect.TypeFor[templates.Store](), reflect.TypeFor[sending.AccessRequests](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[activities.Store](), reflect.TypeFor[activities.Purger](),
 		reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),

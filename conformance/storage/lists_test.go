@@ -71,9 +71,9 @@ func TestMembership(t *testing.T) {
 			{nil, []string{b.ID, c.ID}, nil, nil},
 		}
 		for i, step := range steps {
-			left, joined, err := db.Lists().ReplaceMembership(ctx, org, member.ID, step.set, later(i))
+			left, joined, err := db.ListMembers().ReplaceMembership(ctx, org, member.ID, step.set, later(i))
 			must(t, err)
-			refs, err := db.Lists().ContactLists(ctx, org, member.ID)
+			refs, err := db.ListMembers().ContactLists(ctx, org, member.ID)
 			must(t, err)
 			var on []string
 			for _, ref := range refs {
@@ -91,7 +91,7 @@ func TestMembership(t *testing.T) {
 			}
 		}
 
-		_, _, err := db.Lists().ReplaceMembership(ctx, org, member.ID, []string{a.ID}, start)
+		_, _, err := db.ListMembers().ReplaceMembership(ctx, org, member.ID, []string{a.ID}, start)
 		must(t, err)
 		got, err := db.Lists().Lists(ctx, org, lists.Filter{Query: "list a", Limit: 1})
 		must(t, err)

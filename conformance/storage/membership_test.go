@@ -22,7 +22,7 @@ func TestMembershipLogHasEveryTransition(t *testing.T) {
 		must(t, db.Lists().InsertList(ctx, org, one))
 		must(t, db.Lists().InsertList(ctx, org, two))
 		for second, lists := range [][]string{{one.ID}, {one.ID}, {two.ID}, {one.ID, two.ID}, nil, nil} {
-			_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, lists, later(second))
+			_, _, err := db.ListMembers().ReplaceMembership(ctx, org, contact.ID, lists, later(second))
 			must(t, err)
 		}
 		must(t, db.Lists().DeleteList(ctx, org, two.ID))
@@ -35,7 +35,7 @@ func TestMembershipLogHasEveryTransition(t *testing.T) {
 		}
 		var got []lists.Transition
 		for after := (*core.After)(nil); ; {
-			page, err := db.Lists().MembershipLog(ctx, org, after, 2)
+			page, err := db.ListMembers().MembershipLog(ctx, org, after, 2)
 			must(t, err)
 			if len(page) == 0 {
 				break
@@ -59,7 +59,7 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 		contact, want := newContact("Ada@x"), newList("one")
 		must(t, store.InsertContact(ctx, org, contact))
 		must(t, db.Lists().InsertList(ctx, org, want))
-		_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, []string{want.ID}, later(5))
+		_, _, err := db.ListMembers().ReplaceMembership(ctx, org, contact.ID, []string{want.ID}, later(5))
 		must(t, err)
 		want.Name, want.Description, want.UpdatedAt, want.MemberCount = "Ein anderer", "text", later(9), 1
 		must(t, db.Lists().UpdateList(ctx, org, want))
@@ -72,12 +72,12 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 		if found, err := db.Lists().CountLists(ctx, org, "anderer"); err != nil || found != 1 {
 			t.Errorf("the new name finds %d lists, %v", found, err)
 		}
-		members, err := db.Lists().ListMembers(ctx, org, want.ID, nil, 10)
+		members, err := db.ListMembers().ListMembers(ctx, org, want.ID, nil, 10)
 		if diff := cmp.Diff([]lists.Member{{ContactID: contact.ID, Email: "Ada@x", Mailable: true, AddedAt: later(5)}}, members); err != nil || diff != "" {
 			t.Errorf("%v members (-want +got):\n%s", err, diff)
 		}
 		for who, is := range map[string]bool{contact.ID: true, "ada@X": true, core.NewID(): false, "bob@x": false} {
-			if got, err := db.Lists().IsListMember(ctx, org, want.ID, who); err != nil || got != is {
+			if got, err := db.ListMembers().IsListMember(ctx, org, want.ID, who); err != nil || got != is {
 				t.Errorf("%s is a member: %t, %v", who, got, err)
 			}
 		}
@@ -86,7 +86,7 @@ func TestListsAreFoundByIDAndByKey(t *testing.T) {
 		wantCode(t, "UpdateList", db.Lists().UpdateList(ctx, org, want), core.CodeNotFound)
 		_, err = db.Lists().List(ctx, org, want.Key)
 		wantCode(t, "what is gone", err, core.CodeNotFound)
-		left, err := db.Lists().ContactLists(ctx, org, contact.ID)
+		left, err := db.ListMembers().ContactLists(ctx, org, contact.ID)
 		if err != nil || len(left) != 0 {
 			t.Errorf("still on %v, %v", left, err)
 		}

@@ -36,12 +36,12 @@ func TestMirrorConsent(t *testing.T) {
 			{Email: "archived@x", UnsubscribeAll: true},
 			{Email: "New@x", Preferences: map[string]sending.Subscription{"news": sending.OptIn}},
 		}
-		got, _, err := db.TopicSync().MirrorConsent(ctx, org, page, later(50), later(60))
+		got, _, err := db.Subscribers().MirrorConsent(ctx, org, page, later(50), later(60))
 		must(t, err)
 		if want := (topics.Mirrored{Created: 1, Updated: 1, Unchanged: 3}); got != want {
 			t.Errorf("counts %+v, want %+v", got, want)
 		}
-		again, _, err := db.TopicSync().MirrorConsent(ctx, org, page, later(61), later(70))
+		again, _, err := db.Subscribers().MirrorConsent(ctx, org, page, later(61), later(70))
 		must(t, err)
 		if want := (topics.Mirrored{Unchanged: 5}); again != want {
 			t.Errorf("the same page again: %+v, want %+v", again, want)
@@ -94,7 +94,7 @@ func TestMirrorsAtOnce(t *testing.T) {
 					Preferences: map[string]sending.Subscription{"t": sending.OptIn},
 				}
 			}
-			_, _, err := db.TopicSync().MirrorConsent(t.Context(), org, page, later(i), later(i))
+			_, _, err := db.Subscribers().MirrorConsent(t.Context(), org, page, later(i), later(i))
 			return err
 		}) {
 			must(t, err)

@@ -20,9 +20,9 @@ func TestRollbackLeavesNothing(t *testing.T) {
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
 			must(t, db.Contacts().InsertContact(ctx, org, contact))
 			must(t, db.Lists().InsertList(ctx, org, list))
-			_, _, err := db.Lists().ReplaceMembership(ctx, org, contact.ID, []string{list.ID}, start)
+			_, _, err := db.ListMembers().ReplaceMembership(ctx, org, contact.ID, []string{list.ID}, start)
 			must(t, err)
-			_, _, err = db.TopicSync().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
+			_, _, err = db.Subscribers().MirrorConsent(ctx, org, []sending.Contact{{Email: "y@x"}}, start, start)
 			must(t, err)
 			must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{ID: core.NewID(), OrgID: org, OccurredAt: start}))
 			if _, err := db.Contacts().ContactByEmail(ctx, org, "y@x"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/predicate"
 	"github.com/mailhelm/mailhelm/core/segments"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
 // The names by which segments, activities and bulk writes of the other organization could
@@ -31,7 +32,7 @@ var (
 	bulkJob = kind{"bulk job", func(t *testing.T, w world, _ int) string {
 		now := w.p.Clock.Now()
 		job := bulk.Job{ID: core.NewID(), Status: bulk.Completed, CreatedAt: now, CompletedAt: &now}
-		w.must(t, w.p.DB.BulkJobs().InsertBulkJob(t.Context(), w.p.Other.OrgID, job, nil))
+		w.must(t, bulkstore.NewJobStore(w.p.DB.DB).InsertBulkJob(t.Context(), w.p.Other.OrgID, job, nil))
 		return job.ID
 	}, func(int) string { return core.NewID() }}
 

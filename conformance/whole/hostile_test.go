@@ -250,7 +250,7 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	}
 	contact, err := store.ContactByEmail(t.Context(), w.p.OrgID, batchAddress(batch))
 	w.must(t, err)
-	_, _, err = w.p.DB.Lists().ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, on, now)
+	_, _, err = w.p.DB.ListMembers().ReplaceMembership(t.Context(), w.p.OrgID, contact.ID, on, now)
 	w.must(t, err)
 }
 

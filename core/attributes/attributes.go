@@ -13,6 +13,7 @@ import (
 // nil means.
 type Config struct {
 	Store      Store
+	Passes     PassStore
 	Transactor core.Transactor
 	Clock      core.Clock
 	Log        *slog.Logger

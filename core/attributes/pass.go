@@ -24,7 +24,7 @@ func (PassArgs) Kind() string { return "attribute_pass" }
 // continues where an interrupted run stopped.
 func (a *Attributes) PassWorker() jobs.Worker[PassArgs] {
 	return jobs.Worker[PassArgs]{Every: passEvery, Timeout: passLimit, Work: func(ctx context.Context, _ PassArgs) error {
-		return jobs.ForEachOrg(ctx, "", a.Store.PassesDue, "attribute pass", a.passContacts)
+		return jobs.ForEachOrg(ctx, "", a.Passes.PassesDue, "attribute pass", a.passContacts)
 	}}
 }
 
@@ -36,7 +36,7 @@ func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
 		var passed Passed
 		err := a.Transactor.InTx(ctx, func(ctx context.Context) error {
 			var err error
-			if passed, err = a.Store.Pass(ctx, orgID, passStep); err != nil {
+			if passed, err = a.Passes.Pass(ctx, orgID, passStep); err != nil {
 				return err
 			}
 			return a.reportChanged(ctx, orgID, passed.Changed)

@@ -34,7 +34,11 @@ type Store interface {
 	AttributeValues(ctx context.Context, orgID string, a Attribute, f func(value any, contacts int)) error
 	// CountAttributes returns the size of the registry.
 	CountAttributes(ctx context.Context, orgID string) (int, error)
+}
 
+// PassStore brings contacts that were stored before a change to the registry. Every method
+// takes part in the transaction of its context.
+type PassStore interface {
 	// PassesDue returns the organizations whose contacts have yet to follow a change.
 	PassesDue(ctx context.Context) ([]string, error)
 	// Pass brings the next contacts to the registry, at most limit of them, in the

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
@@ -64,7 +65,7 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 				t.Errorf("%s: account %+v, here %+v", email, got, mirrored)
 			}
 		}
-		if n, err := db.Pushes().CountPushes(t.Context(), b.Org.ID); n != 0 || err != nil {
+		if n, err := bulkstore.NewPushStore(db.DB).CountPushes(t.Context(), b.Org.ID); n != 0 || err != nil {
 			t.Errorf("%d pushes wait, %v", n, err)
 		}
 	})

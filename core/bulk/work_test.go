@@ -53,7 +53,7 @@ func TestBulkRowsFollowTheUpsert(t *testing.T) {
 		if at, there := b.AtAccount(t, "ada@new.example"); !there || at.UnsubscribeAll || at.Preferences["news"] != "OPT_OUT" {
 			t.Errorf("at the account: %+v %t", at, there)
 		}
-		log, err := db.Lists().MembershipLog(t.Context(), b.Org.ID, nil, 10)
+		log, err := db.ListMembers().MembershipLog(t.Context(), b.Org.ID, nil, 10)
 		if err != nil || len(log) != 0 {
 			t.Errorf("log of what was undone in the same chunk: %+v %v", log, err)
 		}

@@ -94,7 +94,7 @@ func TestMembershipRaces(t *testing.T) {
 		for err := range failures {
 			t.Error(err)
 		}
-		log, err := db.Lists().MembershipLog(t.Context(), b.Org.ID, nil, 1000)
+		log, err := db.ListMembers().MembershipLog(t.Context(), b.Org.ID, nil, 1000)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -106,7 +106,7 @@ func TestMembershipRaces(t *testing.T) {
 				entered[line.SetID]--
 			}
 		}
-		on, err := db.Lists().ContactLists(t.Context(), b.Org.ID, made["id"].(string))
+		on, err := db.ListMembers().ContactLists(t.Context(), b.Org.ID, made["id"].(string))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -85,7 +85,7 @@ func TestArchiveByExternalID(t *testing.T) {
 	if got := b.Changed(); !cmp.Equal(got, []string{b.Org.ID + "/" + made["id"].(string)}) {
 		t.Errorf("told of %v", got)
 	}
-	log, err := b.DB.Lists().MembershipLog(t.Context(), b.Org.ID, nil, 10)
+	log, err := b.DB.ListMembers().MembershipLog(t.Context(), b.Org.ID, nil, 10)
 	if err != nil || len(log) != 4 {
 		t.Fatalf("%d lines, %v", len(log), err)
 	}

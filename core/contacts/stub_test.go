@@ -158,7 +158,7 @@ func TestASyncEndsAStub(t *testing.T) {
 	b := setup(t)
 	p := b.stub(t, "new@x.example")
 	b.Advance(time.Second)
-	if _, _, err := b.DB.TopicSync().MirrorConsent(t.Context(), b.Org.ID, []sending.Contact{{Email: "new@x.example"}}, b.Clock(), b.Clock()); err != nil {
+	if _, _, err := b.DB.Subscribers().MirrorConsent(t.Context(), b.Org.ID, []sending.Contact{{Email: "new@x.example"}}, b.Clock(), b.Clock()); err != nil {
 		t.Fatal(err)
 	}
 	c, err := b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, p.ID)

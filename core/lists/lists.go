@@ -9,8 +9,9 @@ import (
 // Config holds what the lists need. All fields are required unless they say what nil
 // means.
 type Config struct {
-	Store Store
-	Clock core.Clock
+	Store   Store
+	Members MemberStore
+	Clock   core.Clock
 
 	// Deletes is called before lists are deleted, in the transaction of the deletion; an
 	// error prevents it. nil means that nothing depends on lists.

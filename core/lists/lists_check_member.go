@@ -38,6 +38,6 @@ func (l *Lists) checkListMember(ctx context.Context, c *core.Call, in CheckListM
 	if err != nil {
 		return Membership{}, err
 	}
-	is, err := l.Store.IsListMember(ctx, org, list.ID, in.Contact)
+	is, err := l.Members.IsListMember(ctx, org, list.ID, in.Contact)
 	return Membership{is}, err
 }

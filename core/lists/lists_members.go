@@ -33,6 +33,6 @@ func (l *Lists) listMembers(ctx context.Context, c *core.Call, in ListMembersIn)
 		return core.Page[Member]{}, err
 	}
 	return core.ReadPage(fmt.Sprintf("list members %q", list.ID), in.Cursor, in.Limit, func(after *core.After, limit int) ([]Member, error) {
-		return l.Store.ListMembers(ctx, org, list.ID, after, limit)
+		return l.Members.ListMembers(ctx, org, list.ID, after, limit)
 	}, func(m Member) core.After { return core.After{At: m.AddedAt, ID: m.ContactID} })
 }

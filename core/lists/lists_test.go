@@ -37,7 +37,7 @@ func TestListWrites(t *testing.T) {
 		if c := w.Want(t, "contacts_lookup", `{"email":"ada@example.com"}`); len(contactstest.ListKeys(c)) != 0 {
 			t.Errorf("still on %v", contactstest.ListKeys(c))
 		}
-		log, err := db.Lists().MembershipLog(t.Context(), w.Org.ID, nil, 10)
+		log, err := db.ListMembers().MembershipLog(t.Context(), w.Org.ID, nil, 10)
 		if err != nil || len(log) != 1 || !log[0].Entered {
 			t.Errorf("the log became %+v, %v", log, err)
 		}

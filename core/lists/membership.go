@@ -105,14 +105,14 @@ func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, curren
 	}
 	// The time is now and not the start of the call: the call may have waited for its
 	// turn since, and the log is read in the order of its times.
-	if _, _, err := l.Store.ReplaceMembership(ctx, orgID, contactID, change.Apply(ids), l.Clock()); err != nil {
+	if _, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, change.Apply(ids), l.Clock()); err != nil {
 		return nil, err
 	}
-	return l.Store.ContactLists(ctx, orgID, contactID)
+	return l.Members.ContactLists(ctx, orgID, contactID)
 }
 
 // LeaveAll takes a contact off all lists and returns how many those were.
 func (l *Lists) LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error) {
-	left, _, err := l.Store.ReplaceMembership(ctx, orgID, contactID, nil, at)
+	left, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, nil, at)
 	return len(left), err
 }

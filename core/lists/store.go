@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store keeps static lists and their members. Every method sees only the organization
+// Store keeps static lists. Every method sees only the organization
 // given and takes part in the transaction of its context. Finders of one list fail with
 // core.CodeNotFound.
 type Store interface {
@@ -28,7 +28,11 @@ type Store interface {
 	CountLists(ctx context.Context, orgID, query string) (int, error)
 	// ListsByRef finds active lists by UUID or key. It leaves out what it does not find.
 	ListsByRef(ctx context.Context, orgID string, refs []string) ([]Ref, error)
+}
 
+// MemberStore keeps who is on a static list. Every method sees only the organization given
+// and takes part in the transaction of its context.
+type MemberStore interface {
 	// ContactLists returns the lists that a contact is on, by key.
 	ContactLists(ctx context.Context, orgID, contactID string) ([]Ref, error)
 	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of

@@ -119,7 +119,7 @@ func (w *world) list(t *testing.T, key, member string) string {
 	w.put(t, member, nil)
 	l := lists.List{ID: core.NewID(), Key: key, Name: key, Source: "api", Origin: core.ManagedOrigin, Status: "active", CreatedAt: w.now, UpdatedAt: w.now}
 	must(t, w.db.Lists().InsertList(t.Context(), w.org, l))
-	_, _, err := w.db.Lists().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
+	_, _, err := w.db.ListMembers().ReplaceMembership(t.Context(), w.org, w.contacts[member].ID, []string{l.ID}, w.now)
 	must(t, err)
 	return l.ID
 }

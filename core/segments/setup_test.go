@@ -179,7 +179,7 @@ func (w *world) log(t *testing.T, key string) []lists.Transition {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)
-	all, err := w.db.Lists().MembershipLog(t.Context(), w.org, nil, 10_000)
+	all, err := w.db.ListMembers().MembershipLog(t.Context(), w.org, nil, 10_000)
 	must(t, err)
 	return slices.DeleteFunc(all, func(line lists.Transition) bool {
 		return line.Kind != lists.SegmentSet || line.SetID != segment.ID

@@ -343,7 +343,7 @@ func (w *world) pass(t *testing.T) {
 	t.Helper()
 	for done := false; !done; {
 		must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-			passed, err := w.db.Attributes().Pass(ctx, w.org, 100)
+			passed, err := w.db.AttributePasses().Pass(ctx, w.org, 100)
 			done = passed.Done
 			if err != nil {
 				return err

@@ -47,7 +47,7 @@ func (s *seenAddresses) has(email string) bool {
 func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, seen *seenAddresses, report *SyncReport) error {
 	seen.sort()
 	for after := ""; ; {
-		page, err := s.Store.MirroredAddresses(ctx, orgID, after, repairPage)
+		page, err := s.Subscribers.MirroredAddresses(ctx, orgID, after, repairPage)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -75,7 +75,7 @@ func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, re
 		return err
 	}
 	defer release()
-	contact, err := s.Store.SubscriberByID(ctx, orgID, at.ContactID)
+	contact, err := s.Subscribers.SubscriberByID(ctx, orgID, at.ContactID)
 	if isNotFound(err) || err == nil && (contact.Archived || !contact.UpdatedAt.Equal(at.UpdatedAt)) {
 		return nil
 	}

@@ -31,7 +31,7 @@ func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 // repairOne takes turns with the writers of the addresses. A contact that moved before
 // the turn came waits for the next repair.
 func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
-	contact, err := s.Store.SubscriberByID(ctx, org, n.ContactID)
+	contact, err := s.Subscribers.SubscriberByID(ctx, org, n.ContactID)
 	if isNotFound(err) {
 		return s.Store.DropAccountNote(ctx, org, n.ID)
 	}
@@ -47,7 +47,7 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 		return err
 	}
 	defer release()
-	locked, err := s.Store.SubscriberByID(ctx, org, n.ContactID)
+	locked, err := s.Subscribers.SubscriberByID(ctx, org, n.ContactID)
 	if isNotFound(err) || err == nil && core.EmailKey(locked.Consent.Email) != core.EmailKey(contact.Consent.Email) {
 		return nil
 	}
@@ -99,7 +99,7 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 // shell that a sync has made of it since. It keeps an address listed that has an opt-out
 // which is not remembered, and returns the opt-outs of that address.
 func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
-	owner, err := s.Store.SubscriberByEmail(ctx, org, n.Put)
+	owner, err := s.Subscribers.SubscriberByEmail(ctx, org, n.Put)
 	if err != nil && !isNotFound(err) {
 		return sending.Contact{}, err
 	}
@@ -118,7 +118,7 @@ func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remember
 		return sending.Contact{}, err
 	}
 	if owned && !owner.CreatedAt.Before(n.NotedAt) {
-		return sending.Contact{}, s.Store.DropShell(ctx, org, owner.ID)
+		return sending.Contact{}, s.Subscribers.DropShell(ctx, org, owner.ID)
 	}
 	return sending.Contact{}, nil
 }

@@ -19,13 +19,9 @@ type Store interface {
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 }
 
-// SyncStore keeps what the sync compares with the account. Every method sees only the
+// SubscriberStore keeps contacts as the sync sees them. Every method sees only the
 // organization given and takes part in the transaction of its context.
-type SyncStore interface {
-	// ContactList fails with core.CodeContactListNotSynced before the first sync.
-	ContactList(ctx context.Context, orgID string) (ContactList, error)
-	SaveContactList(ctx context.Context, orgID string, l ContactList) error
-
+type SubscriberStore interface {
 	// SubscriberByID and SubscriberByEmail find archived contacts too. They fail with
 	// core.CodeNotFound.
 	SubscriberByID(ctx context.Context, orgID, id string) (Subscriber, error)
@@ -42,6 +38,14 @@ type SyncStore interface {
 	// DropShell deletes a contact that only a sync has made. It skips any other contact,
 	// and a shell that has activities.
 	DropShell(ctx context.Context, orgID, contactID string) error
+}
+
+// SyncStore keeps the account's contact list and the notes about writes to the account. Every method sees only the
+// organization given and takes part in the transaction of its context.
+type SyncStore interface {
+	// ContactList fails with core.CodeContactListNotSynced before the first sync.
+	ContactList(ctx context.Context, orgID string) (ContactList, error)
+	SaveContactList(ctx context.Context, orgID string, l ContactList) error
 
 	// AccountNotes returns the oldest notes from before a time.
 	AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]AccountNote, error)

@@ -17,6 +17,8 @@ const SyncEvery = 15 * time.Minute
 // means.
 type SyncConfig struct {
 	Store SyncStore
+	// Subscribers are the contacts that the sync compares with the account.
+	Subscribers SubscriberStore
 	// Topics mirrors the account's topics. Its account, transactor and turns are the
 	// sync's, too.
 	Topics *Topics
@@ -140,7 +142,7 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Contact, asked time.Time) (Mirrored, error) {
 	var mirrored Mirrored
 	err := s.transactor.InTx(ctx, func(ctx context.Context) error {
-		count, touched, err := s.Store.MirrorConsent(ctx, orgID, page, asked, s.Clock())
+		count, touched, err := s.Subscribers.MirrorConsent(ctx, orgID, page, asked, s.Clock())
 		if err != nil {
 			return err
 		}

@@ -41,6 +41,15 @@ func (db *DB) transaction(ctx context.Context) *transaction {
 // InTransaction reports whether ctx carries a transaction of this database.
 func (db *DB) InTransaction(ctx context.Context) bool { return db.transaction(ctx) != nil }
 
+// LockedInside returns the statement to read a row with: lock inside a transaction, so that
+// a write follows from what was read, and read outside of one.
+func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statement {
+	if !db.InTransaction(ctx) {
+		return read
+	}
+	return lock
+}
+
 // InTx runs f inside one transaction; see [core.Transactor]. Inside another transaction
 // it joins that one: only a rollback of the outer transaction undoes what f did, not an
 // error of f alone. PostgreSQL uses read committed, or repeatable read for

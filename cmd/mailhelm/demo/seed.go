@@ -120,7 +120,7 @@ func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error
 		if len(on) == 0 {
 			continue
 		}
-		if _, _, err := s.DB.Lists().ReplaceMembership(ctx, orgID, p.ID, on, now); err != nil {
+		if _, _, err := s.DB.ListMembers().ReplaceMembership(ctx, orgID, p.ID, on, now); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -45,9 +46,9 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Redefined: topicsRedefined(divided),
 	})
 	sync := topics.NewSync(topics.SyncConfig{
-		Store: s.db.TopicSync(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
+		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
 	})
-	listed := lists.New(lists.Config{Store: s.db.Lists(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
+	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
 	observe := countAudience(metrics)
 	return catalogue.Domains{
 		Account: account.New(account.Config{
@@ -70,19 +71,19 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 		}),
 		Bulk: bulk.New(bulk.Config{
-			Store: s.db.BulkJobs(), Contacts: s.db.BulkContacts(), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
+			Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
 			Lists: listed, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
 			Queue: s.queue, Observe: observe, Changed: divided.Changed, Written: s.db.Replay().Supersede,
 		}),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
-			Store: s.db.Pushes(), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Turns: subjects.Turns, Repairs: sync,
+			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Turns: subjects.Turns, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
 		}),
 		Lists:  listed,
 		Topics: subjects,
 		Sync:   sync,
 		Attributes: attributes.New(attributes.Config{
-			Store: s.db.Attributes(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
+			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
 			Changed: divided.Changed, Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
@@ -116,7 +117,7 @@ func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.L
 	subjects := topics.New(topics.Config{
 		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.ContactCount(), Clock: clock,
 	})
-	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
+	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Subscribers: db.Subscribers(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }
 
 // Imports returns bulk writes that store contacts like the running product. Commands
@@ -124,8 +125,8 @@ func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.L
 // later.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	return bulk.New(bulk.Config{
-		Store: db.BulkJobs(), Contacts: db.BulkContacts(), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(),
-		Lists: lists.New(lists.Config{Store: db.Lists(), Clock: clock}), Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
+		Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(),
+		Lists: lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: clock}), Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 		Changed: newSegments(db, nil, clock, log).Changed,
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 	"github.com/mailhelm/mailhelm/core/topics"
 	"github.com/mailhelm/mailhelm/storage"
+	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
 // World is one organization's audience.
@@ -73,23 +74,23 @@ func (w *World) assemble(t testing.TB) {
 		Store: w.DB.Topics(), Transactor: w.DB, Account: w.Account, Live: list, Turns: turns, Contacts: w.DB.ContactCount(), Clock: w.Clock,
 	})
 	w.Sync = topics.NewSync(topics.SyncConfig{
-		Store: w.DB.TopicSync(), Topics: w.Topics, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.NoteChanged,
+		Store: w.DB.TopicSync(), Subscribers: w.DB.Subscribers(), Topics: w.Topics, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.NoteChanged,
 	})
-	w.Lists = lists.New(lists.Config{Store: w.DB.Lists(), Clock: w.Clock})
+	w.Lists = lists.New(lists.Config{Store: w.DB.Lists(), Members: w.DB.ListMembers(), Clock: w.Clock})
 	w.Contacts = contacts.New(contacts.Config{
 		Store: w.DB.Contacts(), Visitors: w.DB.Visitors(), Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
 		Turns: turns, Account: w.Account, Sealer: key, Clock: w.Clock, Changed: w.NoteChanged, Record: w.noteActivity,
 	})
 	w.Bulk = bulk.New(bulk.Config{
-		Store: w.DB.BulkJobs(), Contacts: w.DB.BulkContacts(), Transactor: w.DB, Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), Lists: w.Lists,
+		Store: bulkstore.NewJobStore(w.DB.DB), Contacts: bulkstore.NewContactStore(w.DB.DB), Transactor: w.DB, Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), Lists: w.Lists,
 		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, Changed: w.NoteChanged,
 	})
 	w.Pushes = bulk.NewPushes(bulk.PushConfig{
-		Store: w.DB.Pushes(), Contacts: w.DB.Contacts(), Account: w.Account, List: list, Turns: turns, Repairs: w.Sync,
+		Store: bulkstore.NewPushStore(w.DB.DB), Contacts: w.DB.Contacts(), Account: w.Account, List: list, Turns: turns, Repairs: w.Sync,
 		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log,
 	})
 	w.Attributes = attributes.New(attributes.Config{
-		Store: w.DB.Attributes(), Transactor: w.DB, Topics: list, Clock: w.Clock, Log: log, Changed: w.NoteChanged,
+		Store: w.DB.Attributes(), Passes: w.DB.AttributePasses(), Transactor: w.DB, Topics: list, Clock: w.Clock, Log: log, Changed: w.NoteChanged,
 	})
 	for _, op := range slices.Concat(w.Contacts.Operations(), w.Bulk.Operations(), []core.Operation{w.Contacts.SetListMembership()}, w.Lists.Operations(), w.Topics.Operations(), w.Attributes.Operations(), []core.Operation{w.Attributes.GetSchema()}) {
 		w.ops[op.Info().Name] = op

@@ -1,0 +1,58 @@
+package attributes
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
+)
+
+var (
+	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
+	setSlot    = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
+)
+
+// assignSlots gives free slots to attributes without one, oldest attribute first. While a
+// pass is due, a free slot may hold values of another attribute; it is trusted only after
+// the pass. Without a due pass all free slots are empty.
+func assignSlots(ctx context.Context, db *engine.DB, orgID string) error {
+	r, err := slots.ReadRegistry(ctx, db, orgID)
+	if err != nil {
+		return err
+	}
+	due, err := engine.List[passRow](ctx, db, passOf, orgID)
+	if err != nil {
+		return err
+	}
+	give := setSlot
+	if len(due) > 0 {
+		give = setFilling
+	}
+	free := slots.Columns()
+	for _, row := range r.Rows {
+		free = slices.DeleteFunc(free, func(slot string) bool { return slot == row.Slot || slot == row.Filling })
+	}
+	slices.SortFunc(r.Rows, func(a, b slots.AttributeRow) int {
+		if a.CreatedAt != b.CreatedAt {
+			return int(a.CreatedAt - b.CreatedAt)
+		}
+		return strings.Compare(a.ID, b.ID)
+	})
+	for _, row := range r.Rows {
+		if row.Slot != "" || row.Filling != "" {
+			continue
+		}
+		kind := r.Attributes[row.Name].SlotKind()
+		i := slices.IndexFunc(free, func(slot string) bool { return strings.HasPrefix(slot, kind) })
+		if i < 0 {
+			continue
+		}
+		if _, err := db.Exec(ctx, give, free[i], orgID, row.ID); err != nil {
+			return err
+		}
+		free = slices.Delete(free, i, i+1)
+	}
+	return nil
+}

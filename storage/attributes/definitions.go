@@ -1,0 +1,76 @@
+package attributes
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
+)
+
+// Store stores the registry of attributes.
+type Store struct{ db *engine.DB }
+
+var _ attributes.Store = Store{}
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+var (
+	insertAttribute = engine.Register("insert attribute", `
+		INSERT INTO attributes (org_id, `+slots.AttributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT DO NOTHING`)
+	allAttributes = engine.RegisterPoint("attributes", `
+		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
+	attributesPage = engine.Register("attributes page", `
+		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND (created_at, id) < ($2, $3)
+		ORDER BY created_at DESC, id DESC LIMIT $4`)
+	attributeByID = engine.RegisterPoint("attribute by id", `
+		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
+	countAttributes = engine.RegisterPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
+	updateAttribute = engine.Register("update attribute", `
+		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
+		WHERE org_id = $9 AND id = $10`)
+	deleteAttribute = engine.Register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
+)
+
+func (s Store) Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error) {
+	return list(ctx, s.db, allAttributes, orgID)
+}
+
+func (s Store) AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]attributes.Attribute, error) {
+	created, id := engine.PageStart(after)
+	return list(ctx, s.db, attributesPage, orgID, created, id, limit)
+}
+
+func (s Store) Attribute(ctx context.Context, orgID, id string) (attributes.Attribute, error) {
+	row, err := engine.One[slots.AttributeRow](ctx, s.db, "attribute", attributeByID, orgID, id)
+	if err != nil {
+		return attributes.Attribute{}, err
+	}
+	return row.Attribute()
+}
+
+func (s Store) CountAttributes(ctx context.Context, orgID string) (int, error) {
+	counts, err := engine.Values[int](ctx, s.db, countAttributes, orgID)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
+// list returns the attributes that a statement finds.
+func list(ctx context.Context, db *engine.DB, by *engine.Statement, args ...any) ([]attributes.Attribute, error) {
+	rows, err := engine.List[slots.AttributeRow](ctx, db, by, args...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]attributes.Attribute, len(rows))
+	for i, row := range rows {
+		if all[i], err = row.Attribute(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,154 @@
+package attributes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
+)
+
+// PassStore brings stored contacts to the registry.
+type PassStore struct{ db *engine.DB }
+
+var _ attributes.PassStore = PassStore{}
+
+// NewPassStore returns the store on a database.
+func NewPassStore(db *engine.DB) PassStore { return PassStore{db} }
+
+var (
+	queuedPass = engine.Register("queue pass", `
+		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
+		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
+	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
+	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
+	advance   = engine.Register("advance pass", `
+		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
+	endPass = engine.Register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
+
+	trustSlots = engine.Register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
+	endMoves   = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
+
+	passContacts = engine.Register("contacts of a pass", `
+		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
+	settleContacts = engine.Register("settle contacts", `
+		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+engine.ParameterRows(`$1`)+`
+		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
+)
+
+type passRow struct {
+	Generation int64  `db:"generation"`
+	After      string `db:"after_contact"`
+}
+
+// passedRow is a contact of the pass.
+type passedRow struct {
+	ID         string `db:"id"`
+	Active     bool   `db:"active"`
+	Attributes string `db:"attributes"`
+}
+
+// settledContact is an element of the parameter of settleContacts.
+type settledContact struct {
+	ID         string `json:"id"`
+	Attributes string `json:"attributes"`
+}
+
+// queuePass makes a pass over all contacts due, from the first contact. A pass that runs
+// starts again.
+func queuePass(ctx context.Context, db *engine.DB, orgID string) error {
+	_, err := db.Exec(ctx, queuedPass, orgID)
+	return err
+}
+
+func (s PassStore) PassesDue(ctx context.Context) ([]string, error) {
+	return engine.Values[string](ctx, s.db, passesDue)
+}
+
+// Pass processes up to limit contacts of the due pass. It locks contacts before it shares
+// the registry, as every write does.
+func (s PassStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
+	var passed attributes.Passed
+	err := s.db.InTx(ctx, func(ctx context.Context) error {
+		passed = attributes.Passed{}
+		due, err := engine.List[passRow](ctx, s.db, passOf, orgID)
+		if err != nil || len(due) == 0 {
+			passed.Done = len(due) == 0
+			return err
+		}
+		contacts, err := engine.List[passedRow](ctx, s.db, passContacts, orgID, due[0].After, limit)
+		if err != nil {
+			return err
+		}
+		if len(contacts) == 0 {
+			passed.Done, err = s.endPass(ctx, orgID, due[0])
+			return err
+		}
+		if passed.Changed, err = s.settleContacts(ctx, orgID, contacts); err != nil {
+			return err
+		}
+		// If the registry changed since the pass was read, the generation differs and the
+		// pass starts again.
+		_, err = s.db.Exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
+		return err
+	})
+	return passed, err
+}
+
+// settleContacts brings the records and slots of contacts to the registry in force. It returns
+// the ids of those whose record changed.
+func (s PassStore) settleContacts(ctx context.Context, orgID string, contacts []passedRow) ([]string, error) {
+	r, err := slots.InForce(ctx, s.db, orgID)
+	if err != nil {
+		return nil, err
+	}
+	var changed []string
+	var settled []settledContact
+	slotted := make([]slots.Contact, len(contacts))
+	for i, row := range contacts {
+		stored := map[string]any{}
+		if err := json.Unmarshal([]byte(row.Attributes), &stored); err != nil {
+			return nil, fmt.Errorf("storage: attributes of contact %s: %w", row.ID, err)
+		}
+		values, differs := r.Settle(stored)
+		slotted[i] = slots.Contact{ID: row.ID, Active: row.Active, Attributes: values}
+		if !differs {
+			continue
+		}
+		encoded, err := slots.Encode(values)
+		if err != nil {
+			return nil, err
+		}
+		settled, changed = append(settled, settledContact{row.ID, encoded}), append(changed, row.ID)
+	}
+	if len(settled) > 0 {
+		parameter, err := engine.JSONParameter(settled)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := s.db.Exec(ctx, settleContacts, parameter, orgID); err != nil {
+			return nil, err
+		}
+	}
+	return changed, slots.Write(ctx, s.db, orgID, slotted)
+}
+
+// endPass marks the slots as filled and the values as moved. It reports false and changes
+// nothing if the registry changed since the pass was read.
+func (s PassStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
+	ended := 0
+	err := changeRegistry(ctx, s.db, orgID, func(ctx context.Context, _ *slots.Registry) error {
+		var err error
+		if ended, err = s.db.Exec(ctx, endPass, orgID, due.Generation); err != nil || ended == 0 {
+			return err
+		}
+		if _, err := s.db.Exec(ctx, trustSlots, orgID); err != nil {
+			return err
+		}
+		_, err = s.db.Exec(ctx, endMoves, orgID)
+		return err
+	})
+	return ended > 0, err
+}

@@ -1,0 +1,49 @@
+package attributes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// The caller has checked the names: SQLite would read others as paths.
+var attributeValues = engine.Register("values of an attribute", `
+		SELECT v.value, count(*) AS contacts FROM (
+			SELECT CAST(c.attributes/*pg ::json*/ -> $1 AS text) AS value FROM contacts AS c
+			WHERE c.org_id = $2 AND c.status = 'active') AS v
+		WHERE v.value IS NOT NULL GROUP BY v.value`)
+
+type attributeValueRow struct {
+	Value    string `db:"value"`
+	Contacts int    `db:"contacts"`
+}
+
+func (s Store) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
+	names := []string{a.Name}
+	leftovers, err := leftovers(ctx, s.db, orgID)
+	if err != nil {
+		return err
+	}
+	for name, id := range leftovers {
+		if id == a.ID {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		rows, err := engine.List[attributeValueRow](ctx, s.db, attributeValues, name, orgID)
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			var value any
+			if err := json.Unmarshal([]byte(row.Value), &value); err != nil {
+				return fmt.Errorf("storage: a value of attribute %s: %w", a.ID, err)
+			}
+			f(value, row.Contacts)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,65 @@
+package bulk
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/lists"
+	contactstore "github.com/mailhelm/mailhelm/storage/contacts"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/membership"
+)
+
+var (
+	leaveManyLists = engine.Register("leave lists of many", `
+		DELETE FROM list_members WHERE (org_id, contact_id) IN `+contactstore.ManySQL(`$1`, `$2`)+`
+		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
+		RETURNING contact_id, list_id AS set_id`)
+	joinManyLists = engine.Register("join lists of many", `
+		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
+		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)
+		FROM `+engine.ParameterRows(`$2`)+`
+		JOIN lists AS l ON l.org_id = $3 AND l.id = v ->> 'set' AND l.status = 'active'
+		/*pg FOR KEY SHARE OF l*/
+		ON CONFLICT DO NOTHING
+		RETURNING contact_id, list_id AS set_id`)
+)
+
+// replaceMemberships puts contacts on exactly these lists, given by contact, and logs which
+// lists they left and joined.
+func replaceMemberships(ctx context.Context, db *engine.DB, orgID string, memberships map[string][]string, at time.Time) error {
+	if len(memberships) == 0 {
+		return nil
+	}
+	var kept []string
+	var members []membership.InSet
+	for contact, ids := range memberships {
+		for _, id := range ids {
+			kept = append(kept, contact+" "+id)
+			members = append(members, membership.InSet{Contact: contact, Set: id})
+		}
+	}
+	who, err := engine.JSONParameter(slices.Sorted(maps.Keys(memberships)))
+	if err != nil {
+		return err
+	}
+	stay, err := engine.JSONParameter(kept)
+	if err != nil {
+		return err
+	}
+	parameter, err := engine.JSONParameter(members)
+	if err != nil {
+		return err
+	}
+	left, err := engine.List[membership.InSet](ctx, db, leaveManyLists, orgID, who, stay)
+	if err != nil {
+		return err
+	}
+	joined, err := engine.List[membership.InSet](ctx, db, joinManyLists, engine.At(at), parameter, orgID)
+	if err != nil {
+		return err
+	}
+	return membership.Log(ctx, db, orgID, string(lists.ListSet), left, joined, at)
+}

@@ -1,0 +1,115 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var (
+	deleteContactTopics = engine.Register("delete contact topics", `
+		DELETE FROM contact_topics WHERE (org_id, contact_id) IN `+ManySQL(`$1`, `$2`))
+	insertContactTopics = engine.Register("insert contact topics", `
+		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
+		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'
+		FROM json_each(CAST($2 AS text)) AS j`)
+)
+
+// ManySQL returns a subquery of the keys (organization, contact) of many contacts. org
+// and ids are parameters: the organization and a JSON array of ids. PostgreSQL cannot see
+// that the organization is constant, so it does not read all of its rows.
+func ManySQL(org, ids string) string {
+	return `(WITH j AS MATERIALIZED (SELECT CAST(` + org + ` AS bytetext) AS org, atom FROM json_each(CAST(` + ids + ` AS text)))
+			SELECT org, atom FROM j)`
+}
+
+// Choice is a contact's explicit choice about a topic, an element of the parameter of insertContactTopics.
+type Choice struct {
+	Contact      string               `json:"contact"`
+	Topic        string               `json:"topic"`
+	Subscription sending.Subscription `json:"subscription"`
+}
+
+// ChoicesOf appends the explicit choices of a contact to rows.
+func ChoicesOf(rows []Choice, contactID string, choices map[string]sending.Subscription) []Choice {
+	for topic, subscription := range choices {
+		rows = append(rows, Choice{contactID, topic, subscription})
+	}
+	return rows
+}
+
+// ReplaceChoices replaces the explicit choices of these contacts with rows.
+func ReplaceChoices(ctx context.Context, db *engine.DB, orgID string, contactIDs []string, rows []Choice) error {
+	if len(contactIDs) > 0 {
+		ids, err := engine.JSONParameter(contactIDs)
+		if err != nil {
+			return err
+		}
+		if read := readPreferences.Of(ctx, db); read != nil {
+			for _, id := range contactIDs {
+				delete(*read, id)
+			}
+		}
+		if _, err := db.Exec(ctx, deleteContactTopics, orgID, ids); err != nil {
+			return err
+		}
+	}
+	return AddChoices(ctx, db, orgID, rows)
+}
+
+// AddChoices inserts explicit choices. It fails for one that is stored.
+func AddChoices(ctx context.Context, db *engine.DB, orgID string, rows []Choice) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, insertContactTopics, orgID, parameter)
+	return err
+}
+
+// EncodePreferences returns the stored form, with sorted keys, so that equal choices give
+// equal text.
+func EncodePreferences(preferences map[string]sending.Subscription) (string, error) {
+	if len(preferences) == 0 {
+		return emptyObject, nil
+	}
+	b, err := json.Marshal(preferences)
+	if err != nil {
+		return "", fmt.Errorf("storage: topic preferences: %w", err)
+	}
+	return string(b), nil
+}
+
+// decodePreferences decodes the stored form and sorts the result by topic.
+func decodePreferences(stored string) ([]topics.Preference, error) {
+	if stored == emptyObject {
+		return []topics.Preference{}, nil
+	}
+	var byTopic map[string]sending.Subscription
+	if err := json.Unmarshal([]byte(stored), &byTopic); err != nil {
+		return nil, err
+	}
+	all := make([]topics.Preference, 0, len(byTopic))
+	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
+		all = append(all, topics.Preference{Topic: topic, SubscriptionStatus: byTopic[topic]})
+	}
+	return all, nil
+}
+
+// PreferenceMap returns choices by topic.
+func PreferenceMap(preferences []topics.Preference) map[string]sending.Subscription {
+	byTopic := make(map[string]sending.Subscription, len(preferences))
+	for _, p := range preferences {
+		byTopic[p.Topic] = p.SubscriptionStatus
+	}
+	return byTopic
+}

@@ -1,0 +1,181 @@
+package contacts
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// column is a column of contacts that has a field in [Row].
+type column struct {
+	name string
+	// cast is the SQL type that the column's value in JSON is cast to, "" for text.
+	cast string
+	// none is the SQL value of the column in a row of another kind; see contactWithLists.
+	none string
+	// isRead is false for a column that only conditions use. isChanged is false for a
+	// column that is never updated.
+	isRead, isChanged bool
+	// field is the index of the struct field.
+	field int
+}
+
+// table lists the columns in the order of the fields.
+var table = columnsOfRow()
+
+func columnsOfRow() []column {
+	row := reflect.TypeFor[Row]()
+	columns := make([]column, row.NumField())
+	for i := range columns {
+		f := row.Field(i)
+		c := column{
+			name: f.Tag.Get("db"), field: i, none: "''",
+			isRead: f.Tag.Get("read") != "never", isChanged: f.Tag.Get("write") != "once" && f.Name != "ID",
+		}
+		switch f.Type.Kind() {
+		case reflect.Bool:
+			c.cast, c.none = "boolean", "FALSE"
+		case reflect.Int64:
+			c.cast, c.none = "bigint", "0"
+		case reflect.Pointer:
+			c.none = "NULL"
+		}
+		columns[i] = c
+	}
+	return columns
+}
+
+// fromJSON returns the SQL of the column's value in the JSON object v.
+func (c column) fromJSON() string {
+	value := `v ->> '` + c.name + `'`
+	if c.cast == "" {
+		return value
+	}
+	return `CAST(` + value + ` AS ` + c.cast + `)`
+}
+
+// joinColumns joins the results of text for each column with commas. It skips columns for
+// which text returns "".
+func joinColumns(text func(column) string) string {
+	var texts []string
+	for _, c := range table {
+		if t := text(c); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return strings.Join(texts, ", ")
+}
+
+// ColumnsSQL returns the columns that a [Row] is scanned from. of is a table
+// or alias with its dot, or "".
+func ColumnsSQL(of string) string {
+	return joinColumns(func(c column) string {
+		if !c.isRead {
+			return ""
+		}
+		return of + c.name
+	})
+}
+
+// placesSQL returns as many SQL values as ColumnsSQL has columns: the given
+// values by column name, and none for the others.
+func placesSQL(values map[string]string) string {
+	return joinColumns(func(c column) string {
+		value, given := values[c.name]
+		switch {
+		case !c.isRead:
+			return ""
+		case given:
+			return value
+		}
+		return c.none
+	})
+}
+
+// InsertSQL returns the statement that inserts the records of a parameter. $1 is
+// the organization.
+func InsertSQL(parameter string) string {
+	return `
+		INSERT INTO contacts (org_id, ` + joinColumns(func(c column) string { return c.name }) + `)
+		SELECT $1, ` + joinColumns(column.fromJSON) + `
+		FROM ` + engine.ParameterRows(parameter) + ` WHERE TRUE`
+}
+
+// insertOneSQL returns the statement that inserts one record. $1 is the
+// organization, and the values follow.
+func insertOneSQL() string {
+	next := 1
+	return `
+		INSERT INTO contacts (org_id, ` + joinColumns(func(c column) string { return c.name }) + `)
+		VALUES ($1, ` + joinColumns(func(column) string { next++; return fmt.Sprintf("$%d", next) }) + `)`
+}
+
+// setSQL returns the SET list of the columns that change; text returns the value
+// of each.
+func setSQL(text func(column) string) string {
+	return joinColumns(func(c column) string {
+		if !c.isChanged {
+			return ""
+		}
+		return c.name + ` = ` + text(c)
+	})
+}
+
+// SetFromJSONSQL returns the SET list that takes the columns that change from the JSON
+// object v of a row.
+func SetFromJSONSQL() string { return setSQL(column.fromJSON) }
+
+// updateOneSQL returns the statement that updates one record. The changed values
+// come first, then the organization and the id. The statement itself checks for another
+// owner of the address and external id, because a unique violation would end a
+// transaction on PostgreSQL.
+func updateOneSQL() string {
+	places := map[string]string{}
+	set := setSQL(func(c column) string {
+		places[c.name] = fmt.Sprintf("$%d", len(places)+1)
+		return places[c.name]
+	})
+	org, id := fmt.Sprintf("$%d", len(places)+1), fmt.Sprintf("$%d", len(places)+2)
+	return `
+		UPDATE contacts SET ` + set + `
+		WHERE org_id = ` + org + ` AND id = ` + id + ` AND NOT EXISTS (
+			SELECT 1 FROM contacts AS other
+			WHERE other.org_id = ` + org + ` AND other.id <> ` + id + `
+			AND (other.email_key = ` + places["email_key"] + ` OR other.external_id = ` + places["external_id"] + `))`
+}
+
+// values returns the record's values in the order of table.
+func (r *Row) values() []any {
+	row := reflect.ValueOf(r).Elem()
+	all := make([]any, len(table))
+	for i, c := range table {
+		all[i] = row.Field(c.field).Interface()
+	}
+	return all
+}
+
+// changes returns the values of the columns that change, in the order of table.
+func (r *Row) changes() []any {
+	row := reflect.ValueOf(r).Elem()
+	all := make([]any, 0, len(table))
+	for _, c := range table {
+		if c.isChanged {
+			all = append(all, row.Field(c.field).Interface())
+		}
+	}
+	return all
+}
+
+// targets returns the pointers that ColumnsSQL are scanned to.
+func (r *Row) targets() []any {
+	row := reflect.ValueOf(r).Elem()
+	all := make([]any, 0, len(table))
+	for _, c := range table {
+		if c.isRead {
+			all = append(all, row.Field(c.field).Addr().Interface())
+		}
+	}
+	return all
+}

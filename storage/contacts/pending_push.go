@@ -1,0 +1,30 @@
+package contacts
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var pendingPush = engine.RegisterPoint("pending contact push", `SELECT said FROM contact_pushes WHERE org_id = $1 AND contact_id = $2`)
+
+func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
+	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	said, err := DecodeSaid(found[0])
+	return &said, err
+}
+
+// DecodeSaid decodes the column said of contact_pushes.
+func DecodeSaid(stored string) (contacts.Said, error) {
+	var said contacts.Said
+	if err := json.Unmarshal([]byte(stored), &said); err != nil {
+		return said, fmt.Errorf("storage: what was said of a contact: %w", err)
+	}
+	return said, nil
+}

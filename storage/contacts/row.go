@@ -1,0 +1,59 @@
+package contacts
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Row is a contact's record as it is stored. Every statement that reads or writes
+// whole records is generated from its fields; see columns.go. A new column needs
+// a field here, and a line each in Row.Contact and RowOf.
+type Row struct {
+	ID               string                 `db:"id" json:"id"`
+	Email            string                 `db:"email" json:"email"`
+	EmailKey         string                 `db:"email_key" json:"email_key" read:"never"`
+	ExternalID       *string                `db:"external_id" json:"external_id"`
+	Status           contacts.ContactStatus `db:"status" json:"status"`
+	Attributes       string                 `db:"attributes" json:"attributes"`
+	TopicPreferences string                 `db:"topic_preferences" json:"topic_preferences"`
+	UnsubscribeAll   bool                   `db:"unsubscribe_all" json:"unsubscribe_all"`
+	Shell            bool                   `db:"shell" json:"shell"`
+	Stub             bool                   `db:"stub" json:"stub"`
+	CreatedAt        engine.Time            `db:"created_at" json:"created_at" write:"once"`
+	UpdatedAt        engine.Time            `db:"updated_at" json:"updated_at"`
+}
+
+// RowOf returns the record of a contact. attributes and preferences must be in their
+// stored form.
+func RowOf(c contacts.Contact, attributes, preferences string) Row {
+	return Row{
+		ID: c.ID, Email: c.Email, EmailKey: contacts.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
+		Attributes: attributes, TopicPreferences: preferences, UnsubscribeAll: c.UnsubscribeAll, Shell: c.Shell, Stub: c.Stub,
+		CreatedAt: engine.At(c.CreatedAt), UpdatedAt: engine.At(c.UpdatedAt),
+	}
+}
+
+const emptyObject = "{}"
+
+// Contact converts the record, without lists, with the attributes as they are stored. It
+// returns an error if a JSON column does not parse.
+func (r Row) Contact() (contacts.Contact, error) {
+	c := contacts.Contact{
+		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell, Stub: r.Stub,
+		Attributes: map[string]any{},
+		CreatedAt:  r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+	}
+	if r.Attributes != emptyObject {
+		if err := json.Unmarshal([]byte(r.Attributes), &c.Attributes); err != nil {
+			return contacts.Contact{}, fmt.Errorf("storage: attributes of contact %s: %w", r.ID, err)
+		}
+	}
+	var err error
+	if c.TopicPreferences, err = decodePreferences(r.TopicPreferences); err != nil {
+		return contacts.Contact{}, fmt.Errorf("storage: topic preferences of contact %s: %w", r.ID, err)
+	}
+	return c, nil
+}

@@ -1,0 +1,171 @@
+package contacts
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/slots"
+)
+
+// SubscriberStore keeps contacts as the sync with the account sees them.
+type SubscriberStore struct{ db *engine.DB }
+
+var _ topics.SubscriberStore = SubscriberStore{}
+
+// NewSubscriberStore returns the store on a database.
+func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{db} }
+
+// mirrorContacts returns the rows that it inserted or updated. It skips a contact that
+// has the same consent, is archived, was written later or is queued for a push to the
+// account.
+var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
+	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
+		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
+	WHERE contacts.status = 'active' AND contacts.updated_at < $3
+	AND NOT EXISTS (SELECT 1 FROM contact_pushes AS p WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id)
+	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
+	RETURNING id, email_key`)
+
+var mirroredAddresses = engine.Register("mirrored addresses", `
+	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
+
+type addressRow struct {
+	ID        string      `db:"id"`
+	Email     string      `db:"email"`
+	Shell     bool        `db:"shell"`
+	UpdatedAt engine.Time `db:"updated_at"`
+}
+
+func (s SubscriberStore) MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]topics.MirroredAddress, error) {
+	rows, err := engine.List[addressRow](ctx, s.db, mirroredAddresses, orgID, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	page := make([]topics.MirroredAddress, len(rows))
+	for i, r := range rows {
+		page[i] = topics.MirroredAddress{ContactID: r.ID, Email: r.Email, Shell: r.Shell, UpdatedAt: r.UpdatedAt.Time()}
+	}
+	return page, nil
+}
+
+func (s SubscriberStore) SubscriberByID(ctx context.Context, orgID, id string) (topics.Subscriber, error) {
+	c, err := Store(s).ContactByID(ctx, orgID, id)
+	return subscriberOf(c), err
+}
+
+func (s SubscriberStore) SubscriberByEmail(ctx context.Context, orgID, email string) (topics.Subscriber, error) {
+	c, err := Store(s).ContactByEmail(ctx, orgID, email)
+	return subscriberOf(c), err
+}
+
+func (s SubscriberStore) DropShell(ctx context.Context, orgID, contactID string) error {
+	return Store(s).DropShell(ctx, orgID, contactID)
+}
+
+func subscriberOf(c contacts.Contact) topics.Subscriber {
+	return topics.Subscriber{
+		ID: c.ID, Archived: c.Status == contacts.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
+		Consent: sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)},
+	}
+}
+
+// mirrored is an element of the parameter of mirrorContacts.
+type mirrored struct {
+	Row
+
+	choices map[string]sending.Subscription
+}
+
+type mirroredRow struct {
+	ID  string `db:"id"`
+	Key string `db:"email_key"`
+}
+
+func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
+	rows, err := mirroredRows(page, at)
+	if err != nil {
+		return topics.Mirrored{}, nil, err
+	}
+	parameter, err := engine.JSONParameter(rows)
+	if err != nil {
+		return topics.Mirrored{}, nil, err
+	}
+	var count topics.Mirrored
+	var touched []string
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		written, err := engine.List[mirroredRow](ctx, s.db, mirrorContacts, orgID, parameter, engine.At(asked))
+		if err != nil {
+			return err
+		}
+		touched = make([]string, len(written))
+		for i, w := range written {
+			touched[i] = w.ID
+		}
+		updated, choices := compare(rows, written)
+		if err := slots.Add(ctx, s.db, orgID, idsOf(written)); err != nil {
+			return err
+		}
+		count = topics.Mirrored{
+			Created: len(written) - len(updated), Updated: len(updated), Unchanged: len(rows) - len(written),
+		}
+		return ReplaceChoices(ctx, s.db, orgID, updated, choices)
+	})
+	if err != nil {
+		return topics.Mirrored{}, nil, err
+	}
+	return count, touched, nil
+}
+
+// mirroredRows returns the rows of a page, each with a new id in case the contact is new.
+// They are sorted, so that two concurrent mirrors lock rows in the same order. Of
+// repeated addresses the last one counts.
+func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
+	rows := make([]mirrored, 0, len(page))
+	for _, c := range page {
+		preferences, err := EncodePreferences(c.Preferences)
+		if err != nil {
+			return nil, err
+		}
+		shell := contacts.Contact{
+			ID: core.NewID(), Email: c.Email, Status: contacts.Active, UnsubscribeAll: c.UnsubscribeAll, Shell: true, CreatedAt: at, UpdatedAt: at,
+		}
+		rows = append(rows, mirrored{RowOf(shell, emptyObject, preferences), c.Preferences})
+	}
+	slices.Reverse(rows)
+	slices.SortStableFunc(rows, func(a, b mirrored) int { return strings.Compare(a.EmailKey, b.EmailKey) })
+	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.EmailKey == b.EmailKey }), nil
+}
+
+// compare returns the ids of the updated contacts, and the choices of created and updated
+// ones. A created contact has the id that mirroredRows gave it.
+func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
+	byKey := make(map[string]*mirrored, len(rows))
+	for i := range rows {
+		byKey[rows[i].EmailKey] = &rows[i]
+	}
+	var updated []string
+	var choices []Choice
+	for _, w := range written {
+		row := byKey[w.Key]
+		if w.ID != row.ID {
+			updated = append(updated, w.ID)
+		}
+		choices = ChoicesOf(choices, w.ID, row.choices)
+	}
+	return updated, choices
+}
+
+func idsOf(rows []mirroredRow) []string {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return ids
+}

@@ -1,0 +1,64 @@
+package contacts
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+type visitorRow struct {
+	ContactID string      `db:"contact_id"`
+	Hash      []byte      `db:"hash"`
+	Sealed    []byte      `db:"sealed"`
+	IssuedAt  engine.Time `db:"issued_at"`
+}
+
+var (
+	visitorOf = engine.RegisterPoint("visitor id of a contact", `
+		SELECT contact_id, hash, sealed, issued_at FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	insertVisitor = engine.Register("insert visitor id", `
+		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT DO NOTHING`)
+	deleteVisitor    = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	contactOfVisitor = engine.RegisterPoint("contact of a visitor id", `
+		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
+)
+
+// VisitorStore stores the ids of website visitors.
+type VisitorStore struct{ db *engine.DB }
+
+var _ contacts.VisitorStore = VisitorStore{}
+
+// NewVisitorStore returns the store on a database.
+func NewVisitorStore(db *engine.DB) VisitorStore { return VisitorStore{db} }
+
+func (s VisitorStore) VisitorID(ctx context.Context, orgID, contactID string) (contacts.VisitorID, error) {
+	row, err := engine.One[visitorRow](ctx, s.db, "visitor id", visitorOf, orgID, contactID)
+	if err != nil {
+		return contacts.VisitorID{}, err
+	}
+	return contacts.VisitorID{ContactID: row.ContactID, Hash: row.Hash, Sealed: row.Sealed, IssuedAt: row.IssuedAt.Time()}, nil
+}
+
+func (s VisitorStore) InsertVisitorID(ctx context.Context, orgID string, v contacts.VisitorID) error {
+	taken := core.Conflict("The contact has a visitor id already.", "Use the one it has.")
+	return s.db.Insert(ctx, taken, insertVisitor, orgID, v.ContactID, v.Hash, v.Sealed, engine.At(v.IssuedAt))
+}
+
+func (s VisitorStore) DeleteVisitorID(ctx context.Context, orgID, contactID string) error {
+	_, err := s.db.Exec(ctx, deleteVisitor, orgID, contactID)
+	return err
+}
+
+func (s VisitorStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
+	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", core.NotFound("contact")
+	}
+	return found[0], nil
+}

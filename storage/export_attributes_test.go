@@ -1,4 +1,0 @@
-package storage
-
-// EncodeAttributes returns the stored form of attributes.
-func EncodeAttributes(attributes map[string]any) (string, error) { return encodeAttributes(attributes) }

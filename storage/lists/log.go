@@ -1,0 +1,42 @@
+package lists
+
+import (
+	"context"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var transitionsPage = engine.Register("transitions page", `
+		SELECT occurred_at, id, set_kind, set_id, contact_id, entered FROM membership_log
+		WHERE org_id = $1 AND (occurred_at, id) > ($2, $3)
+		ORDER BY occurred_at, id LIMIT $4`)
+
+type transitionRow struct {
+	OccurredAt engine.Time   `db:"occurred_at"`
+	ID         string        `db:"id"`
+	SetKind    lists.SetKind `db:"set_kind"`
+	SetID      string        `db:"set_id"`
+	ContactID  string        `db:"contact_id"`
+	Entered    bool          `db:"entered"`
+}
+
+func (s MemberStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
+	var at engine.Time
+	var id string
+	if after != nil {
+		at, id = engine.At(after.At), after.ID
+	}
+	rows, err := engine.List[transitionRow](ctx, s.db, transitionsPage, orgID, at, id, limit)
+	if err != nil {
+		return nil, err
+	}
+	lines := make([]lists.Transition, len(rows))
+	for i, r := range rows {
+		lines[i] = lists.Transition{
+			ID: r.ID, At: r.OccurredAt.Time(), Kind: r.SetKind, SetID: r.SetID, ContactID: r.ContactID, Entered: r.Entered,
+		}
+	}
+	return lines, nil
+}

@@ -1,0 +1,95 @@
+package lists
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/lists"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/membership"
+)
+
+// MemberStore stores who is on static lists, and reads the membership log.
+type MemberStore struct{ db *engine.DB }
+
+var _ lists.MemberStore = MemberStore{}
+
+// NewMemberStore returns the store on a database.
+func NewMemberStore(db *engine.DB) MemberStore { return MemberStore{db} }
+
+var (
+	contactLists = engine.RegisterPoint("lists of a contact", `
+		SELECT l.id, l.key, l.name FROM list_members AS m
+		JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
+		WHERE m.org_id = $1 AND m.contact_id = $2 ORDER BY l.key`)
+	leaveLists = engine.Register("leave lists", `
+		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
+		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
+		RETURNING list_id`)
+	// The insert selects from contacts and lists of the organization, so that neither can
+	// belong to another. It waits for a concurrent deletion of a list, which then no
+	// longer exists here; inserting its key directly would fail.
+	joinLists = engine.Register("join lists", `
+		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
+		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint) FROM lists AS l
+		JOIN contacts AS c ON c.org_id = l.org_id AND c.id = $2
+		WHERE l.org_id = $3 AND l.id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
+		/*pg FOR KEY SHARE OF l*/
+		ON CONFLICT DO NOTHING
+		RETURNING list_id`)
+
+	listMembersPage   = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
+	listMemberByID    = engine.RegisterPoint("list member by id", membership.ByIDSQL("list_members", "list_id"))
+	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))
+)
+
+func (s MemberStore) ContactLists(ctx context.Context, orgID, contactID string) ([]lists.Ref, error) {
+	return listRefs(ctx, s.db, contactLists, orgID, contactID)
+}
+
+func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
+	parameter, err := engine.JSONParameter(listIDs)
+	if err != nil {
+		return nil, nil, err
+	}
+	var left, joined []string
+	err = s.db.InTx(ctx, func(ctx context.Context) error {
+		if left, err = engine.Values[string](ctx, s.db, leaveLists, orgID, contactID, parameter); err != nil {
+			return err
+		}
+		if joined, err = engine.Values[string](ctx, s.db, joinLists, engine.At(at), contactID, orgID, parameter); err != nil {
+			return err
+		}
+		slices.Sort(left)
+		slices.Sort(joined)
+		return logLists(ctx, s.db, orgID, contactID, left, joined, at)
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return left, joined, nil
+}
+
+// logLists writes to the log which lists a contact left and joined.
+func logLists(ctx context.Context, db *engine.DB, orgID, contactID string, left, joined []string, at time.Time) error {
+	of := func(lists []string) []membership.InSet {
+		all := make([]membership.InSet, len(lists))
+		for i, id := range lists {
+			all[i] = membership.InSet{Contact: contactID, Set: id}
+		}
+		return all
+	}
+	return membership.Log(ctx, db, orgID, string(lists.ListSet), of(left), of(joined), at)
+}
+
+func (s MemberStore) ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]lists.Member, error) {
+	return membership.Page(ctx, s.db, listMembersPage, orgID, listID, after, limit, func(r membership.Member) lists.Member {
+		return lists.Member{ContactID: r.ContactID, Email: r.Email, Mailable: r.Mailable, AddedAt: r.Since.Time()}
+	})
+}
+
+func (s MemberStore) IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error) {
+	return membership.Contains(ctx, s.db, listMemberByID, listMemberByEmail, orgID, listID, contact, core.EmailKey(contact))
+}

@@ -1,0 +1,204 @@
+package slots
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// AttributeRow is a row of the table attributes.
+type AttributeRow struct {
+	ID          string          `db:"id"`
+	Name        string          `db:"name"`
+	Type        attributes.Type `db:"type"`
+	EnumValues  string          `db:"enum_values"` // a JSON array, read only for an enum
+	Description string          `db:"description"`
+	Origin      core.Origin     `db:"origin"`
+	CreatedAt   engine.Time     `db:"created_at"`
+	UpdatedAt   engine.Time     `db:"updated_at"`
+	// Slot is the column of contact_slots that predicates read, "" for none.
+	Slot string `db:"slot"`
+	// Filling is the column that a pass fills. Writes store the value in it too, but
+	// predicates do not read it before the pass has ended. "" is none.
+	Filling string `db:"filling"`
+	// Recast is set once the type has changed. Stored values may then be of another type.
+	Recast bool `db:"recast"`
+}
+
+// AttributeColumns lists the columns of an AttributeRow, in the order of their parameters.
+const AttributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling, recast`
+
+// Attribute converts the row. It returns an error if the stored values of an enum are not
+// a JSON array.
+func (r AttributeRow) Attribute() (attributes.Attribute, error) {
+	a := attributes.Attribute{
+		ID: r.ID, Name: r.Name, Type: r.Type, Description: r.Description, Origin: r.Origin,
+		CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(), Slot: r.Slot,
+	}
+	if r.Type != attributes.Enum {
+		return a, nil
+	}
+	if err := json.Unmarshal([]byte(r.EnumValues), &a.EnumValues); err != nil {
+		return a, fmt.Errorf("storage: values of attribute %s: %w", r.ID, err)
+	}
+	return a, nil
+}
+
+// Writes to contacts hold a shared lock on the registry; changes of the registry hold it
+// exclusively. When a change has the lock, every contact written by the earlier registry
+// is committed, so that the pass finds it. A contact's row is always locked before the
+// registry, never after. SQLite has one writer and needs no lock.
+var (
+	shareRegistry = engine.Register("share registry", `
+		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)
+	holdRegistry = engine.Register("hold registry", `
+		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 19)) AS text) = ''*/`)
+
+	// registryOf reads the attributes, and the names that attributes left, with the
+	// attribute of each.
+	registryOf = engine.RegisterPoint("registry", `
+		SELECT `+AttributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
+		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers WHERE org_id = $1`)
+	attributeExceptions = engine.RegisterPoint("attribute exceptions", ExceptionsSQL)
+)
+
+// ExceptionsSQL selects the names under which stored values may differ from what reads
+// show; see [attributes.Exception]. $1 is the organization. Most organizations have none.
+const ExceptionsSQL = `
+	SELECT l.name, coalesce(a.name, '') AS present, coalesce(a.type, '') AS type
+	FROM attribute_leftovers AS l LEFT JOIN attributes AS a ON a.org_id = l.org_id AND a.id = l.attribute_id
+	WHERE l.org_id = $1
+	UNION ALL SELECT name, name, type FROM attributes WHERE org_id = $1 AND recast`
+
+// Registry is the attributes of an organization in the form that writes to contacts use.
+type Registry struct {
+	Rows       []AttributeRow
+	Attributes map[string]attributes.Attribute // by name
+	Exceptions []attributes.Exception
+	moved      map[string]string // old names of values, with their new names
+}
+
+// Settle returns the values of a contact as the registry stores them: under the present
+// names and with the present types. It reports whether they differ from the given ones.
+func (r *Registry) Settle(values map[string]any) (map[string]any, bool) {
+	return attributes.Settle(values, r.Attributes, r.moved)
+}
+
+// Settled converts the values of one contact to the registry in force and returns them with
+// their stored form. Every write of a contact calls it before the write, and [Write] after
+// it. It needs a transaction.
+func Settled(ctx context.Context, db *engine.DB, orgID string, values map[string]any) (map[string]any, string, error) {
+	r, err := InForce(ctx, db, orgID)
+	if err != nil {
+		return nil, "", err
+	}
+	settled, _ := r.Settle(values)
+	encoded, err := Encode(settled)
+	return settled, encoded, err
+}
+
+// knownRegistries holds the registries that the transaction has read, by organization.
+var knownRegistries engine.TxMemory[map[string]*Registry]
+
+// InForce returns the registry of the transaction of ctx, which stays unchanged until that
+// ends. It reads the registry once for each transaction.
+func InForce(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
+	known := knownRegistries.Of(ctx, db)
+	if r := (*known)[orgID]; r != nil {
+		return r, nil
+	}
+	if db.Dialect() == engine.PostgreSQL {
+		if _, err := engine.Values[int](ctx, db, shareRegistry, orgID); err != nil {
+			return nil, err
+		}
+	}
+	r, err := ReadRegistry(ctx, db, orgID)
+	if err != nil {
+		return nil, err
+	}
+	if *known == nil {
+		*known = map[string]*Registry{}
+	}
+	(*known)[orgID] = r
+	return r, nil
+}
+
+// HoldRegistry excludes writes to contacts of the organization until the transaction of
+// ctx ends, and returns the registry. The next InForce reads the changed registry.
+func HoldRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
+	if db.Dialect() == engine.PostgreSQL {
+		if _, err := engine.Values[int](ctx, db, holdRegistry, orgID); err != nil {
+			return nil, err
+		}
+	}
+	delete(*knownRegistries.Of(ctx, db), orgID)
+	return ReadRegistry(ctx, db, orgID)
+}
+
+// registryRow is an attribute, or a name that an attribute left, which has only its own
+// name and the id of the attribute.
+type registryRow struct {
+	AttributeRow
+	LeftBehind bool `db:"left_behind"`
+}
+
+// ReadRegistry returns the registry as it is stored now, and takes no lock.
+func ReadRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
+	rows, err := engine.List[registryRow](ctx, db, registryOf, orgID)
+	if err != nil {
+		return nil, err
+	}
+	r := &Registry{Attributes: make(map[string]attributes.Attribute, len(rows)), moved: map[string]string{}}
+	nameOf := make(map[string]string, len(rows))
+	for _, row := range rows {
+		if row.LeftBehind {
+			continue
+		}
+		r.Rows = append(r.Rows, row.AttributeRow)
+		if r.Attributes[row.Name], err = row.Attribute(); err != nil {
+			return nil, err
+		}
+		nameOf[row.ID] = row.Name
+	}
+	for _, row := range rows {
+		switch {
+		case row.LeftBehind:
+			if row.ID != "" {
+				r.moved[row.Name] = nameOf[row.ID]
+			}
+			r.Exceptions = append(r.Exceptions, attributes.Exception{Name: row.Name, Present: nameOf[row.ID]})
+		case row.Recast:
+			r.Exceptions = append(r.Exceptions, attributes.Exception{Name: row.Name, Present: row.Name, Type: row.Type})
+		}
+	}
+	return r, nil
+}
+
+// exceptionRow has the fields of attributes.Exception, with the names of their columns.
+type exceptionRow struct {
+	Name    string          `db:"name"`
+	Present string          `db:"present"`
+	Type    attributes.Type `db:"type"`
+}
+
+// Exceptions returns the exceptions of the transaction's registry, or outside a
+// transaction those of the current one.
+func Exceptions(ctx context.Context, db *engine.DB, orgID string) ([]attributes.Exception, error) {
+	if db.InTransaction(ctx) {
+		r, err := InForce(ctx, db, orgID)
+		if err != nil {
+			return nil, err
+		}
+		return r.Exceptions, nil
+	}
+	rows, err := engine.List[exceptionRow](ctx, db, attributeExceptions, orgID)
+	all := make([]attributes.Exception, len(rows))
+	for i, row := range rows {
+		all[i] = attributes.Exception(row)
+	}
+	return all, err
+}

@@ -1,0 +1,161 @@
+package slots
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mailhelm/mailhelm/core/attributes"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var (
+	putSlots = engine.Register("put slots", putSlotsText())
+	// A contact that a sync created has no attributes. A contact that the sync found
+	// already has its row.
+	addSlots = engine.Register("add slots", `
+		INSERT INTO contact_slots (org_id, contact_id)
+		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
+		ON CONFLICT DO NOTHING`)
+	dropSlots = engine.Register("drop slots", `
+		DELETE FROM contact_slots WHERE org_id = $1
+		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+)
+
+// putSlotsText returns the statement that writes the rows of contacts whose slots
+// changed.
+func putSlotsText() string {
+	names := append(Columns(), LongTexts)
+	read, set := make([]string, len(names)), make([]string, len(names))
+	for i, name := range names {
+		read[i] = slotColumn(name)
+		set[i] = name + " = excluded." + name
+	}
+	columns := strings.Join(names, ", ")
+	return `
+		INSERT INTO contact_slots (org_id, contact_id, ` + columns + `)
+		SELECT CAST($1 AS text), j.v ->> 'c', ` + strings.Join(read, ", ") + `
+		FROM ` + engine.ParameterRows(`$2`) + ` WHERE TRUE
+		ON CONFLICT (org_id, contact_id) DO UPDATE SET ` + strings.Join(set, ", ") + `
+		WHERE (contact_slots.` + strings.Join(names, ", contact_slots.") + `)
+			IS DISTINCT FROM (excluded.` + strings.Join(names, ", excluded.") + `)`
+}
+
+// slotColumn returns the SQL of a slot's value in the JSON object j.v, cast to the type of
+// the column.
+func slotColumn(name string) string {
+	value := fmt.Sprintf(`j.v ->> '%s'`, name)
+	switch {
+	case name == LongTexts:
+	case strings.HasPrefix(name, attributes.NumberSlots):
+		return `CAST(` + value + ` AS double precision)`
+	case strings.HasPrefix(name, attributes.InstantSlots):
+		return `CAST(` + value + ` AS bigint)`
+	}
+	return value
+}
+
+// Contact is a contact whose slots are to be written.
+type Contact struct {
+	ID string
+	// Active is false for an archived contact, which has no row of slots.
+	Active bool
+	// Attributes are the stored values, settled by the registry in force.
+	Attributes map[string]any
+}
+
+// Write sets the slots of contacts to the values of their stored attributes. It needs a
+// transaction.
+func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) error {
+	r, err := InForce(ctx, db, orgID)
+	if err != nil {
+		return err
+	}
+	var put []map[string]any
+	var drop []string
+	for _, c := range all {
+		if c.Active {
+			put = append(put, r.row(c))
+		} else {
+			drop = append(drop, c.ID)
+		}
+	}
+	if len(drop) > 0 {
+		ids, err := engine.JSONParameter(drop)
+		if err != nil {
+			return err
+		}
+		if _, err := db.Exec(ctx, dropSlots, orgID, ids); err != nil {
+			return err
+		}
+	}
+	if len(put) == 0 {
+		return nil
+	}
+	parameter, err := engine.JSONParameter(put)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, putSlots, orgID, parameter)
+	return err
+}
+
+// row returns an element of the parameter of putSlots, with the columns that have a
+// value.
+func (r *Registry) row(c Contact) map[string]any {
+	row := map[string]any{"c": c.ID}
+	var long map[string]string
+	for _, attribute := range r.Rows {
+		stored, has := c.Attributes[attribute.Name]
+		if !has {
+			continue
+		}
+		value := r.Attributes[attribute.Name].SlotValue(stored)
+		if value == nil {
+			continue
+		}
+		text, _ := value.(string)
+		for _, slot := range []string{attribute.Slot, attribute.Filling} {
+			switch {
+			case slot == "":
+			case len(text) > TextBytes:
+				if long == nil {
+					long = map[string]string{}
+				}
+				row[slot], long[slot] = beginning(text), text
+			default:
+				row[slot] = value
+			}
+		}
+	}
+	if long != nil {
+		row[LongTexts] = long
+	}
+	return row
+}
+
+// beginning returns the part of a longer text that a slot holds. It consists of whole
+// characters and has more than TextBytes bytes, so that it never equals a text that a slot
+// holds whole.
+func beginning(text string) string {
+	end := TextBytes + 1
+	for end < len(text) && !utf8.RuneStart(text[end]) {
+		end++
+	}
+	return text[:end]
+}
+
+// Add inserts the rows of contacts without attributes. It keeps the row of a contact that
+// has one.
+func Add(ctx context.Context, db *engine.DB, orgID string, contactIDs []string) error {
+	if len(contactIDs) == 0 {
+		return nil
+	}
+	ids, err := engine.JSONParameter(contactIDs)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(ctx, addSlots, orgID, ids)
+	return err
+}

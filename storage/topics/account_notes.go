@@ -1,0 +1,46 @@
+package topics
+
+import (
+	"context"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+var (
+	insertAccountNote = engine.Register("insert account note", `
+		INSERT INTO account_notes (org_id, id, contact_id, put, noted_at) VALUES ($1, $2, $3, $4, $5)`)
+	dropAccountNote = engine.Register("drop account note", `DELETE FROM account_notes WHERE org_id = $1 AND id = $2`)
+	accountNotes    = engine.Register("account notes", `
+		SELECT id, contact_id, put, noted_at FROM account_notes WHERE org_id = $1 AND noted_at <= $2 ORDER BY noted_at, id LIMIT $3`)
+)
+
+type accountNoteRow struct {
+	ID      string      `db:"id"`
+	Contact string      `db:"contact_id"`
+	Put     string      `db:"put"`
+	NotedAt engine.Time `db:"noted_at"`
+}
+
+func (s Store) NoteAccount(ctx context.Context, orgID string, n topics.AccountNote) error {
+	_, err := s.db.Exec(ctx, insertAccountNote, orgID, n.ID, n.ContactID, n.Put, engine.At(n.NotedAt))
+	return err
+}
+
+func (s Store) DropAccountNote(ctx context.Context, orgID, id string) error {
+	_, err := s.db.Exec(ctx, dropAccountNote, orgID, id)
+	return err
+}
+
+func (s Store) AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]topics.AccountNote, error) {
+	rows, err := engine.List[accountNoteRow](ctx, s.db, accountNotes, orgID, engine.At(before), limit)
+	if err != nil {
+		return nil, err
+	}
+	notes := make([]topics.AccountNote, len(rows))
+	for i, r := range rows {
+		notes[i] = topics.AccountNote{ID: r.ID, ContactID: r.Contact, Put: r.Put, NotedAt: r.NotedAt.Time()}
+	}
+	return notes, nil
+}

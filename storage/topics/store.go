@@ -1,0 +1,131 @@
+package topics
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/topics"
+	"github.com/mailhelm/mailhelm/storage/engine"
+)
+
+// Store stores the mirrored topics, the account's contact list and the notes about writes
+// to the account.
+type Store struct{ db *engine.DB }
+
+var (
+	_ topics.Store     = Store{}
+	_ topics.SyncStore = Store{}
+)
+
+// New returns the store on a database.
+func New(db *engine.DB) Store { return Store{db} }
+
+type topicRow struct {
+	Name        string               `db:"name"`
+	DisplayName string               `db:"display_name"`
+	Description string               `db:"description"`
+	Default     sending.Subscription `db:"default_subscription"`
+	Origin      core.Origin          `db:"origin"`
+	Status      string               `db:"status"`
+	CreatedAt   engine.Time          `db:"created_at"`
+	UpdatedAt   engine.Time          `db:"updated_at"`
+}
+
+type contactListRow struct {
+	Name         string      `db:"name"`
+	Description  string      `db:"description"`
+	LastSyncedAt engine.Time `db:"last_synced_at"`
+	CreatedAt    engine.Time `db:"created_at"`
+	UpdatedAt    engine.Time `db:"updated_at"`
+}
+
+var (
+	allTopics = engine.RegisterPoint("topics", `
+		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
+		FROM topics WHERE org_id = $1 ORDER BY name`)
+	dropTopics = engine.Register("drop topics", `
+		DELETE FROM topics WHERE org_id = $1
+		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
+	saveTopics = engine.Register("save topics", `
+		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
+		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
+			'managed', 'active', CAST($2 AS bigint), CAST($2 AS bigint)
+		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
+		ON CONFLICT (org_id, name) DO UPDATE SET display_name = excluded.display_name, description = excluded.description,
+			default_subscription = excluded.default_subscription, updated_at = excluded.updated_at
+		WHERE topics.display_name <> excluded.display_name OR topics.description <> excluded.description
+		OR topics.default_subscription <> excluded.default_subscription`)
+
+	contactList = engine.RegisterPoint("contact list", `
+		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
+	saveContactList = engine.Register("save contact list", `
+		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (org_id) DO UPDATE SET name = excluded.name, description = excluded.description,
+			last_synced_at = excluded.last_synced_at, created_at = excluded.created_at, updated_at = excluded.updated_at`)
+)
+
+func (s Store) Topics(ctx context.Context, orgID string) ([]topics.Topic, error) {
+	rows, err := engine.List[topicRow](ctx, s.db, allTopics, orgID)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]topics.Topic, len(rows))
+	for i, r := range rows {
+		all[i] = topics.Topic{
+			Name: r.Name, DisplayName: r.DisplayName, Description: r.Description, Default: r.Default,
+			Origin: r.Origin, Status: r.Status, CreatedAt: r.CreatedAt.Time(), UpdatedAt: r.UpdatedAt.Time(),
+		}
+	}
+	return all, nil
+}
+
+// savedTopic is an element of the parameter of saveTopics.
+type savedTopic struct {
+	Name        string               `json:"name"`
+	DisplayName string               `json:"display_name"`
+	Description string               `json:"description"`
+	Default     sending.Subscription `json:"default"`
+}
+
+func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
+	saved := make([]savedTopic, len(topics))
+	for i, t := range topics {
+		saved[i] = savedTopic(t)
+	}
+	parameter, err := engine.JSONParameter(saved)
+	if err != nil {
+		return err
+	}
+	return s.db.InTx(ctx, func(ctx context.Context) error {
+		if _, err := s.db.Exec(ctx, dropTopics, orgID, parameter); err != nil {
+			return err
+		}
+		_, err := s.db.Exec(ctx, saveTopics, orgID, engine.At(at), parameter)
+		return err
+	})
+}
+
+func (s Store) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
+	row, err := engine.One[contactListRow](ctx, s.db, "contact list", contactList, orgID)
+	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
+		return topics.ContactList{}, &core.Error{
+			Code: core.CodeContactListNotSynced, Message: "The contact list has not been read from the sending account yet.",
+		}
+	}
+	if err != nil {
+		return topics.ContactList{}, err
+	}
+	return topics.ContactList{
+		Name: row.Name, Description: row.Description, LastSyncedAt: row.LastSyncedAt.Time(),
+		CreatedAt: row.CreatedAt.Time(), UpdatedAt: row.UpdatedAt.Time(),
+	}, nil
+}
+
+func (s Store) SaveContactList(ctx context.Context, orgID string, l topics.ContactList) error {
+	_, err := s.db.Exec(ctx, saveContactList, orgID, l.Name, l.Description, engine.At(l.LastSyncedAt), engine.At(l.CreatedAt), engine.At(l.UpdatedAt))
+	return err
+}
