@@ -100,7 +100,7 @@ func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
 // not list it: what the account lost is pushed to it again. Without an account or a
 // contact list, the mirror stays as it is. Run may be repeated.
 func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
-	list, err := s.account.ContactList(ctx, orgID)
+	list, err := s.mirrorTopics(ctx, orgID)
 	if sending.IsAbsent(err) {
 		return SyncReport{}, nil
 	}
@@ -112,9 +112,6 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 		return report, err
 	}
 	began, seen := s.Clock(), newSeenAddresses()
-	if err := s.Topics.replaceMirrored(ctx, orgID, list.Topics, s.Clock()); err != nil {
-		return report, err
-	}
 	for token := ""; ; {
 		asked := s.Clock()
 		page, next, err := s.account.Contacts(ctx, orgID, token)
@@ -136,6 +133,22 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 		return report, err
 	}
 	return report, s.pushMissing(ctx, orgID, began, seen, &report)
+}
+
+// mirrorTopics replaces the mirror's topics by those of the account, and returns the
+// account's contact list. Writers of topics wait meanwhile. Otherwise a list that was read
+// before their write would undo it in the mirror.
+func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactList, error) {
+	release, err := s.turns.Lock(ctx, topicsTurn(orgID))
+	if err != nil {
+		return sending.ContactList{}, err
+	}
+	defer release()
+	list, err := s.account.ContactList(ctx, orgID)
+	if err != nil {
+		return sending.ContactList{}, err
+	}
+	return list, s.Topics.replaceMirrored(ctx, orgID, list.Topics, s.Clock())
 }
 
 // mirrorPage takes a page of the account into the mirror.

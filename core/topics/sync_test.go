@@ -1,8 +1,10 @@
 package topics_test
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -111,4 +113,56 @@ func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 			t.Errorf("%s failed, and the list of %s: %v", failed[0].Name, org.Name, err)
 		}
 	}
+}
+
+// delayedList is an account that calls a function when it has read the contact list and
+// has not answered yet.
+type delayedList struct {
+	sending.Account
+	then func()
+}
+
+func (a delayedList) ContactList(ctx context.Context, orgID string) (sending.ContactList, error) {
+	list, err := a.Account.ContactList(ctx, orgID)
+	a.then()
+	return list, err
+}
+
+// TestASyncUndoesNoWriteOfATopic changes a topic while a sync has read the account's topics
+// and has not stored them.
+func TestASyncUndoesNoWriteOfATopic(t *testing.T) {
+	t.Parallel()
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		w := contactstest.New(t, db)
+		w.SyncLater(t)
+		written := make(chan struct{})
+		slow := *w.Sync.Topics
+		slow.Account = delayedList{w.Account, sync.OnceFunc(func() {
+			go func() {
+				defer close(written)
+				if _, refused := w.Run(t.Context(), "topics_update", `{"name":"news","default_subscription_status":"OPT_OUT"}`); refused != nil {
+					t.Error(refused)
+				}
+			}()
+			select {
+			case <-written:
+			case <-time.After(100 * time.Millisecond): // the write waits for the sync, as it should
+			}
+		})}
+		cfg := w.Sync.SyncConfig
+		cfg.Topics = &slow
+		if _, err := topics.NewSync(cfg).Run(t.Context(), w.Org.ID); err != nil {
+			t.Fatal(err)
+		}
+		<-written
+		mirrored, err := db.Topics().Topics(t.Context(), w.Org.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, topic := range mirrored {
+			if topic.Name == "news" && topic.Default != sending.OptOut {
+				t.Errorf("the default of news is %s, as before the write", topic.Default)
+			}
+		}
+	})
 }

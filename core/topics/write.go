@@ -29,12 +29,16 @@ type topicWrite struct {
 	after []sending.Topic // accepted by the account
 }
 
+// topicsTurn returns the key under which the writers of an organization's topics take
+// turns.
+func topicsTurn(orgID string) string { return orgID + "/topics" }
+
 // push writes to the account, the first half of a change. Writers of an organization's
 // topics take turns until their calls end, so that the mirror follows the account in
 // order. It refuses topics that a repository defines.
 func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
-	release, err := t.Turns.Lock(ctx, org+"/topics")
+	release, err := t.Turns.Lock(ctx, topicsTurn(org))
 	if err != nil {
 		return err
 	}
