@@ -2,10 +2,10 @@ package core
 
 import "fmt"
 
-// Ahead starts f in a goroutine and returns a function that waits for its result. A panic of
+// StartAsync starts f in a goroutine and returns a function that waits for its result. A panic of
 // f becomes an error of that function, because no caller could recover it. The caller may
 // leave without waiting. To stop f, end its context and then wait.
-func Ahead[T any](f func() (T, error)) func() (T, error) {
+func StartAsync[T any](f func() (T, error)) func() (T, error) {
 	type outcome struct {
 		value T
 		err   error

@@ -11,16 +11,16 @@ import (
 func TestAhead(t *testing.T) {
 	t.Parallel()
 	met := make(chan string)
-	greeting := core.Ahead(func() (string, error) { return <-met, nil })
+	greeting := core.StartAsync(func() (string, error) { return <-met, nil })
 	met <- "hello" // f runs while we are here
 	if got, err := greeting(); got != "hello" || err != nil {
 		t.Error(got, err)
 	}
 	failure := errors.New("no")
-	if _, err := core.Ahead(func() (int, error) { return 0, failure })(); !errors.Is(err, failure) {
+	if _, err := core.StartAsync(func() (int, error) { return 0, failure })(); !errors.Is(err, failure) {
 		t.Error(err)
 	}
-	_, err := core.Ahead(func() (int, error) { panic("ada@example.com") })()
+	_, err := core.StartAsync(func() (int, error) { panic("ada@example.com") })()
 	if err == nil || strings.Contains(err.Error(), "ada@") || !strings.Contains(err.Error(), "ahead_test.go") {
 		t.Errorf("of a panic: %v", err)
 	}

@@ -10,20 +10,22 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Places are the places of a value where any JSON text may stand (RFC 8259). That includes
-// texts that CheckJSON refuses: a member named twice, a number of any length, a NUL. Such a
-// text is stored and returned as bytes, without being parsed. A member of type
-// json.RawMessage declares a place, a slice of that type declares rows.
-type Places struct {
+// AnyPaths are the paths of a value at which any JSON text may stand (RFC 8259). That
+// includes texts that CheckJSON refuses: a member named twice, a number of any length, a
+// NUL. Such a text is stored and returned as bytes, without being parsed. A field of type
+// json.RawMessage declares such a path. A slice of that type declares rows, which are
+// decoded one by one. The nil value has no paths; all methods accept it.
+type AnyPaths struct {
 	any     bool
 	deep    bool // of any depth, because a row is read by itself; see [ReadRow]
-	items   *Places
-	members map[string]*Places
+	items   *AnyPaths
+	members map[string]*AnyPaths
 }
 
-// CheckJSON is [CheckJSON] for a value in which some places hold any JSON. Such a place
-// holds one JSON text in UTF-8. Its depth is at most MaxJSONDepth, except in rows.
-func (p *Places) CheckJSON(raw []byte) error {
+// CheckJSON checks a value as the function [CheckJSON] does, apart from the texts at the
+// paths. Each of them must be one JSON text in UTF-8. Its depth is at most MaxJSONDepth,
+// except in rows.
+func (p *AnyPaths) CheckJSON(raw []byte) error {
 	err := CheckJSON(raw)
 	if err == nil || p == nil {
 		return err
@@ -31,16 +33,17 @@ func (p *Places) CheckJSON(raw []byte) error {
 	return CheckJSON(p.cover(raw))
 }
 
-// Below returns the places of an object in which the member with this path has the places p.
-func (p *Places) Below(names ...string) *Places {
+// Nest returns the paths of an object in which the member at this path has the paths p.
+func (p *AnyPaths) Nest(names ...string) *AnyPaths {
 	for i := len(names) - 1; i >= 0 && p != nil; i-- {
-		p = &Places{members: map[string]*Places{names[i]: p}}
+		p = &AnyPaths{members: map[string]*AnyPaths{names[i]: p}}
 	}
 	return p
 }
 
-// Of returns the places below a member, or with "*" those below the items of an array.
-func (p *Places) Of(name string) *Places {
+// Member returns the paths below a member of an object, or with "*" below the items of an
+// array.
+func (p *AnyPaths) Member(name string) *AnyPaths {
 	switch {
 	case p == nil:
 		return nil
@@ -50,58 +53,59 @@ func (p *Places) Of(name string) *Places {
 	return p.members[name]
 }
 
-// With returns the places of p and q together.
-func (p *Places) With(q *Places) *Places {
+// Union returns the paths of p and q together.
+func (p *AnyPaths) Union(q *AnyPaths) *AnyPaths {
 	if p == nil || q == nil || p.any || q.any {
 		if p == nil || q != nil && q.any {
 			return q
 		}
 		return p
 	}
-	both := &Places{items: p.items.With(q.items), members: map[string]*Places{}}
+	both := &AnyPaths{items: p.items.Union(q.items), members: map[string]*AnyPaths{}}
 	for name, of := range p.members {
 		both.members[name] = of
 	}
 	for name, of := range q.members {
-		both.members[name] = both.members[name].With(of)
+		both.members[name] = both.members[name].Union(of)
 	}
 	return both
 }
 
 var rawJSON = reflect.TypeFor[json.RawMessage]()
 
-// PlacesOf returns the places of a type, nil for a type without places.
-func PlacesOf[T any]() *Places { return placesOf(reflect.TypeFor[T]()) }
+// AnyPathsOf returns the paths of a Go type by its fields, nil for a type without paths.
+func AnyPathsOf[T any]() *AnyPaths { return anyPathsOf(reflect.TypeFor[T]()) }
 
-// placesOf returns the places of t, nil when it has no places.
-func placesOf(t reflect.Type) *Places {
+// anyPathsOf returns the paths of t, nil when it has none.
+func anyPathsOf(t reflect.Type) *AnyPaths {
 	switch {
 	case t == rawJSON:
-		return &Places{any: true}
+		return &AnyPaths{any: true}
 	case t.Kind() == reflect.Pointer:
-		return placesOf(t.Elem())
+		return anyPathsOf(t.Elem())
 	case t.Kind() == reflect.Slice && t.Elem() == rawJSON:
-		return &Places{items: &Places{any: true, deep: true}}
+		return &AnyPaths{items: &AnyPaths{any: true, deep: true}}
 	case t.Kind() == reflect.Slice:
-		if of := placesOf(t.Elem()); of != nil {
-			return &Places{items: of}
+		if of := anyPathsOf(t.Elem()); of != nil {
+			return &AnyPaths{items: of}
 		}
 	case t.Kind() == reflect.Struct && !reflect.PointerTo(t).Implements(unmarshaler):
-		return placesOfMembers(t)
+		return anyPathsOfMembers(t)
 	}
 	return nil
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-func placesOfMembers(t reflect.Type) *Places {
-	var p *Places
+// anyPathsOfMembers returns the paths of a struct type, by the JSON names of its fields.
+func anyPathsOfMembers(t reflect.Type) *AnyPaths {
+	var p *AnyPaths
 	for _, f := range reflect.VisibleFields(t) {
 		if !f.IsExported() || f.Anonymous || f.Tag.Get("json") == "-" {
 			continue
 		}
-		if of := placesOf(f.Type); of != nil {
-			p = p.With(of.Below(jsonName(f)))
+		if of := anyPathsOf(f.Type); of != nil {
+			p = p.Union(of.Nest(jsonName(f)))
 		}
 	}
 	return p
@@ -109,7 +113,7 @@ func placesOfMembers(t reflect.Type) *Places {
 
 // cover returns raw with null in each place that holds JSON. The errors that remain are
 // outside the places, or in a place that holds no JSON.
-func (p *Places) cover(raw []byte) []byte {
+func (p *AnyPaths) cover(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		return raw
 	}
@@ -130,7 +134,7 @@ type covering struct {
 	taken        int // bytes of raw that are in covered, or null there
 }
 
-func (c *covering) value(p *Places) error {
+func (c *covering) value(p *AnyPaths) error {
 	switch {
 	case p == nil:
 		return c.SkipValue()

@@ -95,14 +95,14 @@ func FuzzAnyJSON(f *testing.F) {
 			t.Fatalf("%q was taken as %+v", raw, got)
 		}
 		for _, b := range got.Boxes {
-			if core.CheckJSON([]byte(`{"label":`+quoted(t, b.Label)+`}`)) != nil {
+			if core.CheckJSON([]byte(`{"label":`+quote(t, b.Label)+`}`)) != nil {
 				t.Fatalf("%q has the label %q", raw, b.Label)
 			}
 		}
 	})
 }
 
-func quoted(t *testing.T, s string) string {
+func quote(t *testing.T, s string) string {
 	t.Helper()
 	b, err := json.Marshal(s)
 	if err != nil {

@@ -25,17 +25,17 @@ type Call struct {
 	after   []func()
 }
 
-// About records the id of the record that a write changed, for the audit line. It takes ids
+// SetSubject records the id of the record that a write changed, for the audit line. It takes ids
 // only: never an address or a name.
-func (c *Call) About(id string) { c.subject = id }
+func (c *Call) SetSubject(id string) { c.subject = id }
 
 // Subject returns the id that About recorded.
 func (c *Call) Subject() string { return c.subject }
 
-// After registers f to run when the call is over, whether it succeeded or failed, last
+// Defer registers f to run when the call is over, whether it succeeded or failed, last
 // registered first. Prepare registers the release of a lock that must last until the
 // transaction is decided.
-func (c *Call) After(f func()) { c.after = append(c.after, f) }
+func (c *Call) Defer(f func()) { c.after = append(c.after, f) }
 
 // Finish runs the functions that After registered. The rails call it exactly once.
 func (c *Call) Finish() {

@@ -201,9 +201,9 @@ func (e *Error) IsFault() bool {
 	return e.Code == CodeInternalError || e.Code == CodeTemporarilyUnavailable
 }
 
-// CallerGone reports whether the caller left and err is a consequence: the work was then
+// IsCallerGone reports whether the caller left and err is a consequence: the work was then
 // cancelled, and neither side is at fault.
-func CallerGone(ctx context.Context, err error) bool {
+func IsCallerGone(ctx context.Context, err error) bool {
 	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= 500
 }
 

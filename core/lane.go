@@ -24,8 +24,8 @@ const Lanes = int(Background) + 1
 
 type laneKey struct{}
 
-// OnLane returns ctx for work on a lane.
-func OnLane(ctx context.Context, l Lane) context.Context {
+// WithLane returns ctx for work on a lane.
+func WithLane(ctx context.Context, l Lane) context.Context {
 	if LaneOf(ctx) == l {
 		return ctx
 	}

@@ -75,10 +75,10 @@ func Declare[In, Out any](op Op[In, Out]) Operation {
 	in := reflect.TypeFor[In]()
 	out := reflect.TypeFor[Out]()
 	for _, s := range []Surface{REST, Agent} {
-		d.input[side(s)] = mustSchema(in, s, closed)
-		d.views[side(s)] = viewerOf(out, s)
-		d.output[side(s)] = mustSchema(d.views[side(s)].shown, s, open)
-		d.texts[side(s)] = textsOf(d.views[side(s)].shown)
+		d.input[surfaceIndex(s)] = mustSchema(in, s, closed)
+		d.views[surfaceIndex(s)] = viewerOf(out, s)
+		d.output[surfaceIndex(s)] = mustSchema(d.views[surfaceIndex(s)].shown, s, open)
+		d.texts[surfaceIndex(s)] = textsOf(d.views[surfaceIndex(s)].shown)
 	}
 	return d
 }
@@ -91,7 +91,7 @@ type declared[In, Out any] struct {
 	texts  [2][]Text
 }
 
-func side(s Surface) int {
+func surfaceIndex(s Surface) int {
 	if s == Agent {
 		return 1
 	}
@@ -107,10 +107,10 @@ func (d *declared[In, Out]) Info() OperationInfo {
 	}
 }
 
-func (d *declared[In, Out]) Input(s Surface) *Schema  { return d.input[side(s)] }
-func (d *declared[In, Out]) Output(s Surface) *Schema { return d.output[side(s)] }
+func (d *declared[In, Out]) Input(s Surface) *Schema  { return d.input[surfaceIndex(s)] }
+func (d *declared[In, Out]) Output(s Surface) *Schema { return d.output[surfaceIndex(s)] }
 
-func (d *declared[In, Out]) Texts(s Surface) []Text { return d.texts[side(s)] }
+func (d *declared[In, Out]) Texts(s Surface) []Text { return d.texts[surfaceIndex(s)] }
 
 func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if len(raw) == 0 {
@@ -171,4 +171,4 @@ func (d *declared[In, Out]) Recall(ctx context.Context, c *Call, out any) (any, 
 	return d.op.Recall(ctx, c, out.(Out))
 }
 
-func (d *declared[In, Out]) View(s Surface, out any) any { return d.views[side(s)].view(out) }
+func (d *declared[In, Out]) View(s Surface, out any) any { return d.views[surfaceIndex(s)].view(out) }

@@ -101,7 +101,7 @@ type Scopes []Scope
 func NewScopes(names ...string) Scopes {
 	set := make(Scopes, 0, len(names))
 	for _, name := range names {
-		if s := Scope(name); s.Known() {
+		if s := Scope(name); s.IsKnown() {
 			set = append(set, s)
 		}
 	}

@@ -43,14 +43,14 @@ func ProblemOf(err error, docsURL, requestID string) Problem {
 		RequestID:  requestID,
 		Errors:     e.Fields[:min(len(e.Fields), maxFieldErrors)],
 		Resource:   e.Resource,
-		RetryAfter: wholeSeconds(e.RetryAfter),
+		RetryAfter: ceilSeconds(e.RetryAfter),
 		Scope:      e.Scope,
 		Extra:      e.Extra,
 	}
 }
 
-// wholeSeconds rounds up, so that a client that waits as long as it says waits long enough.
-func wholeSeconds(d time.Duration) int {
+// ceilSeconds rounds up, so that a client that waits as long as it says waits long enough.
+func ceilSeconds(d time.Duration) int {
 	return int(math.Ceil(d.Seconds()))
 }
 

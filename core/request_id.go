@@ -14,14 +14,14 @@ func RequestID(given []string) string {
 
 func isRequestID(s string) bool {
 	for i := range len(s) {
-		if !inRequestID(s[i]) {
+		if !isRequestIDByte(s[i]) {
 			return false
 		}
 	}
 	return len(s) > 0 && len(s) <= maxRequestID
 }
 
-func inRequestID(c byte) bool {
+func isRequestIDByte(c byte) bool {
 	switch {
 	case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
 		return true

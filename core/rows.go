@@ -34,13 +34,13 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 	}
 }
 
-// ReadRow checks a row as [Places.CheckJSON] does and calls take with each member, until
+// ReadRow checks a row as [AnyPaths.CheckJSON] does and calls take with each member, until
 // take fails. It fails with validation_failed and at least one entry in Fields; the field ""
 // is the row itself. Values are valid only until take returns.
 //
 // encoding/json alone would accept "Email" for "email" and describe an unknown member in its
 // own words.
-func ReadRow(row []byte, places *Places, take func(name string, value []byte) error) error {
+func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) error) error {
 	if text := bytes.TrimLeft(row, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return Invalid("", "is no object")
 	}

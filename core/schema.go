@@ -19,7 +19,7 @@ type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
 	lengths  *lengths
-	places   *Places
+	places   *AnyPaths
 	members  []string // names of the top-level members, for a refusal that teaches
 }
 
@@ -29,8 +29,8 @@ func (s *Schema) Text() json.RawMessage { return s.text }
 // Members returns the names of the top-level members in order of declaration.
 func (s *Schema) Members() []string { return s.members }
 
-// Places returns the places of the input where any JSON may stand, nil for none.
-func (s *Schema) Places() *Places { return s.places }
+// AnyPaths returns the places of the input where any JSON may stand, nil for none.
+func (s *Schema) AnyPaths() *AnyPaths { return s.places }
 
 // Canonical returns [CanonicalJSON] of a text that Check accepts. A text without a canonical
 // form is its own, byte by byte.
@@ -111,7 +111,7 @@ func newSchema(t reflect.Type, s Surface, o openness) *Schema {
 	}
 	schema := &Schema{text: text, lengths: lengthsOf(generated)}
 	if !o {
-		schema.places = placesOf(t)
+		schema.places = anyPathsOf(t)
 	}
 	if generated.Properties != nil {
 		for p := generated.Properties.Oldest(); p != nil; p = p.Next() {

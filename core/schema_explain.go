@@ -98,7 +98,7 @@ func (s *Schema) membersAt(at []string) []string {
 		return nil
 	}
 	for _, step := range at {
-		next := node.under(step)
+		next := node.childOf(step)
 		if next == nil {
 			return nil
 		}
@@ -133,7 +133,7 @@ func (n schemaNode) object() schemaNode {
 	return n
 }
 
-func (n schemaNode) under(step string) *schemaNode {
+func (n schemaNode) childOf(step string) *schemaNode {
 	if member, there := n.object().Properties[step]; there {
 		return &member
 	}

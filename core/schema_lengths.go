@@ -72,7 +72,7 @@ func (l *lengths) check(value any, at string) *FieldError {
 			return nil
 		}
 		for i, item := range v {
-			if fault := l.items.check(item, below(at, fmt.Sprint(i))); fault != nil {
+			if fault := l.items.check(item, joinPath(at, fmt.Sprint(i))); fault != nil {
 				return fault
 			}
 		}
@@ -81,7 +81,7 @@ func (l *lengths) check(value any, at string) *FieldError {
 			return &FieldError{Field: at, Reason: fmt.Sprintf("must have at most %d members", l.largest)}
 		}
 		for name, of := range l.members {
-			if fault := of.check(v[name], below(at, name)); fault != nil {
+			if fault := of.check(v[name], joinPath(at, name)); fault != nil {
 				return fault
 			}
 		}
@@ -89,7 +89,7 @@ func (l *lengths) check(value any, at string) *FieldError {
 	return nil
 }
 
-func below(at, name string) string {
+func joinPath(at, name string) string {
 	if at == "" {
 		return name
 	}

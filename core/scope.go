@@ -117,8 +117,8 @@ func AllScopes() Scopes {
 	return NewScopes(names...)
 }
 
-// Known reports whether the scope is in the catalogue.
-func (s Scope) Known() bool {
+// IsKnown reports whether the scope is in the catalogue.
+func (s Scope) IsKnown() bool {
 	_, ok := scopesByName[s]
 	return ok
 }

@@ -19,10 +19,10 @@ func Quotable(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// Quoted returns a name that an outsider wrote, made [Quotable] at 80 characters and put in
+// Quote returns a name that an outsider wrote, made [Quotable] at 80 characters and put in
 // quotation marks. Quotation marks inside are replaced, so that the name cannot end the
 // quotation.
-func Quoted(name string) string {
+func Quote(name string) string {
 	const longest = 80
 	return `"` + strings.ReplaceAll(Quotable(name, longest), `"`, "'") + `"`
 }
@@ -32,7 +32,7 @@ func QuotedList(names []string) string {
 	const shown = 10
 	quoted := make([]string, 0, shown)
 	for _, name := range names[:min(shown, len(names))] {
-		quoted = append(quoted, Quoted(name))
+		quoted = append(quoted, Quote(name))
 	}
 	text := strings.Join(quoted, ", ")
 	if more := len(names) - shown; more > 0 {
@@ -52,7 +52,7 @@ func VisibleText(s string) (visible string, removed int) {
 	var b strings.Builder
 	b.Grow(len(s))
 	for _, r := range s {
-		if hidden(r) {
+		if isHidden(r) {
 			removed++
 			continue
 		}
@@ -70,10 +70,10 @@ func isPlain(s string) bool {
 	return true
 }
 
-// hidden reports whether Unicode shows nothing for r: the general categories Cc and Cf with
+// isHidden reports whether Unicode shows nothing for r: the general categories Cc and Cf with
 // controls, zero-width characters, bidi marks and tags, and also fillers, variation
 // selectors and the code points that are reserved for such characters.
-func hidden(r rune) bool {
+func isHidden(r rune) bool {
 	const emojiForm = 0xFE0F // is to be seen, in the emoji before it
 	if r == '\t' || r == '\n' || r == emojiForm {
 		return false

@@ -68,7 +68,7 @@ func collectField(f reflect.StructField, path string, into *[]Text) {
 		return strings.HasPrefix(l, "enum=") || l == "format=uuid"
 	})
 	if !closedValues {
-		collectTexts(f.Type, below(path, name), Voice(f.Tag.Get("voice")), into)
+		collectTexts(f.Type, joinPath(path, name), Voice(f.Tag.Get("voice")), into)
 	}
 }
 

@@ -53,7 +53,7 @@ func TestAQuotedNameCannotLeaveItsQuotes(t *testing.T) {
 		strings.Repeat("x", 80):       `"` + strings.Repeat("x", 80) + `"`,
 		"tag\U000E0041\U000E007F end": `"tag end"`,
 	} {
-		if got := core.Quoted(name); got != want {
+		if got := core.Quote(name); got != want {
 			t.Errorf("%q is quoted as %s, want %s", name, got, want)
 		}
 	}

@@ -27,7 +27,7 @@ func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, er
 	case from != nil:
 		w.From = from.UTC()
 	case !oldest.Before(w.To):
-		return Window{}, retentionExceeded("to", oldest, retentionDays)
+		return Window{}, retentionError("to", oldest, retentionDays)
 	default:
 		w.From = earliest(now, w.To).Add(-defaultWindow)
 		if w.From.Before(oldest) {
@@ -40,7 +40,7 @@ func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, er
 	}
 	// A caller computes "30 days ago" a moment before this call.
 	if w.From.Before(oldest.Add(-time.Minute)) {
-		return Window{}, retentionExceeded("from", oldest, retentionDays)
+		return Window{}, retentionError("from", oldest, retentionDays)
 	}
 	return w, nil
 }
@@ -52,7 +52,7 @@ func earliest(a, b time.Time) time.Time {
 	return b
 }
 
-func retentionExceeded(member string, oldest time.Time, days int) *Error {
+func retentionError(member string, oldest time.Time, days int) *Error {
 	return &Error{
 		Code:    CodePlanRetentionExceeded,
 		Message: "`" + member + "` is older than what the plan keeps.",

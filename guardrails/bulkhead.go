@@ -11,18 +11,22 @@ import (
 )
 
 const (
-	// expensiveSlots is how many expensive reads run at once unless Config sets another
-	// number.
+	// expensiveSlots is the number of expensive reads that run at once, unless Config sets
+	// another.
 	expensiveSlots = 4
-	// expensivePerOrg is how many of them one organization may run.
+	// expensivePerOrg is the number of expensive reads that one organization may run at
+	// once.
 	expensivePerOrg = 2
-	// waitingPerOrg and waitingInAll bound the queues.
+	// waitingPerOrg and waitingInAll are the longest queues, in calls: of one organization
+	// and of all.
 	waitingPerOrg, waitingInAll = 16, 128
-	// expensiveWait is how long a call waits for a slot, longer than one may be held.
+	// expensiveWait is the longest wait for a slot. It exceeds expensiveTime, so that a call
+	// outlives the call before it.
 	expensiveWait = 15 * time.Second
-	// expensiveTime is how long it may hold one. Time in the queue does not count.
+	// expensiveTime is the longest time for which a call may hold a slot. Time in the queue
+	// does not count.
 	expensiveTime = 12 * time.Second
-	// expensiveRetry is when a refused call should be retried.
+	// expensiveRetry is the Retry-After of a call that got no slot.
 	expensiveRetry = 5 * time.Second
 )
 
@@ -43,7 +47,7 @@ func (g *Guard) Expensive(ctx context.Context, orgID string, f func(context.Cont
 		return err
 	}
 	defer g.expensive.leave(orgID)
-	bounded, cancel := context.WithTimeout(core.OnLane(ctx, core.ExpensiveReads), expensiveTime)
+	bounded, cancel := context.WithTimeout(core.WithLane(ctx, core.ExpensiveReads), expensiveTime)
 	defer cancel()
 	err := f(bounded)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
@@ -53,8 +57,8 @@ func (g *Guard) Expensive(ctx context.Context, orgID string, f func(context.Cont
 	return err
 }
 
-// slots are the slots of expensive reads with the queues before them, one for each
-// organization. Organizations take turns, whatever the length of their queues.
+// slots limits the expensive reads that run at once. Each organization has its own queue. A
+// free slot goes to the queues in rotation, whatever their lengths.
 type slots struct {
 	inAll, perOrg int
 
@@ -62,7 +66,7 @@ type slots struct {
 	running int
 	waiting int
 	orgs    map[string]*orgSlots
-	// turns are the organizations with waiting calls, the next one first.
+	// turns are the organizations with waiting calls. The first one gets the next free slot.
 	turns []*orgSlots
 }
 
@@ -81,7 +85,9 @@ func newSlots(inAll int) *slots {
 	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
 }
 
-// enter waits for a slot. After an enter without an error the caller must call leave.
+// enter waits for a slot. It fails with core.CodeOverloaded when the queue is full or the
+// wait is over, and with the error of ctx when it ends. The caller must call leave after an
+// enter without an error.
 func (s *slots) enter(ctx context.Context, orgID string) error {
 	s.mu.Lock()
 	org := s.orgs[orgID]
@@ -127,7 +133,8 @@ func (s *slots) await(ctx context.Context, orgID string, ready chan struct{}) er
 	return err
 }
 
-// withdraw takes a call out of its queue. It reports false when the call already has a slot.
+// withdraw removes a waiting call from its queue. It returns false when the call already has
+// a slot.
 func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -145,7 +152,7 @@ func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
 	return true
 }
 
-// leave hands the slot to the organization whose turn it is.
+// leave releases the slot of a call and gives it to the next organization in rotation.
 func (s *slots) leave(orgID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +180,7 @@ func (s *slots) forget(orgID string) {
 	}
 }
 
-// register exports how many calls run and wait.
+// register exports gauges for the numbers of running and of waiting calls.
 func (s *slots) register(r prometheus.Registerer) {
 	for state, n := range map[string]*int{"running": &s.running, "waiting": &s.waiting} {
 		opts := prometheus.GaugeOpts{

@@ -74,7 +74,7 @@ func (r *reads) want(t *testing.T, began ...string) {
 	}
 }
 
-func refusedAs(err error, code core.Code) bool {
+func isRefusedAs(err error, code core.Code) bool {
 	e, ok := errors.AsType[*core.Error](err)
 	return ok && e.Code == code
 }
@@ -128,7 +128,7 @@ func TestQueuesAreBounded(t *testing.T) {
 		began := time.Now()
 		r.start(t.Context(), "a", "too many")
 		err := r.outcome("too many")
-		if e := core.AsError(err); !refusedAs(err, core.CodeOverloaded) || e.RetryAfter == 0 || time.Since(began) != 0 {
+		if e := core.AsError(err); !isRefusedAs(err, core.CodeOverloaded) || e.RetryAfter == 0 || time.Since(began) != 0 {
 			t.Errorf("behind a full queue: %v", err)
 		}
 		r.start(t.Context(), "b", "another's")
@@ -147,12 +147,12 @@ func TestWaitingIsNotRunning(t *testing.T) {
 		r.start(t.Context(), "b", "second")
 		r.start(t.Context(), "c", "third")
 		time.Sleep(13 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
-		if err := r.outcome("first"); !refusedAs(err, core.CodeValidationFailed) {
+		if err := r.outcome("first"); !isRefusedAs(err, core.CodeValidationFailed) {
 			t.Errorf("after its time: %v", err)
 		}
 		r.want(t, "first", "second")
 		time.Sleep(3 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses
-		if err := r.outcome("third"); !refusedAs(err, core.CodeOverloaded) {
+		if err := r.outcome("third"); !isRefusedAs(err, core.CodeOverloaded) {
 			t.Errorf("without a slot: %v", err)
 		}
 		time.Sleep(5 * time.Second) //nolint:forbidigo // the clock of the bubble; nothing pauses

@@ -6,22 +6,23 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Catalogue is the operations behind their rails: the only thing a surface mounts.
+// Catalogue has all operations, each with its rails. Surfaces mount operations only from a
+// Catalogue.
 type Catalogue struct {
 	guard  *Guard
 	order  []*Operation
 	byName map[string]*Operation
 }
 
-// Operation is one operation behind its rails.
+// Operation is one operation together with its rails.
 type Operation struct {
 	guard *Guard
 	op    core.Operation
 	info  core.OperationInfo
 }
 
-// Catalogue puts operations behind the rails, in the order given. It panics for two
-// operations of one name.
+// Catalogue returns the operations with their rails, in the order given. It panics when two
+// operations have the same name.
 func (g *Guard) Catalogue(ops []core.Operation) *Catalogue {
 	c := &Catalogue{guard: g, byName: make(map[string]*Operation, len(ops))}
 	for _, op := range ops {
@@ -56,11 +57,11 @@ func (o *Operation) Output(s core.Surface) *core.Schema { return o.op.Output(s) 
 // Texts returns the members of the result that hold text on a surface.
 func (o *Operation) Texts(s core.Surface) []core.Text { return o.op.Texts(s) }
 
-// Allowed returns nil when the principal may call the operation, or the refusal of the
+// CheckAllowed returns nil when the principal may call the operation, or the refusal of the
 // scopes or environment rail. Surfaces list only operations that may be called.
-func (o *Operation) Allowed(p core.Principal) error {
+func (o *Operation) CheckAllowed(p core.Principal) error {
 	if err := missingScope(o.info, p); err != nil {
 		return err
 	}
-	return forbiddenToTest(o.info, p)
+	return refuseTestEnvironment(o.info, p)
 }

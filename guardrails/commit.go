@@ -23,8 +23,8 @@ func prepare(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// commit carries out the operation. A read runs outside a transaction. A write, its audit
-// line, its jobs and its replay record are one transaction.
+// commit carries out the operation. A read runs outside a transaction. A write runs in one
+// transaction with its audit line, its jobs and its replay record.
 func commit(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads {
 		out, err := p.op.Do(ctx, p.call, p.in)
@@ -48,7 +48,8 @@ func commit(ctx context.Context, p *passage) error {
 	return nil
 }
 
-// write may run more than once; see core.Transactor.
+// write runs the write inside the transaction. The transactor may run it more than once; see
+// core.Transactor.
 func (p *passage) write(ctx context.Context) error {
 	if err := p.spendConfirmation(ctx); err != nil {
 		return err

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ConfirmationRequired is what a caller must agree to, and how: by repeating the
-// same call with Token.
+// ConfirmationRequired is the consequence that a caller must agree to. The caller agrees by
+// repeating the same call with Token.
 type ConfirmationRequired struct {
 	Message   string
 	Preview   any
@@ -19,14 +19,14 @@ type ConfirmationRequired struct {
 
 const (
 	confirmationLife = 10 * time.Minute
-	// spentLife is how long a used confirmation is remembered: until no key verifies it. Its
-	// own expiry is too early, because a call that showed it in time may commit later, and
-	// the clock of the process that purges may be ahead.
+	// spentLife is how long a used confirmation is stored: until no key verifies it any
+	// more. The expiry of the confirmation would be too early. A call that sent it in time
+	// may commit later, and the clock of the process that purges may be ahead.
 	spentLife = 48 * time.Hour
 )
 
-// confirm stops an operation that cannot be undone unless the call has a token that this
-// service signed for exactly this call and this consequence.
+// confirm stops an irreversible operation unless the call has a valid token. This service
+// must have signed the token for exactly this call and this consequence.
 func confirm(ctx context.Context, p *passage) error {
 	if !p.info.Confirms {
 		return p.next(ctx)
@@ -80,10 +80,10 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 	return nil
 }
 
-// confirmAgain computes the preview again, inside the transaction of the write, and refuses
+// confirmAgain computes the preview again inside the transaction of the write, and refuses
 // when it differs from the confirmed one. The transaction reads one state of the database
-// (core.Snapshot), so Do finds exactly what was confirmed: contacts who join the audience
-// after this check are not in it.
+// (core.Snapshot). So a contact who joins the audience after this check is not part of the
+// write.
 func (p *passage) confirmAgain(ctx context.Context) error {
 	if p.spend == nil {
 		return nil
@@ -103,7 +103,7 @@ func (p *passage) confirmAgain(ctx context.Context) error {
 	return nil
 }
 
-// previewDigest returns the signed digest of the consequence.
+// previewDigest returns the digest of the consequence that the token signs.
 func previewDigest(asked *core.Confirmation) (string, error) {
 	preview, err := json.Marshal(asked.Preview)
 	if err != nil {
@@ -113,8 +113,8 @@ func previewDigest(asked *core.Confirmation) (string, error) {
 }
 
 // refuseConfirmation returns the same refusal for every cause, so that trying tokens reveals
-// nothing. It shows the current preview, which may have changed; every caller who may make
-// the call can ask for that preview.
+// nothing. It contains the current preview, which may have changed. Every caller who may
+// make the call may request that preview.
 func (p *passage) refuseConfirmation() error {
 	preview, err := json.Marshal(p.asked.Preview)
 	if err != nil {

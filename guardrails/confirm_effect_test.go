@@ -31,7 +31,7 @@ func (r *rig) askToReach(t *testing.T) string {
 	return asked.Confirm.Token
 }
 
-func (r *rig) reached(t *testing.T) int {
+func (r *rig) countReached(t *testing.T) int {
 	t.Helper()
 	found, err := r.effects(r.callers[0].Org.ID)
 	if err != nil {
@@ -51,7 +51,7 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 					r := newRig(t, db, nil)
 					token := r.askToReach(t)
 					first, _ := r.reach(token, key, &mishap{fate: f})
-					happened := r.reached(t)
+					happened := r.countReached(t)
 					if (happened == 1) != f.commits() {
 						t.Fatalf("%d effects of the first attempt", happened)
 					}
@@ -59,7 +59,7 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 					if happened == 1 && (err == nil || err.Code != core.CodeConfirmationInvalid) || happened == 0 && (err != nil || idOf(again) == "") {
 						t.Errorf("the second attempt: %+v, %v", again, err)
 					}
-					if n := r.reached(t); n != 1 {
+					if n := r.countReached(t); n != 1 {
 						t.Errorf("%d effects", n)
 					}
 					if happened == 0 {
@@ -100,7 +100,7 @@ func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 		}
 		close(slow.goOn)
 		wantCode(t, <-answer, core.CodeConfirmationInvalid)
-		if n := r.reached(t); n != 1 {
+		if n := r.countReached(t); n != 1 {
 			t.Errorf("%d effects", n)
 		}
 	})
@@ -146,7 +146,7 @@ func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if done.Load() != 1 || one.reached(t) != 1 || two.reached(t) != 1 {
-		t.Errorf("%d calls went through, %d effects", done.Load(), one.reached(t))
+	if done.Load() != 1 || one.countReached(t) != 1 || two.countReached(t) != 1 {
+		t.Errorf("%d calls went through, %d effects", done.Load(), one.countReached(t))
 	}
 }

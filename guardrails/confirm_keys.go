@@ -18,10 +18,10 @@ type confirmationKey struct {
 
 var errNoConfirmationSecret = errors.New("guardrails: there is no secret to sign confirmations with")
 
-// confirmationKeys returns the key of the day, which signs, and that of the day before,
-// which still verifies: a confirmation lives minutes, so one signed before midnight is valid
-// afterwards. The keys are derived for each call, so processes need not store, reload or
-// exchange them.
+// confirmationKeys returns two keys: the key of the day, which signs, and the key of the day
+// before, which still verifies. A confirmation that was signed before midnight is valid for
+// some minutes after it. The keys are derived for each call, so processes need not store,
+// reload or exchange them.
 func (g *Guard) confirmationKeys(now time.Time) ([2]confirmationKey, error) {
 	var keys [2]confirmationKey
 	if len(g.ConfirmationSecret) != ConfirmationSecretBytes {

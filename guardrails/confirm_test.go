@@ -23,14 +23,14 @@ func TestConfirmationTakesTwoCalls(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	asked := mustCall(t, b, "op_confirm", nil)
-	if asked.Confirm == nil || asked.Value != nil || b.audited(t) != 0 {
+	if asked.Confirm == nil || asked.Value != nil || b.countAudited(t) != 0 {
 		t.Fatalf("the first call must only ask: %+v", asked)
 	}
 	if asked.Confirm.Message != "This reaches people." || !asked.Confirm.ExpiresAt.Equal(b.clock.Now().Add(10*time.Minute)) {
 		t.Errorf("asked = %+v", asked.Confirm)
 	}
 	done := mustCall(t, b, "op_confirm", confirming(asked.Confirm.Token))
-	if done.Confirm != nil || idOf(done) == "" || b.audited(t) != 1 {
+	if done.Confirm != nil || idOf(done) == "" || b.countAudited(t) != 1 {
 		t.Errorf("the second call must do it: %+v", done)
 	}
 }
@@ -64,7 +64,7 @@ func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 			})
 			wantCode(t, err, core.CodeConfirmationInvalid)
 			texts.Store(err.Message+err.NextStep(), name)
-			if b.audited(t) != 0 {
+			if b.countAudited(t) != 0 {
 				t.Error("something happened")
 			}
 		})
@@ -113,8 +113,8 @@ func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 				t.Errorf("the refusal shows %s, want 8 people", preview)
 			}
 		}
-		if b.audited(t) != 1 {
-			t.Errorf("%d lines, want the one that was added", b.audited(t))
+		if b.countAudited(t) != 1 {
+			t.Errorf("%d lines, want the one that was added", b.countAudited(t))
 		}
 		b.between = nil
 		again := mustCall(t, b, "op_confirm", nil)
@@ -168,8 +168,8 @@ func TestOneConfirmationHasOneEffect(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if done.Load() != 1 || b.audited(t) != 1 {
-			t.Errorf("%d calls went through, %d audit lines, want one of each", done.Load(), b.audited(t))
+		if done.Load() != 1 || b.countAudited(t) != 1 {
+			t.Errorf("%d calls went through, %d audit lines, want one of each", done.Load(), b.countAudited(t))
 		}
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// confirmation is the signed content of a token. Digests keep it small and keep the
-// arguments out of it.
+// confirmation is the signed content of a token. It has digests instead of arguments, so the
+// token is small and reveals no argument.
 type confirmation struct {
 	ID        string `json:"id"`
 	Key       string `json:"kid"`
@@ -39,8 +39,8 @@ func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	return body + "." + keys[0].signature(body), nil
 }
 
-// verify checks the signature first, then that the content fits this call; id and expiry may
-// differ.
+// verify checks the signature first, then that the content equals expected apart from id and
+// expiry. It returns the signed content.
 func (g *Guard) verify(token string, expected confirmation, now time.Time) (confirmation, bool, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 )
 
 func environment(ctx context.Context, p *passage) error {
-	if err := forbiddenToTest(p.info, p.call.Principal); err != nil {
+	if err := refuseTestEnvironment(p.info, p.call.Principal); err != nil {
 		return err
 	}
 	return p.next(ctx)
 }
 
-// forbiddenToTest refuses operations that destroy to test credentials, which
-// work on the same data as live ones.
-func forbiddenToTest(info core.OperationInfo, p core.Principal) error {
+// refuseTestEnvironment returns the refusal of a destroying operation for a test credential, else
+// nil. Test credentials work on the same data as live ones.
+func refuseTestEnvironment(info core.OperationInfo, p core.Principal) error {
 	if info.Effect != core.Destroys || p.Credential.Environment != core.Test {
 		return nil
 	}

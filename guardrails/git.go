@@ -14,19 +14,19 @@ type RepositoryHost interface {
 	OpenPullRequest(ctx context.Context, orgID, branch string, change core.RepositoryChange) (core.PullRequest, error)
 }
 
-// git protects definitions that a repository owns: as the operation declares, the write is
-// refused or becomes a pull request, see propose.
+// git protects definitions that a connected repository owns. Depending on the operation's
+// declaration, it refuses the write or opens a pull request; see propose.
 func git(ctx context.Context, p *passage) error {
 	if !p.call.Principal.Org.GitConnected {
 		return p.next(ctx)
 	}
 	switch p.info.GitOwned {
 	case core.GitRefused:
-		return p.gitOwned("This organization's definitions are owned by its connected repository.",
+		return p.gitOwnedError("This organization's definitions are owned by its connected repository.",
 			"Change the definition in the repository and let it sync.")
 	case core.GitPullRequest:
 		if p.guard.Repositories == nil {
-			return p.gitOwned("This organization's definitions change by pull request, and its repository cannot be reached from here.",
+			return p.gitOwnedError("This organization's definitions change by pull request, and its repository cannot be reached from here.",
 				"Open the pull request in the repository.")
 		}
 		p.byPullRequest = true
@@ -34,8 +34,8 @@ func git(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// gitOwned returns the refusal: git_owned for agents, conflict for routes.
-func (p *passage) gitOwned(message, next string) error {
+// gitOwnedError returns the refusal: git_owned for agents, conflict for routes.
+func (p *passage) gitOwnedError(message, next string) error {
 	code := core.CodeConflict
 	if p.call.Surface == core.Agent {
 		code = core.CodeGitOwned
@@ -43,8 +43,9 @@ func (p *passage) gitOwned(message, next string) error {
 	return &core.Error{Code: code, Message: message, Next: next}
 }
 
-// propose opens the pull request for the write. It runs in place of Prepare: behind the
-// replay rail, so that a repeated call opens no second request, and before the transaction.
+// propose opens the pull request for the write. It runs in place of Prepare, before the
+// transaction. It runs after the replay rail, so that a repeated call opens no second
+// request.
 func (p *passage) propose(ctx context.Context) error {
 	branch, err := p.branch()
 	if err != nil {
@@ -56,9 +57,9 @@ func (p *passage) propose(ctx context.Context) error {
 	return err
 }
 
-// branch returns the same name for every attempt at a call, so that a repeated call finds
-// the request of an attempt that did not commit. A call with another explicit key is another
-// change.
+// branch returns the branch name for a call. Every attempt at the same call gets the same
+// name, so a repeated call finds the pull request of an attempt that did not commit. A call
+// with another idempotency key gets another name.
 func (p *passage) branch() (string, error) {
 	arguments, err := p.canonicalArguments()
 	if err != nil {

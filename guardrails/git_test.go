@@ -61,9 +61,9 @@ func (d *definitions) operation() core.Operation {
 	})
 }
 
-// connected returns an operation on definitions behind the real rails, with this host of
+// newConnected returns an operation on definitions behind the real rails, with this host of
 // repositories or with none.
-func connected(t *testing.T, host guardrails.RepositoryHost) *definitions {
+func newConnected(t *testing.T, host guardrails.RepositoryHost) *definitions {
 	t.Helper()
 	d := &definitions{bundle: setup(t)}
 	cfg := guardrails.Config{
@@ -81,8 +81,8 @@ func newRepositories() *repositories {
 func TestAWriteBecomesAPullRequest(t *testing.T) {
 	t.Parallel()
 	host := newRepositories()
-	b := connected(t, host)
-	result := mustCall(t, b.bundle, "op_propose", gitConnected)
+	b := newConnected(t, host)
+	result := mustCall(t, b.bundle, "op_propose", connectGit)
 	out := result.Value.(proposedOut)
 	if out.Status != "pull_request_open" || out.URL != "https://git.test/pull/"+host.asked[0] {
 		t.Errorf("result %+v", out)
@@ -91,10 +91,10 @@ func TestAWriteBecomesAPullRequest(t *testing.T) {
 	if change.Title == "" || string(change.Files["contacts/ann@example.com"]) != "proposed" || host.orgs[0] != b.principal.Org.ID {
 		t.Errorf("change %+v of %v", change, host.orgs)
 	}
-	if b.saved.Load() != 0 || b.audited(t) != 1 {
-		t.Errorf("%d writes beside the request, %d audit lines", b.saved.Load(), b.audited(t))
+	if b.saved.Load() != 0 || b.countAudited(t) != 1 {
+		t.Errorf("%d writes beside the request, %d audit lines", b.saved.Load(), b.countAudited(t))
 	}
-	if again := mustCall(t, b.bundle, "op_propose", gitConnected); !again.Replayed || again.Value != result.Value || len(host.asked) != 1 {
+	if again := mustCall(t, b.bundle, "op_propose", connectGit); !again.Replayed || again.Value != result.Value || len(host.asked) != 1 {
 		t.Errorf("the same call again: %+v, %d requests", again, len(host.asked))
 	}
 }
@@ -102,7 +102,7 @@ func TestAWriteBecomesAPullRequest(t *testing.T) {
 func TestWithoutARepositoryTheWriteIsAWrite(t *testing.T) {
 	t.Parallel()
 	host := newRepositories()
-	b := connected(t, host)
+	b := newConnected(t, host)
 	if out := mustCall(t, b.bundle, "op_propose", nil).Value.(proposedOut); out.Status != "saved" || b.saved.Load() != 1 || len(host.asked) != 0 {
 		t.Errorf("%+v, %d writes, %d requests", out, b.saved.Load(), len(host.asked))
 	}
@@ -113,14 +113,14 @@ func TestWithoutARepositoryTheWriteIsAWrite(t *testing.T) {
 func TestBranchesBelongToCalls(t *testing.T) {
 	t.Parallel()
 	host := newRepositories()
-	b := connected(t, host)
+	b := newConnected(t, host)
 	for _, key := range []string{"k", "k", "other"} {
 		b.failNext = errors.New("cut short")
-		_, err := b.call(t, "op_propose", func(r *guardrails.Request) { gitConnected(r); r.IdempotencyKey = key })
+		_, err := b.call(t, "op_propose", func(r *guardrails.Request) { connectGit(r); r.IdempotencyKey = key })
 		wantCode(t, err, core.CodeInternalError)
 	}
-	if len(host.asked) != 3 || host.asked[0] != host.asked[1] || host.asked[0] == host.asked[2] || b.audited(t) != 0 {
-		t.Errorf("branches %v, %d audit lines", host.asked, b.audited(t))
+	if len(host.asked) != 3 || host.asked[0] != host.asked[1] || host.asked[0] == host.asked[2] || b.countAudited(t) != 0 {
+		t.Errorf("branches %v, %d audit lines", host.asked, b.countAudited(t))
 	}
 	if !strings.HasPrefix(host.asked[0], "mailhelm/op_propose-") {
 		t.Errorf("branch %q", host.asked[0])
@@ -129,20 +129,20 @@ func TestBranchesBelongToCalls(t *testing.T) {
 
 func TestProposalsThatCannotBeMadeAreRefused(t *testing.T) {
 	t.Parallel()
-	b := connected(t, nil)
+	b := newConnected(t, nil)
 	for surface, code := range map[core.Surface]core.Code{core.Agent: core.CodeGitOwned, core.REST: core.CodeConflict} {
-		_, err := b.call(t, "op_propose", func(r *guardrails.Request) { gitConnected(r); r.Surface = surface })
+		_, err := b.call(t, "op_propose", func(r *guardrails.Request) { connectGit(r); r.Surface = surface })
 		wantCode(t, err, code)
 	}
 	host := newRepositories()
-	b = connected(t, host)
+	b = newConnected(t, host)
 	host.refuse = &core.Error{Code: core.CodeUpstreamUnavailable, Message: "The repository does not answer."}
-	_, err := b.call(t, "op_propose", gitConnected)
+	_, err := b.call(t, "op_propose", connectGit)
 	wantCode(t, err, core.CodeUpstreamUnavailable)
 	host.refuse = nil
-	if r := mustCall(t, b.bundle, "op_propose", gitConnected); r.Replayed || b.saved.Load() != 0 {
+	if r := mustCall(t, b.bundle, "op_propose", connectGit); r.Replayed || b.saved.Load() != 0 {
 		t.Errorf("after a refusal: %+v", r)
 	}
-	_, err = b.call(t, "op_propose", func(r *guardrails.Request) { gitConnected(r); r.Arguments = json.RawMessage(`{}`) })
+	_, err = b.call(t, "op_propose", func(r *guardrails.Request) { connectGit(r); r.Arguments = json.RawMessage(`{}`) })
 	wantCode(t, err, core.CodeValidationFailed)
 }

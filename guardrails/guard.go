@@ -20,19 +20,19 @@ type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error)
 }
 
-// AuditLog takes one line for each write, in the write's own transaction.
+// AuditLog stores one line for each write, in the write's own transaction.
 type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
 
-// Config is what the rails need. All members are required, unless they say what
-// nil or 0 means.
+// Config configures the rails. All members are required, unless their comments say what nil
+// or 0 means.
 type Config struct {
 	Authenticator Authenticator
 	Transactor    core.Transactor
 	Replays       replay.Store
-	// Process holds the reservations of this process and knows which others live; nil
-	// means that reservations end with their lease alone.
+	// Process keeps the reservations of this process and reports which other processes are
+	// alive. With nil, reservations end only when their lease expires.
 	Process *replay.Process
 	Audit   AuditLog
 	// ConfirmationSecret is 32 bytes that all processes over one database share.
@@ -41,21 +41,23 @@ type Config struct {
 	Clock              core.Clock
 	Log                *slog.Logger
 	Metrics            prometheus.Registerer
-	// Repositories may be nil: writes that would become pull requests are then refused.
+	// Repositories opens pull requests. With nil, writes that would become pull requests are
+	// refused.
 	Repositories RepositoryHost
-	// Tracer makes a span of each call; nil makes none.
+	// Tracer makes a span for each call; nil makes none.
 	Tracer trace.Tracer
 	// SharedBuckets shares the rate limit between processes; nil means that each process
 	// counts by itself.
 	SharedBuckets Buckets
-	// SharedTimeout bounds how long a call waits for them; 0 means 50 ms.
+	// SharedTimeout is the longest time for which a call waits for SharedBuckets; 0 means 50
+	// ms.
 	SharedTimeout time.Duration
-	// ExpensiveSlots is how many expensive reads run at once, no more than the database
-	// has connections for; 0 means 4.
+	// ExpensiveSlots is the number of expensive reads that run at once; 0 means 4. It must
+	// not exceed the database connections for such reads.
 	ExpensiveSlots int
 }
 
-// Guard holds what the rails share.
+// Guard has the state that all calls share: the configuration, the metrics and the slots.
 type Guard struct {
 	Config
 	buckets   Buckets
@@ -63,7 +65,8 @@ type Guard struct {
 	expensive *slots
 }
 
-// New makes the rails. It registers their metrics, so call it once for a registry.
+// New returns a guard and registers its metrics. Call it once for each registry: a second
+// call panics.
 func New(cfg Config) *Guard {
 	buckets := OwnBuckets(cfg.Clock)
 	if cfg.SharedBuckets != nil {
@@ -74,7 +77,7 @@ func New(cfg Config) *Guard {
 	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive}
 }
 
-// Request is one call as a surface hands it over.
+// Request is the input of a call from a surface.
 type Request struct {
 	Principal core.Principal
 	Surface   core.Surface
@@ -85,27 +88,27 @@ type Request struct {
 	IdempotencyKey string
 	// Confirmation is the signed confirmation from an earlier answer.
 	Confirmation string
-	// ConfirmationForm names how this caller confirms. It is signed: a token for one way is
-	// invalid in another.
+	// ConfirmationForm names the way in which this caller confirms. The token is bound to
+	// it: a token for one way is invalid in another.
 	ConfirmationForm string
-	// Continuation is what an agent sent to continue an earlier answer: request state and
-	// input responses. It is part of a derived key.
+	// Continuation is the state that an agent sends to continue an earlier answer: request
+	// state and input responses. It is part of a derived key.
 	Continuation json.RawMessage
 }
 
 // Result is the outcome of a call.
 type Result struct {
-	// Value is the operation's result in the surface's form.
+	// Value is the operation's result in the surface's form. It is nil when Confirm is set.
 	Value any
 	// Created is true when the call created a record.
 	Created bool
-	// Replayed is true when the result is that of an earlier, equal call.
+	// Replayed is true when Value is the stored result of an earlier, equal call.
 	Replayed bool
 	// Confirm is set instead of Value when the caller must agree first.
 	Confirm *ConfirmationRequired
 }
 
-// passage is one call on its way through the rails.
+// passage is the state of one call while it passes through the rails.
 type passage struct {
 	guard *Guard
 	op    core.Operation
@@ -121,17 +124,20 @@ type passage struct {
 	asked       *core.Confirmation // what the call would do, once that was computed
 	confirmed   any                // the input from which that was computed
 	replayed    bool
-	// byPullRequest is set for a write that a repository owns: it is proposed there.
+	// byPullRequest is true for a write that a repository owns. The call then opens a pull
+	// request instead.
 	byPullRequest bool
 }
 
-// rail does its part and calls p.next, or returns without it to end the call.
+// rail is one check or step of a call. run either calls p.next, or returns without it and so
+// ends the call.
 type rail struct {
 	name string
 	run  func(ctx context.Context, p *passage) error
 }
 
-// order is filled by init because the rails refer to it through next.
+// order has the rails in the order in which they run. init fills it, because rails refer to
+// it through next.
 var order []rail
 
 func init() {
@@ -148,13 +154,13 @@ func init() {
 	}
 }
 
-// next runs the rail behind the current one.
+// next runs the rail after the current one.
 func (p *passage) next(ctx context.Context) error {
 	p.at++
 	return order[p.at].run(ctx, p)
 }
 
-// Call takes one call through the rails. Every error it returns is a *core.Error.
+// Call runs one call through the rails and returns its result. Every error is a *core.Error.
 func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 	g := o.guard
 	p := &passage{
@@ -174,9 +180,9 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 	return result, nil
 }
 
-// run takes the call through all rails. It turns a panic in an operation into an internal
-// error, with the stack for the log, so that the call releases what it holds and is counted.
-// The result is named because recover needs it.
+// run runs the call through all rails. It turns a panic of an operation into an internal
+// error and logs the stack, so that the call still releases its reservation and is counted.
+// The result is named because recover sets it.
 func (p *passage) run(ctx context.Context) (err error) {
 	defer p.call.Finish()
 	defer func() {

@@ -13,28 +13,29 @@ import (
 type Rate struct {
 	Limit     int // calls in any 60 seconds
 	Remaining int
-	// Reset is how long until the bucket is back at full if nothing more is taken.
+	// Reset is the time until the bucket is full again if no more tokens are taken.
 	Reset time.Duration
-	// RetryAfter is when the refused call would be admitted; 0 when the call was admitted.
+	// RetryAfter is the time until the refused call would be admitted; 0 when the call was
+	// admitted.
 	RetryAfter time.Duration
 }
 
-// NewRate rounds the counts of a store of buckets.
+// NewRate returns a rate with both times rounded up to whole seconds.
 func NewRate(limit, remaining int, reset, retry time.Duration) Rate {
-	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: upToSeconds(reset), RetryAfter: upToSeconds(retry)}
+	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: ceilSeconds(reset), RetryAfter: ceilSeconds(retry)}
 }
 
-func upToSeconds(d time.Duration) time.Duration {
+func ceilSeconds(d time.Duration) time.Duration {
 	return (max(0, d) + time.Second - 1).Truncate(time.Second)
 }
 
-// Buckets keeps a bucket for each caller that has a limit. A bucket admits at most
-// limit tokens in any 60 seconds: what was taken comes back 60 seconds later.
+// Buckets keeps a token bucket for each caller that has a limit. A bucket admits at most
+// limit tokens in any 60 seconds: each token returns 60 seconds after it was taken.
 type Buckets interface {
-	// Take takes cost tokens, or none when fewer are left, and reports the state
-	// after that and whether they were taken. limit and cost are at least 1. A
-	// bucket whose limit was changed starts afresh. An error says that the store
-	// did not answer; it is no refusal.
+	// Take takes cost tokens, or none when fewer are left. It returns the state afterwards
+	// and whether the tokens were taken. limit and cost are at least 1. A bucket whose limit
+	// changed starts full. An error means that the store did not answer; it is not a
+	// refusal.
 	Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error)
 }
 
@@ -44,7 +45,7 @@ type BucketKey struct {
 	Resource    access.Resource
 	OrgID       string
 	Environment core.Environment
-	// CredentialID is "" where credentials share a bucket.
+	// CredentialID is "" where all credentials of the organization share a bucket.
 	CredentialID string
 }
 
@@ -56,8 +57,8 @@ func bucketKey(p core.Principal, resource access.Resource) BucketKey {
 	return key
 }
 
-// limit takes one token. It returns nil, nil for a principal without a limit, and
-// the bucket's state with rate_limited when there is no token left.
+// limit takes one token for a call. It returns nil, nil for a principal without a limit.
+// With rate_limited, when no token is left, it returns the state of the bucket too.
 func (g *Guard) limit(ctx context.Context, p core.Principal, resource access.Resource) (*Rate, error) {
 	limit := p.RateLimit()
 	if limit == nil {

@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics are the counts of calls. Every label has few values that this program chooses:
-// never a text of a caller.
+// metrics has the counters and histograms of calls. Every label has few values, all chosen
+// by this program and never by a caller.
 type metrics struct {
 	calls         *prometheus.CounterVec
 	seconds       *prometheus.HistogramVec
@@ -53,11 +53,12 @@ func histogram(name, help string, buckets []float64) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"operation", "surface"})
 }
 
-// Truncated is a result, or a part of one, that reports whether it left items out.
+// Truncated is implemented by a result, or a part of one, that can leave items out.
+// WasTruncated reports whether it did.
 type Truncated interface{ WasTruncated() bool }
 
-// CountAnswer counts an answer that carries the operation's result: its size as
-// sent, and whether it left items out.
+// CountAnswer counts an answer that has the operation's result. bytes is its size as sent;
+// truncated tells whether it left items out.
 func (o *Operation) CountAnswer(s core.Surface, bytes int, truncated bool) {
 	m := o.guard.metrics
 	m.bytes.WithLabelValues(o.info.Name, string(s)).Observe(float64(bytes))
@@ -66,17 +67,17 @@ func (o *Operation) CountAnswer(s core.Surface, bytes int, truncated bool) {
 	}
 }
 
-// CountDecline counts a person who read the preview and declined.
+// CountDecline counts a call for which a person saw the preview and declined.
 func (o *Operation) CountDecline() {
 	o.guard.metrics.confirmations.WithLabelValues(o.info.Name, "declined").Inc()
 }
 
-// noOperation is the label of requests that named no operation, or an unknown one.
+// noOperation is the label of requests that name no operation or an unknown one.
 const noOperation = ""
 
-// CountRefusal counts a request that a surface refused before it reached the rails; the
-// rails count their own refusals. The cause is an error code or another word of a short
-// list; operation is "" unless it is one of the catalogue.
+// CountRefusal counts a request that a surface refused before the rails; the rails count
+// their own refusals. cause is an error code or another word of a short list. operation is
+// the name of an operation of the catalogue, or "".
 func (c *Catalogue) CountRefusal(s core.Surface, operation, cause string) {
 	if _, known := c.byName[operation]; !known {
 		operation = noOperation

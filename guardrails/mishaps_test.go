@@ -33,8 +33,8 @@ const (
 
 var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
 
-// answered reports whether the caller still waits for the answer.
-func (f fate) answered() bool { return f == lives || f == fails }
+// isAnswered reports whether the caller still waits for the answer.
+func (f fate) isAnswered() bool { return f == lives || f == fails }
 
 // commits reports whether the effect is committed despite the mishap.
 func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
@@ -165,7 +165,7 @@ var errOperation = errors.New("the operation failed")
 
 func (r *rig) do(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
 	m, id := mishapOf(ctx), core.NewID()
-	c.About(id)
+	c.SetSubject(id)
 	m.effect = id
 	err := r.db.Users().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
 	if err == nil && m.fate == fails {

@@ -9,8 +9,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// observe writes one log line and one count for a call, with ids and names of Mailhelm only:
-// no argument, no result, no address. It returns the outcome of the call.
+// observe writes one log line and updates the metrics for a finished call, and returns the
+// outcome of the call. The line has only ids and names of Mailhelm: no argument, no result,
+// no address.
 func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	took := g.Clock().Sub(p.call.Now)
 	outcome, level := outcomeOf(ctx, p, err)
@@ -37,12 +38,13 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	return outcome
 }
 
-// callerGone is the outcome of a call whose caller hung up before the answer. Its failures
-// are consequences of that.
+// callerGone is the outcome of a call whose caller closed the connection before the answer.
+// Errors of such a call are consequences of that.
 const callerGone = "caller_gone"
 
-// outcomeOf returns the outcome and its level in the log: error for faults of Mailhelm,
-// warning for those of the sending account, info for refusals and callers who leave.
+// outcomeOf returns the outcome of a call and its log level: error for faults of Mailhelm,
+// warning for faults of the sending account, info for refusals and for callers who
+// disconnected.
 func outcomeOf(ctx context.Context, p *passage, err error) (string, slog.Level) {
 	if err == nil {
 		switch {

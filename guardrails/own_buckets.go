@@ -28,7 +28,8 @@ func (o *ownBuckets) Take(_ context.Context, key BucketKey, limit, cost int) (Ra
 	return state, admitted, nil
 }
 
-// bucket returns the bucket of a key, and makes it when it is missing.
+// bucket returns the bucket of a key, and creates it if it does not exist or its limit
+// changed. A new bucket is full.
 func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -43,7 +44,8 @@ func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	return w
 }
 
-// sweep deletes buckets without calls in the last minute: a new one would be equal.
+// sweep deletes the buckets without calls in the last minute. A new bucket would be equal.
+// The caller holds the lock.
 func (o *ownBuckets) sweep() {
 	now := o.clock().UnixMicro()
 	for key, w := range o.buckets {

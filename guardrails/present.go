@@ -2,8 +2,8 @@ package guardrails
 
 import "github.com/mailhelm/mailhelm/core"
 
-// present returns the result in the form of the surface. A replayed result passes through
-// here too: this call decides what the caller may see, not the stored one.
+// present returns the result in the form of the surface. It converts a replayed result too:
+// the scopes of this call decide which members the caller sees.
 func present(p *passage) Result {
 	if p.confirm != nil {
 		return Result{Confirm: p.confirm}

@@ -58,8 +58,8 @@ func (b *bundle) node(t *testing.T, alone bool) *node {
 	return n
 }
 
-// silence passes without a sign of life of others than these.
-func silence(t *testing.T, b *bundle, alive ...*node) {
+// stopBeats passes without a sign of life of others than these.
+func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	t.Helper()
 	for range 4 {
 		b.clock.advance(replay.Beat)
@@ -92,7 +92,7 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 		b := setupOn(t, db)
 		slow, heir, other := b.node(t, false), b.node(t, false), b.node(t, false)
 		finish := slow.hold(t, "k")
-		silence(t, b, heir, other)
+		stopBeats(t, b, heir, other)
 		close(heir.release)
 		close(other.release)
 		var wait sync.WaitGroup
@@ -117,7 +117,7 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 			t.Errorf("%d callers had an effect, want 1", made.Load())
 		}
 		wantCode(t, finish(), core.CodeConflict)
-		if n := b.audited(t); n != 1 {
+		if n := b.countAudited(t); n != 1 {
 			t.Errorf("%d effects, want 1", n)
 		}
 	})
@@ -153,7 +153,7 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 		working, other := b.node(t, false), b.node(t, false)
 		finish := working.hold(t, "k")
 		for range 5 {
-			silence(t, b, working, other)
+			stopBeats(t, b, working, other)
 		}
 		stop := beat(t, b, working, other)
 		_, err := other.call(t, "op_block", withKey("k"))
@@ -187,7 +187,7 @@ func TestKeysAreGivenBack(t *testing.T) {
 		}{
 			"a failure":         {operation: "op_write", edit: func(n *node) { n.failNext = errors.New("no") }},
 			"a panic":           {operation: "op_crash", edit: func(n *node) { n.failNext = errors.New("panic") }},
-			"a caller who left": {operation: "op_write", context: canceled},
+			"a caller who left": {operation: "op_write", context: cancelContext},
 		} {
 			t.Run(name, func(t *testing.T) {
 				b := setupOn(t, db)
@@ -211,7 +211,7 @@ func TestKeysAreGivenBack(t *testing.T) {
 					}
 					n.store.down.Store(false)
 				}
-				if got := b.audited(t); got != 2 {
+				if got := b.countAudited(t); got != 2 {
 					t.Errorf("%d effects, want 2", got)
 				}
 			})
@@ -236,14 +236,14 @@ func TestKeysAreGivenBack(t *testing.T) {
 			close(next.release)
 			mustCall(t, next.bundle, "op_block", withKey("k"))
 			wantCode(t, finish(), core.CodeConflict)
-			if got := b.audited(t); got != 1 {
+			if got := b.countAudited(t); got != 1 {
 				t.Errorf("%d effects, want 1", got)
 			}
 		})
 	})
 }
 
-func canceled(ctx context.Context) context.Context {
+func cancelContext(ctx context.Context) context.Context {
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
 	return ctx

@@ -24,15 +24,15 @@ func TestRefusals(t *testing.T) {
 	}{
 		"no scope":             {"op_read", func(r *guardrails.Request) { r.Principal.Scopes = nil }, core.CodeInvalidScope, "api.contacts.manage"},
 		"scope before values":  {"op_write", func(r *guardrails.Request) { r.Principal.Scopes = nil; r.Arguments = json.RawMessage(`{`) }, core.CodeInvalidScope, ""},
-		"test may not destroy": {"op_destroy", asTest, core.CodeTestEnvironmentForbidden, "op_destroy"},
-		"test may not confirm": {"op_confirm", asTest, core.CodeTestEnvironmentForbidden, ""},
+		"test may not destroy": {"op_destroy", useTestKey, core.CodeTestEnvironmentForbidden, "op_destroy"},
+		"test may not confirm": {"op_confirm", useTestKey, core.CodeTestEnvironmentForbidden, ""},
 		"unknown argument":     {"op_read", args(`{"email":"a@example.com","x":1}`), core.CodeValidationFailed, "known are email, note"},
 		"missing argument":     {"op_read", args(``), core.CodeValidationFailed, "is required"},
 		"broken JSON":          {"op_read", args(`{"email":`), core.CodeValidationFailed, "not valid JSON"},
 		"deep JSON":            {"op_read", args(strings.Repeat(`{"a":`, 10000)), core.CodeValidationFailed, "nested deeper"},
-		"git, to an agent":     {"op_git", gitConnected, core.CodeGitOwned, "repository"},
+		"git, to an agent":     {"op_git", connectGit, core.CodeGitOwned, "repository"},
 		"git, over REST": {"op_git", func(r *guardrails.Request) {
-			gitConnected(r)
+			connectGit(r)
 			r.Surface = core.REST
 		}, core.CodeConflict, "repository"},
 		"long key": {"op_write", func(r *guardrails.Request) { r.IdempotencyKey = strings.Repeat("k", 256) }, core.CodeValidationFailed, "255"},
@@ -52,19 +52,19 @@ func TestRefusals(t *testing.T) {
 			if err.NextStep() == "" {
 				t.Error("the refusal has no next step")
 			}
-			if n := b.audited(t); n != 0 {
+			if n := b.countAudited(t); n != 0 {
 				t.Errorf("%d audit lines for a refused call", n)
 			}
 		})
 	}
 }
 
-func asTest(r *guardrails.Request)       { r.Principal.Credential.Environment = core.Test }
-func gitConnected(r *guardrails.Request) { r.Principal.Org.GitConnected = true }
+func useTestKey(r *guardrails.Request) { r.Principal.Credential.Environment = core.Test }
+func connectGit(r *guardrails.Request) { r.Principal.Org.GitConnected = true }
 
 func TestTestCredentialsMayWrite(t *testing.T) {
 	t.Parallel()
-	if _, err := setup(t).call(t, "op_write", asTest); err != nil {
+	if _, err := setup(t).call(t, "op_write", useTestKey); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -75,7 +75,7 @@ func TestWritesAreAuditedAndReadsAreNot(t *testing.T) {
 	if _, err := b.call(t, "op_read", nil); err != nil {
 		t.Fatal(err)
 	}
-	if n := b.audited(t); n != 0 {
+	if n := b.countAudited(t); n != 0 {
 		t.Fatalf("%d audit lines after a read", n)
 	}
 	result, err := b.call(t, "op_write", nil)
@@ -98,7 +98,7 @@ func TestAFailureLeavesNothing(t *testing.T) {
 	b.failNext = errors.New("disk on fire: password=hunter2")
 	_, err := b.call(t, "op_write", nil)
 	wantCode(t, err, core.CodeInternalError)
-	if n := b.audited(t); n != 0 {
+	if n := b.countAudited(t); n != 0 {
 		t.Errorf("%d audit lines for a write that was rolled back", n)
 	}
 	problem, _ := json.Marshal(core.ProblemOf(err, "http://docs", "req-1"))
@@ -148,8 +148,8 @@ func TestAPanicHoldsNothing(t *testing.T) {
 	b.failNext = errors.New("panic, please")
 	_, err := b.call(t, "op_crash", withKey("k"))
 	wantCode(t, err, core.CodeInternalError)
-	if b.finished.Load() != 1 || b.audited(t) != 0 {
-		t.Errorf("%d calls let go, %d audit lines", b.finished.Load(), b.audited(t))
+	if b.finished.Load() != 1 || b.countAudited(t) != 0 {
+		t.Errorf("%d calls let go, %d audit lines", b.finished.Load(), b.countAudited(t))
 	}
 	if log := b.log.String(); strings.Contains(log, "a mistake in an operation") || !strings.Contains(log, "setup_test.go") {
 		t.Errorf("the log lacks the stack, or has the panic's own words: %s", log)

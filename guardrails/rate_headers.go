@@ -2,9 +2,9 @@ package guardrails
 
 import "strconv"
 
-// Headers passes the state of the bucket to set, under the names of the IETF draft
-// (draft-ietf-httpapi-ratelimit-headers-06) and under the older ones. nil, an organization
-// without a limit, sets no header.
+// Headers calls set for each rate header, under the names of the IETF draft
+// (draft-ietf-httpapi-ratelimit-headers-06) and under the older X-RateLimit names. A nil
+// Rate, of an organization without a limit, sets no header.
 func (r *Rate) Headers(set func(name, value string)) {
 	if r == nil {
 		return

@@ -17,7 +17,7 @@ const (
 	maxKeyLength   = 255
 )
 
-// reservation is a key that this call holds until it commits or fails.
+// reservation is an idempotency key that this call holds until it commits or fails.
 type reservation struct {
 	key     replay.Key
 	token   replay.Token
@@ -28,9 +28,9 @@ type reservation struct {
 	stored  bool
 }
 
-// replays makes a write happen once for each key. It reserves the key first, in a
-// transaction of its own; the transaction of the write stores the result. A call that stores
-// nothing releases its key.
+// replays executes a write once for each key. It reserves the key first, in a separate
+// transaction. The transaction of the write stores the result. A call that stores nothing
+// releases its key.
 func replays(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads {
 		return p.next(ctx)
@@ -60,8 +60,8 @@ func replays(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// reservationFor returns nil when the call has no key and none is derived: REST uses
-// explicit keys only.
+// reservationFor returns the reservation that the call needs, nil when it has no key and
+// none is derived. REST uses explicit keys only.
 func (p *passage) reservationFor() (*reservation, error) {
 	if len(p.req.IdempotencyKey) > maxKeyLength {
 		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
@@ -92,7 +92,7 @@ func (p *passage) reservationFor() (*reservation, error) {
 	}, nil
 }
 
-// replay answers a call whose key another call holds.
+// replay returns the stored result for a call whose key another call holds, or the refusal.
 func (p *passage) replay(ctx context.Context, r *reservation, existing contest) error {
 	if existing.Digest != r.digest {
 		return core.Conflict("This idempotency key was used with other arguments.", "Use a fresh key for a different call.")
@@ -115,7 +115,7 @@ func (p *passage) replay(ctx context.Context, r *reservation, existing contest) 
 	return nil
 }
 
-// remember stores the result, inside the transaction of the write.
+// remember stores the result under the call's key, inside the transaction of the write.
 func (p *passage) remember(ctx context.Context) error {
 	r := p.reservation
 	if r == nil {
@@ -132,10 +132,10 @@ func (p *passage) remember(ctx context.Context) error {
 	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// supersede ends the caller's derived replays about the record that the call wrote: the same
-// call afterwards is a new one. It runs inside the transaction of the write, after the
-// write, when the record is locked. So of two writes to one record the later one always sees
-// the result of the earlier.
+// supersede deletes the caller's derived replay records about the record that the call
+// wrote, so that the same call later is a new one. It runs inside the transaction, after the
+// write, while the record is locked. So of two writes to one record, the later one always
+// sees the result of the earlier.
 func (p *passage) supersede(ctx context.Context) error {
 	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
 	switch {

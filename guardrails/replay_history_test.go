@@ -154,7 +154,7 @@ func (h *history) add(client int, in said, out told, began int64) {
 // the process died.
 func hear(result guardrails.Result, err *core.Error, f fate) told {
 	switch {
-	case !f.answered():
+	case !f.isAnswered():
 		return told{what: silent}
 	case err == nil && result.Replayed:
 		return told{replayed, idOf(result)}

@@ -135,8 +135,8 @@ func (m *model) ends() []time.Time {
 	return all
 }
 
-// heard returns the rails' answer as a verdict of the model.
-func heard(result guardrails.Result, err *core.Error) verdict {
+// verdictOf returns the rails' answer as a verdict of the model.
+func verdictOf(result guardrails.Result, err *core.Error) verdict {
 	if err != nil {
 		return verdict{code: err.Code, again: err.RetryAfter}
 	}

@@ -128,7 +128,7 @@ func (p *player) callNow(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
 	m := &mishap{fate: a.Fate}
-	got := heard(p.call(a.Op, p.request(a), m))
+	got := verdictOf(p.call(a.Op, p.request(a), m))
 	if goesOn {
 		return p.check(t, m, got)
 	}
@@ -144,7 +144,7 @@ func (p *player) hold(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
 	h := &heldCall{t, &mishap{fate: a.Fate, entered: make(chan struct{}), goOn: make(chan struct{})}, make(chan verdict, 1)}
-	go func() { h.answer <- heard(p.call(a.Op, p.request(a), h.mishap)) }()
+	go func() { h.answer <- verdictOf(p.call(a.Op, p.request(a), h.mishap)) }()
 	select {
 	case <-h.mishap.entered:
 		p.held = append(p.held, h)
@@ -163,7 +163,7 @@ func (p *player) hold(a act) error {
 // check compares the outcome of a call with the model's.
 func (p *player) check(t *attempt, m *mishap, got verdict) error {
 	want := p.model.end(t, m.effect)
-	if t.act.Fate.answered() && got != want {
+	if t.act.Fate.isAnswered() && got != want {
 		return fmt.Errorf("%+v: ended with %+v, want %+v", t.act, got, want)
 	}
 	return p.checkEffects(t.org)

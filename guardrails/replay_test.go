@@ -23,7 +23,7 @@ func withKey(key string) func(*guardrails.Request) {
 	return func(r *guardrails.Request) { r.IdempotencyKey = key }
 }
 
-func overREST(key string) func(*guardrails.Request) {
+func withRESTKey(key string) func(*guardrails.Request) {
 	return func(r *guardrails.Request) { r.Surface, r.IdempotencyKey = core.REST, key }
 }
 
@@ -37,7 +37,7 @@ func TestReplayWindows(t *testing.T) {
 			beyond time.Duration
 		}{
 			"explicit, agent": {withKey("k-1"), 24*time.Hour - time.Second, 2 * time.Second},
-			"explicit, REST":  {overREST("k-1"), 24*time.Hour - time.Second, 2 * time.Second},
+			"explicit, REST":  {withRESTKey("k-1"), 24*time.Hour - time.Second, 2 * time.Second},
 			"derived":         {nil, 5*time.Minute - time.Second, 2 * time.Second},
 		} {
 			t.Run(name, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestReplayWindows(t *testing.T) {
 				if later.Replayed || idOf(later) == idOf(first) {
 					t.Errorf("beyond the window: %+v, want a new effect", later)
 				}
-				if n := b.audited(t); n != 2 {
+				if n := b.countAudited(t); n != 2 {
 					t.Errorf("%d audit lines, want 2", n)
 				}
 			})
@@ -73,7 +73,7 @@ func mustCall(t *testing.T, b *bundle, operation string, edit func(*guardrails.R
 func TestRESTRemembersExplicitKeysOnly(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	first, second := mustCall(t, b, "op_write", overREST("")), mustCall(t, b, "op_write", overREST(""))
+	first, second := mustCall(t, b, "op_write", withRESTKey("")), mustCall(t, b, "op_write", withRESTKey(""))
 	if second.Replayed || idOf(first) == idOf(second) {
 		t.Error("two calls without a key must be two effects")
 	}
@@ -124,7 +124,7 @@ func TestKeysAreApart(t *testing.T) {
 	other.Credential.ID = core.NewID()
 	for name, edit := range map[string]func(*guardrails.Request){
 		"another operation": withKey("k"),
-		"over REST":         overREST("k"),
+		"over REST":         withRESTKey("k"),
 	} {
 		operation := "op_write"
 		if name == "another operation" {
@@ -202,7 +202,7 @@ func TestManyAtOnceHaveOneEffect(t *testing.T) {
 			})
 		}
 		wait.Wait()
-		if n := b.audited(t); n != 1 {
+		if n := b.countAudited(t); n != 1 {
 			t.Errorf("%d effects, want 1", n)
 		}
 	})

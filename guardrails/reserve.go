@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
-// maxHolders is how many successive holders of a key a call waits for before it is refused
-// because another call still runs.
+// maxHolders is how many successive holders of a key a call waits for. After that it is
+// refused, because another call with the key still runs.
 const maxHolders = 3
 
 // contest is the outcome of an attempt to reserve a key.
@@ -19,8 +19,8 @@ type contest struct {
 	retryAfter time.Duration
 }
 
-// reserve tries to reserve the key for the call. The process notes the token before other
-// calls can see it, and drops it when another call holds the key.
+// reserve tries to reserve the key for the call. The process registers the reservation's
+// token before other calls can see it, and removes it when another call holds the key.
 func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) {
 	r.token = replay.NewToken()
 	claim := replay.Claim{Token: r.token, Digest: r.digest}
@@ -41,7 +41,7 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 	return outcome, err
 }
 
-// contend takes over a reservation that no process works on any more. Judging another
+// contend takes over a reservation whose process is no longer alive. Checking the other
 // process takes up to [replay.Silence].
 func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Claim) (contest, error) {
 	var outcome contest
@@ -69,8 +69,8 @@ func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Clai
 	return outcome, nil
 }
 
-// giveBack releases the key, also when the caller has gone. After a failure the process
-// retries, and the lease ends the reservation at last.
+// giveBack releases the key, even when the caller has disconnected. After a failure the
+// process retries. If every retry fails, the lease ends the reservation.
 func (p *passage) giveBack(ctx context.Context, r *reservation) {
 	release := p.guard.Replays.Release
 	if p.guard.Process != nil {

@@ -13,7 +13,7 @@ func scopes(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// missingScope refuses with the first scope that the principal lacks, or returns nil. Any
+// missingScope returns the refusal for the first scope that the principal lacks, or nil. Any
 // valid credential may call an operation without scopes.
 func missingScope(info core.OperationInfo, p core.Principal) error {
 	missing := p.Scopes.Missing(info.Scopes)

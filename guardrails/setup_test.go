@@ -122,7 +122,7 @@ func (b *bundle) operations() []core.Operation {
 	crash := base
 	crash.Name, crash.Effect = "op_crash", core.Writes
 	crash.Prepare = func(_ context.Context, c *core.Call, in effectIn) (effectIn, error) {
-		c.After(func() { b.finished.Add(1) })
+		c.Defer(func() { b.finished.Add(1) })
 		return in, nil
 	}
 	crash.Do = func(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
@@ -179,7 +179,7 @@ func (b *bundle) operations() []core.Operation {
 // address is made unique for each run.
 func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
 	id := core.NewID()
-	c.About(id)
+	c.SetSubject(id)
 	err := b.db.Users().InsertUser(ctx, access.User{ID: id, Email: id + "." + in.Email, Name: "effect", CreatedAt: c.Now})
 	if err == nil {
 		err = b.fault()
@@ -238,8 +238,8 @@ func (b *bundle) call(t *testing.T, operation string, edit func(*guardrails.Requ
 	return result, core.AsError(err)
 }
 
-// audited counts the audit lines of the organization.
-func (b *bundle) audited(t *testing.T) int {
+// countAudited counts the audit lines of the organization.
+func (b *bundle) countAudited(t *testing.T) int {
 	t.Helper()
 	events, err := b.db.Audit().AuditEvents(t.Context(), b.principal.Org.ID, 1000)
 	if err != nil {

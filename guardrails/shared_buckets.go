@@ -11,22 +11,22 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Bounds on what a store of shared buckets may cost when it is slow or away.
+// The limits on the time that a slow or failing store of shared buckets can cost.
 const (
 	// defaultSharedTimeout bounds the wait of one call, unless configured.
 	defaultSharedTimeout = 50 * time.Millisecond
-	// After sharedFailures failures in a row the store is not asked for sharedPause.
+	// sharedFailures is the number of failures in a row after which the store is not asked
+	// for sharedPause.
 	sharedFailures = 3
 	sharedPause    = 5 * time.Second
-	// sharedReport is the least time between two lines in the log about it.
+	// sharedReport is the shortest time between two log lines about failures of the store.
 	sharedReport = time.Minute
 )
 
-// sharedBuckets keeps the buckets in a store that all processes share, and counts in this
-// process alone while the store does not answer: a limit that is too generous for some
-// time is better than failing calls or no limit. It always counts in this process too, so
-// that this process never admits more than the limit in 60 seconds in which the store
-// fails or comes back empty.
+// sharedBuckets keeps buckets in a store that all processes share. While the store does not
+// answer, it counts in this process alone: a limit that is too generous for a while is
+// better than failing calls or no limit. It always counts in this process too. So this
+// process never admits more than the limit, even if the store fails or loses its data.
 type sharedBuckets struct {
 	shared, own Buckets
 	timeout     time.Duration
@@ -54,13 +54,14 @@ func newSharedBuckets(cfg Config) Buckets {
 	return s
 }
 
-// Take never fails.
+// Take takes tokens from the shared store, or from this process alone while the store fails.
+// It never returns an error.
 func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error) {
 	if !s.mayAsk() {
 		s.fallbacks.WithLabelValues("skipped").Inc()
 		return s.own.Take(ctx, key, limit, cost)
 	}
-	// A caller who hangs up does not count as a failure of the store.
+	// A caller who disconnects does not count as a failure of the store.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	state, admitted, err := s.shared.Take(bounded, key, limit, cost)
@@ -80,8 +81,8 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 	return state, admitted, err
 }
 
-// mayAsk reports whether to ask the store. After a pause one call asks, and the others do
-// not wait for it.
+// mayAsk reports whether to ask the store. After a pause, one call asks the store, and the
+// other calls do not wait for its answer.
 func (s *sharedBuckets) mayAsk() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

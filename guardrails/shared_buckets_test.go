@@ -68,8 +68,8 @@ func share(t *testing.T) *sharing {
 	return s
 }
 
-// admitted makes a call and tells whether the shared buckets counted it.
-func (s *sharing) admitted(ctx context.Context, t *testing.T) (shared, ok bool) {
+// admit makes a call and tells whether the shared buckets counted it.
+func (s *sharing) admit(ctx context.Context, t *testing.T) (shared, ok bool) {
 	t.Helper()
 	a, err := s.catalogue.Admit(ctx, []string{"Bearer good"}, access.API)
 	if err != nil {
@@ -100,14 +100,14 @@ func (s *sharing) wantFallbacks(t *testing.T, failed, skipped float64) {
 func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 	t.Parallel()
 	s := share(t)
-	if shared, ok := s.admitted(t.Context(), t); !shared || !ok {
+	if shared, ok := s.admit(t.Context(), t); !shared || !ok {
 		t.Fatal("the shared buckets were not asked")
 	}
 	s.shared.behave(errors.New("away"), false)
 	// Neither open nor closed: the process's own buckets hold the limit, with what
 	// was admitted through the shared ones.
 	for i, want := range []bool{true, false, false, false, false} {
-		if shared, ok := s.admitted(t.Context(), t); shared || ok != want {
+		if shared, ok := s.admit(t.Context(), t); shared || ok != want {
 			t.Errorf("call %d: shared %t, admitted %t", i, shared, ok)
 		}
 	}
@@ -116,19 +116,19 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 	}
 	s.wantFallbacks(t, 3, 2)
 	s.clock.advance(5 * time.Second)
-	s.admitted(t.Context(), t)
-	s.admitted(t.Context(), t)
+	s.admit(t.Context(), t)
+	s.admit(t.Context(), t)
 	if s.shared.asked != 5 {
 		t.Errorf("asked %d times; after the pause one call tries", s.shared.asked)
 	}
 	s.shared.behave(nil, false)
 	s.clock.advance(5 * time.Second)
-	if _, ok := s.admitted(t.Context(), t); ok {
+	if _, ok := s.admit(t.Context(), t); ok {
 		t.Error("what was admitted without the store does not count when it is back")
 	}
 	s.clock.advance(guardrails.Window)
 	for range 2 {
-		if shared, ok := s.admitted(t.Context(), t); !shared || !ok {
+		if shared, ok := s.admit(t.Context(), t); !shared || !ok {
 			t.Error("the shared buckets answer and are not used")
 		}
 	}
@@ -142,7 +142,7 @@ func TestTheLogIsToldOnceAMinute(t *testing.T) {
 	s := share(t)
 	s.shared.behave(errors.New("away"), false)
 	for range 130 {
-		s.admitted(t.Context(), t)
+		s.admit(t.Context(), t)
 		s.clock.advance(time.Second)
 	}
 	if n := strings.Count(s.log.String(), "level=WARN"); n != 3 {
@@ -156,7 +156,7 @@ func TestSlowSharedBucketsCostLittleAndNotForLong(t *testing.T) {
 	s.shared.behave(nil, true)
 	begun := time.Now()
 	for range 100 {
-		if shared, _ := s.admitted(t.Context(), t); shared {
+		if shared, _ := s.admit(t.Context(), t); shared {
 			t.Fatal("a slow store answered")
 		}
 	}
@@ -171,7 +171,7 @@ func TestACallerWhoIsGoneIsCountedAllTheSame(t *testing.T) {
 	s := share(t)
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if shared, ok := s.admitted(gone, t); !shared || !ok {
+	if shared, ok := s.admit(gone, t); !shared || !ok {
 		t.Error("the shared buckets were not asked")
 	}
 }
@@ -187,7 +187,7 @@ func TestManyCallersOfAStoreThatIsAway(t *testing.T) {
 	admitted := 0
 	for range 100 {
 		calling.Go(func() {
-			if _, ok := s.admitted(t.Context(), t); ok {
+			if _, ok := s.admit(t.Context(), t); ok {
 				mu.Lock()
 				defer mu.Unlock()
 				admitted++

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan begins the span of a call, below that of the request. Without a
-// tracer there is no span, and nothing is allocated for one.
+// startSpan starts the span of a call as a child of the request's span. Without a tracer it
+// returns ctx unchanged and allocates nothing.
 func (g *Guard) startSpan(ctx context.Context, p *passage) (context.Context, trace.Span) {
 	if g.Tracer == nil {
 		return ctx, nil
@@ -21,8 +21,8 @@ func (g *Guard) startSpan(ctx context.Context, p *passage) (context.Context, tra
 	))
 }
 
-// endSpan sets the outcome of the call, in the words of the metrics. Faults of Mailhelm and
-// of the sending account are errors; a refusal is not.
+// endSpan ends the span and records the outcome of the call, with the values that the
+// metrics use. Faults of Mailhelm and of the sending account are errors; a refusal is not.
 func (g *Guard) endSpan(span trace.Span, outcome string) {
 	if span == nil {
 		return

@@ -7,15 +7,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Window is the time in which a limit counts.
+// Window is the period in which a limit counts.
 const Window = time.Minute
 
-// marksInWindow bounds what a window remembers. Up to so many tokens a window
-// remembers each call; above, calls within one grain are remembered together.
+// marksInWindow is the highest limit for which a window remembers each call separately. For
+// higher limits, it remembers the calls within one grain together.
 const marksInWindow = 120
 
-// Grain returns the time within which the calls of a limit are remembered as one:
-// 0 for limits of at most 120, half a second for greater ones.
+// Grain returns the time within which the calls of a limit are remembered together: 0 for
+// limits of at most 120, half a second for higher ones.
 func Grain(limit int) time.Duration {
 	if limit <= marksInWindow {
 		return 0
@@ -23,10 +23,10 @@ func Grain(limit int) time.Duration {
 	return Window / marksInWindow
 }
 
-// window admits at most limit tokens in any 60 seconds. It remembers what it
-// admitted and when, oldest first. Calls that are remembered together count as made at the time of
-// the last of them, so the window never admits too many; it may admit
-// a call up to one grain late.
+// window admits at most limit tokens in any 60 seconds. It remembers the tokens that it
+// admitted and when, oldest first. Calls that it remembers together count as made at the
+// time of the last of them. So the window never admits too many, but may admit a call up to
+// one grain late.
 type window struct {
 	limit int
 
@@ -35,14 +35,14 @@ type window struct {
 	marks []mark
 }
 
-// mark is the tokens taken within a grain, with times in microseconds since 1970.
+// mark records the tokens taken within one grain, with times in microseconds since 1970.
 type mark struct {
 	first, last int64
 	tokens      int
 }
 
-// take takes cost tokens, or none when fewer are left. The clock is read under the
-// lock, so that calls are remembered in their order.
+// take takes cost tokens, or none when fewer are left. It reads the clock under the lock, so
+// that calls are remembered in their order.
 func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,7 +55,7 @@ func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	return w.rate(now, admitted, cost), admitted
 }
 
-// forget drops marks of 60 seconds ago or earlier. After the clock was set back, marks in
+// forget removes marks that are 60 seconds old or older. If the clock was set back, marks in
 // the future count as made now.
 func (w *window) forget(now int64) {
 	gone := 0

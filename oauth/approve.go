@@ -30,7 +30,7 @@ func (a *Authorizations) Approve(ctx context.Context, request AuthorizationReque
 	if len(scopes) == 0 && len(request.Scopes) > 0 {
 		return "", core.Invalid("scopes", "must name at least one that the application asks for and that you may use yourself")
 	}
-	if err := a.keepDescribed(ctx, request.Client); err != nil {
+	if err := a.saveDescribed(ctx, request.Client); err != nil {
 		return "", err
 	}
 	now := a.clock()
@@ -61,7 +61,7 @@ func (a *Authorizations) letsIn(ctx context.Context, client access.Client, membe
 	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
 		return core.NotFound("application")
 	}
-	blocked, err := a.Blocked(ctx, client, member.OrgID)
+	blocked, err := a.IsBlocked(ctx, client, member.OrgID)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *Authorizations) letsIn(ctx context.Context, client access.Client, membe
 
 // Deny returns where to send the browser when the person declines.
 func (a *Authorizations) Deny(request AuthorizationRequest) string {
-	return a.sendBack(request, accessDenied("The person declined the request.")).Redirect
+	return a.sendBack(request, accessDeniedRefusal("The person declined the request.")).Redirect
 }
 
 // refreshEnd returns the absolute end of refreshing, nil for never.

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// clientUnknown is the text for a person when the client of a request is unknown or revoked.
 const clientUnknown = "The application that sent you here is not registered, or its registration was revoked."
 
 // askingClient finds the client of an authorization request. For an id that is an
@@ -54,8 +55,8 @@ func (a *Authorizations) describedClient(ctx context.Context, stored access.Clie
 	return described, nil
 }
 
-// keepDescribed stores a client of a metadata document that a person lets in.
-func (a *Authorizations) keepDescribed(ctx context.Context, client access.Client) error {
+// saveDescribed stores a client of a metadata document that a person lets in.
+func (a *Authorizations) saveDescribed(ctx context.Context, client access.Client) error {
 	if client.Kind != access.DocumentClient {
 		return nil
 	}
@@ -65,13 +66,13 @@ func (a *Authorizations) keepDescribed(ctx context.Context, client access.Client
 	return nil
 }
 
-// Blocked reports whether an organization blocks a client. Only clients without an
+// IsBlocked reports whether an organization blocks a client. Only clients without an
 // organization can be blocked.
-func (a *Authorizations) Blocked(ctx context.Context, client access.Client, orgID string) (bool, error) {
+func (a *Authorizations) IsBlocked(ctx context.Context, client access.Client, orgID string) (bool, error) {
 	if !client.Open() {
 		return false, nil
 	}
-	blocked, err := a.stores.OpenClients.ClientBlocked(ctx, orgID, client.ClientID)
+	blocked, err := a.stores.OpenClients.IsClientBlocked(ctx, orgID, client.ClientID)
 	if err != nil {
 		return false, fmt.Errorf("client blocked: %w", err)
 	}
@@ -83,7 +84,7 @@ func (a *Authorizations) Blocked(ctx context.Context, client access.Client, orgI
 // account can make the server fetch.
 func NamesDocument(rawQuery string) bool {
 	query, err := url.ParseQuery(rawQuery)
-	return err == nil && access.IsDocumentClientID(single(query, "client_id"))
+	return err == nil && access.IsDocumentClientID(singleValue(query, "client_id"))
 }
 
 // checkFailed returns the refusal for a fault of the server.

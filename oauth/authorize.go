@@ -61,14 +61,14 @@ func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string)
 		return request, tell("The link that brought you here is damaged or too long. Start again in the application.")
 	}
 	var refused *AuthorizationRefusal
-	if request.Client, refused = a.askingClient(ctx, single(query, "client_id")); refused != nil {
+	if request.Client, refused = a.askingClient(ctx, singleValue(query, "client_id")); refused != nil {
 		return request, refused
 	}
-	request.RedirectURI = single(query, "redirect_uri")
+	request.RedirectURI = singleValue(query, "redirect_uri")
 	if !request.Client.MayRedirect(request.RedirectURI) {
 		return request, tell("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
 	}
-	request.State = single(query, "state")
+	request.State = singleValue(query, "state")
 	if refused := a.readParameters(&request, query); refused != nil {
 		return request, a.sendBack(request, refused)
 	}
@@ -112,10 +112,14 @@ func checkQuery(query url.Values) *refusal {
 	return nil
 }
 
+// authorizationParameters are the parameters that ReadAuthorization reads (RFC 6749 section
+// 4.1.1, RFC 7636 section 4.3, RFC 8707 section 2). Each may occur once.
 var authorizationParameters = []string{
 	"response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource",
 }
 
+// checkFlow accepts only the code flow with its answer in the query. It refuses other values
+// of `response_type` and `response_mode`.
 func checkFlow(query url.Values) *refusal {
 	switch query.Get("response_type") {
 	case "code":
@@ -146,14 +150,15 @@ func readChallenge(query url.Values) (string, *refusal) {
 	return challenge, nil
 }
 
-// single returns the value of a parameter that occurs once, and "" otherwise.
-func single(query url.Values, name string) string {
+// singleValue returns the value of a parameter that occurs once, and "" otherwise.
+func singleValue(query url.Values, name string) string {
 	if values := query[name]; len(values) == 1 && isText(values[0]) {
 		return values[0]
 	}
 	return ""
 }
 
+// tell returns a refusal with a text for the person, without a redirect.
 func tell(message string) *AuthorizationRefusal { return &AuthorizationRefusal{Message: message} }
 
 // sendBack returns the refusal that goes to the client.

@@ -12,6 +12,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
+// clientRefused is the one text for all failures of client authentication, so that trying
+// ids reveals nothing.
 const clientRefused = "Client authentication failed: the client is not known or was revoked, or its secret is missing or wrong."
 
 // VerifyClient returns the client if the secret is right. An unknown client costs the
@@ -69,11 +71,12 @@ func (c *client) AccessTokenType() op.AccessTokenType { return op.AccessTokenTyp
 func (c *client) IDTokenLifetime() time.Duration      { return 0 }
 func (c *client) DevMode() bool                       { return false }
 func (c *client) RestrictAdditionalIdTokenScopes() func([]string) []string {
-	return none
+	return keepNone
 }
-func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string { return none }
+func (c *client) RestrictAdditionalAccessTokenScopes() func([]string) []string { return keepNone }
 func (c *client) IsScopeAllowed(scope string) bool                             { return c.Scopes.Has(core.Scope(scope)) }
 func (c *client) IDTokenUserinfoClaimsAssertion() bool                         { return false }
 func (c *client) ClockSkew() time.Duration                                     { return 0 }
 
-func none([]string) []string { return nil }
+// keepNone drops all scopes: ID tokens, which would carry them, are not issued.
+func keepNone([]string) []string { return nil }

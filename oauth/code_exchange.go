@@ -19,6 +19,7 @@ const (
 	maxVerifier = 128
 )
 
+// The descriptions of refused codes. Each names what the client's developer can check.
 const (
 	codeUnknown  = "The authorization code is not known, has expired, or was issued to another client or for another redirect URI."
 	codeReplayed = "The authorization code was redeemed before. A code that is redeemed twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
@@ -82,6 +83,8 @@ func (e *codeExchange) redeemCode(ctx context.Context, registered access.Client,
 	return access.Grant{}, refused
 }
 
+// checkCode checks that the code was issued to this client for this redirect URI, has not
+// expired, and fits the verifier (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
 func checkCode(code access.AuthorizationCode, registered access.Client, form url.Values, now time.Time) *refusal {
 	if code.ClientID != registered.ClientID || code.RedirectURI != form.Get("redirect_uri") || !now.Before(code.ExpiresAt) {
 		return invalidGrant(codeUnknown)

@@ -86,6 +86,8 @@ func (f *families) reportReplay(ctx context.Context, registered access.Client, g
 	}
 }
 
+// forgetGrant removes the principals of a grant from this process's cache. It does nothing
+// in a process without one.
 func (f *families) forgetGrant(id string) {
 	if f.principals != nil {
 		f.principals.ForgetGrant(id)

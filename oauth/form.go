@@ -53,6 +53,9 @@ func readBody(w http.ResponseWriter, r *http.Request, want string) ([]byte, *ref
 	return body, nil
 }
 
+// parseForm parses a form-encoded body. It refuses unknown encodings, repeated parameters,
+// and values with control characters or invalid UTF-8. It drops empty and unknown
+// parameters.
 func parseForm(body string) (url.Values, *refusal) {
 	values, err := url.ParseQuery(body)
 	if err != nil {
@@ -64,11 +67,11 @@ func parseForm(body string) (url.Values, *refusal) {
 			return nil, invalidRequest("The name of a parameter holds control characters or is not UTF-8.")
 		}
 		if len(all) > 1 && name != "resource" {
-			return nil, invalidRequest("A parameter occurs twice" + ifKnown(name) + ". Only `resource` may.")
+			return nil, invalidRequest("A parameter occurs twice" + nameIfKnown(name) + ". Only `resource` may.")
 		}
 		for _, value := range all {
 			if !isText(value) {
-				return nil, invalidRequest("The value of a parameter holds control characters or is not UTF-8" + ifKnown(name) + ".")
+				return nil, invalidRequest("The value of a parameter holds control characters or is not UTF-8" + nameIfKnown(name) + ".")
 			}
 			if value != "" && slices.Contains(parameters, name) {
 				form[name] = append(form[name], value)
@@ -85,15 +88,16 @@ var parameters = []string{
 	"code", "redirect_uri", "code_verifier", "refresh_token", "token", "token_type_hint",
 }
 
-// ifKnown returns a parameter's name for an error message, and "" if the name is unknown:
+// nameIfKnown returns a parameter's name for an error message, and "" if the name is unknown:
 // it may be a misplaced secret.
-func ifKnown(name string) string {
+func nameIfKnown(name string) string {
 	if slices.Contains(parameters, name) {
 		return ": `" + name + "`"
 	}
 	return ""
 }
 
+// isText reports whether s is valid UTF-8 without control characters.
 func isText(s string) bool {
 	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f })
 }

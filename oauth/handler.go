@@ -43,7 +43,7 @@ func common(next http.Handler) http.Handler {
 		if header.Get(requestIDHeader) == "" {
 			header.Set(requestIDHeader, core.RequestID(r.Header[requestIDHeader]))
 		}
-		next.ServeHTTP(w, r.WithContext(core.OnLane(r.Context(), core.Vital)))
+		next.ServeHTTP(w, r.WithContext(core.WithLane(r.Context(), core.Vital)))
 	})
 }
 
@@ -63,6 +63,7 @@ func preflight(methods string, next http.Handler) http.Handler {
 	})
 }
 
+// readOnly answers methods other than GET and HEAD with 405.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -74,6 +75,7 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
+// document serves a JSON document that clients may cache for five minutes.
 func document(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -28,6 +28,7 @@ type introspection struct {
 	ID        string `json:"jti,omitempty"`
 }
 
+// checkIntrospection checks that the parameter `token` is present.
 func checkIntrospection(form url.Values) *refusal {
 	if !form.Has("token") {
 		return invalidRequest("`token` is missing.")
@@ -95,12 +96,14 @@ type introspector struct {
 	clock    core.Clock
 }
 
+// introspectAccessToken returns the answer about an access token. Every fault of the token
+// gives the same answer: not active.
 func (i *introspector) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, err := i.own.check(ctx, token, i.clock())
 	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {
 		return introspection{}, nil //nolint:nilerr // the reason must not be told
 	}
-	told, err := i.inForce(ctx, found.token, found.resource)
+	told, err := i.readCurrent(ctx, found.token, found.resource)
 	if told.Active {
 		told.TokenType, told.ID, told.IssuedAt = "Bearer", found.token.ID, found.issuedAt
 		told.Expires = found.token.ExpiresAt.Unix()
@@ -125,7 +128,7 @@ func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.
 	if err != nil {
 		return introspection{}, err
 	}
-	told, err := i.inForce(ctx, access.Token{
+	told, err := i.readCurrent(ctx, access.Token{
 		ClientID: allowed.ClientID, OrgID: allowed.OrgID, UserID: allowed.UserID, GrantID: allowed.ID, Scopes: allowed.Scopes,
 	}, allowed.Resource)
 	if told.Active {
@@ -137,9 +140,9 @@ func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.
 	return told, err
 }
 
-// inForce reads the current scopes of a token from the store, not from the caches of this
+// readCurrent reads the current scopes of a token from the store, not from the caches of this
 // process.
-func (i *introspector) inForce(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
+func (i *introspector) readCurrent(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
 	principal, err := i.examiner.Examine(ctx, token)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {
 		return introspection{}, nil

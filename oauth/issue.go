@@ -65,6 +65,8 @@ type keySigner struct {
 	jose.Signer
 }
 
+// newTokenIssuer returns an issuer with this address as the claim `iss`. It fails when no
+// key can sign.
 func newTokenIssuer(address string, keys *signing.Keys, clock core.Clock) (*tokenIssuer, error) {
 	t := &tokenIssuer{address: address, keys: keys, clock: clock}
 	_, err := t.signer()
@@ -89,6 +91,8 @@ func (t *tokenIssuer) signer() (jose.Signer, error) {
 	return made, nil
 }
 
+// issue signs an access token for the grant, with a new id and the lifetime of access
+// tokens.
 func (t *tokenIssuer) issue(g grant) (issued, error) {
 	now := t.clock()
 	token := issued{id: core.NewID(), scope: strings.Join(g.scopes.Strings(), " ")}

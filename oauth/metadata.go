@@ -30,6 +30,7 @@ type serverMetadata struct {
 	MetadataDocuments     bool     `json:"client_id_metadata_document_supported"`
 }
 
+// encodeMetadata returns the discovery document of this configuration as JSON.
 func encodeMetadata(cfg Config, resources targets) ([]byte, error) {
 	authMethods := []string{"client_secret_basic", "client_secret_post", "none"}
 	doc := serverMetadata{

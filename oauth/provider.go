@@ -47,7 +47,7 @@ func newProvider(cfg Config, resources targets, tokens *tokenIssuer, own *Verifi
 // Keys answers with the public keys (RFC 7517 section 5).
 func (p *provider) Keys(context.Context, *op.Request[struct{}]) (*op.Response, error) {
 	var set jose.JSONWebKeySet
-	for _, key := range p.keys.Published() {
+	for _, key := range p.keys.PublicKeys() {
 		set.Keys = append(set.Keys, jose.JSONWebKey{Key: key.Key, KeyID: key.ID, Algorithm: string(jose.ES256), Use: "sig"})
 	}
 	response := op.NewResponse(set)

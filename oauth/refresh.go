@@ -11,6 +11,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
+// The descriptions of refused refresh tokens.
 const (
 	refreshUnknown  = "The refresh token is not known, or was issued to another client."
 	refreshReplayed = "The refresh token was used before. Each is good once, and one that is used twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."

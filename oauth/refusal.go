@@ -28,6 +28,8 @@ type refusal struct {
 	retryAfter int
 }
 
+// invalidRequest returns an error of RFC 6749 section 5.2; so do the functions below, which
+// have the name of their error.
 func invalidRequest(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrInvalidRequest(), description)
 }
@@ -50,7 +52,7 @@ func unsupportedResponseType(description string) *refusal {
 	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: "unsupported_response_type"}, description)
 }
 
-func accessDenied(description string) *refusal {
+func accessDeniedRefusal(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrAccessDenied(), description)
 }
 
@@ -78,6 +80,7 @@ func serverError(cause error) *refusal {
 	return r
 }
 
+// refuse returns an error with the HTTP status and the description.
 func refuse(status int, err *oidc.Error, description string) *refusal {
 	return &refusal{status: status, err: err.WithDescription("%s", description)}
 }

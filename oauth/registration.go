@@ -60,6 +60,8 @@ func (e *registrationEndpoint) register(w http.ResponseWriter, r *http.Request) 
 	w.Write(append(body, '\n')) //nolint:errcheck // on a failure the client has gone
 }
 
+// registerClient reads the metadata and stores the client. It fails with an error of RFC
+// 7591 section 3.2.2, or with 429 when too many clients register.
 func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
 	body, refused := readBody(w, r, "application/json")
 	if refused != nil {

@@ -34,6 +34,8 @@ type revoker struct {
 	own *Verifier
 }
 
+// revokeRefreshToken revokes the grant of a refresh token, with all its tokens. It does
+// nothing for an unknown or foreign token.
 func (v *revoker) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
 	found, _, err := v.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && found.ClientID != registered.ClientID {
@@ -45,6 +47,8 @@ func (v *revoker) revokeRefreshToken(ctx context.Context, registered access.Clie
 	return v.revokeGrant(ctx, found.OrgID, found.GrantID)
 }
 
+// revokeAccessToken puts the token's id on the denylist until the token expires. It does
+// nothing for an invalid or foreign token.
 func (v *revoker) revokeAccessToken(ctx context.Context, registered access.Client, token string) error {
 	found, err := v.own.check(ctx, token, v.clock())
 	if err != nil || found.token.ClientID != registered.ClientID {

@@ -51,7 +51,7 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 		if name == "" {
 			continue
 		}
-		if !core.Scope(name).Known() {
+		if !core.Scope(name).IsKnown() {
 			return nil, invalidScope("There is no scope " + sayScope(name, len(names)) + ". The metadata lists all scopes.")
 		}
 		names = append(names, name)

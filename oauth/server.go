@@ -109,6 +109,8 @@ func New(cfg Config) (*Server, error) {
 // is answered 404.
 func (s *Server) Handler() http.Handler { return s.handler }
 
+// checkAddresses returns the canonical addresses of the resources. It fails when an address
+// of the configuration is not in the form that tokens have.
 func checkAddresses(cfg Config) (targets, error) {
 	issuer, err := canonicalAddress(cfg.Issuer)
 	if err != nil {

@@ -54,6 +54,8 @@ func (e clientEndpoints) protect(check func(url.Values) *refusal, library http.H
 	})
 }
 
+// checkGrant checks that the grant type is served and that its required parameters are
+// present.
 func checkGrant(form url.Values) *refusal {
 	grant := form.Get("grant_type")
 	if grant == "" {
@@ -70,6 +72,7 @@ func checkGrant(form url.Values) *refusal {
 	return nil
 }
 
+// checkRevocation checks that the parameter `token` is present.
 func checkRevocation(form url.Values) *refusal {
 	if !form.Has("token") {
 		return invalidRequest("`token` is missing.")
@@ -137,6 +140,7 @@ type attempt struct {
 	refused   *refusal
 }
 
+// attemptKey is the context key of the attempt.
 type attemptKey struct{}
 
 // attemptOf returns the attempt of a request, or a new one, which is not logged, for a
@@ -154,6 +158,8 @@ func (a *attempt) refuse(r *refusal) error {
 	return r.asError()
 }
 
+// logAttempt writes one line about a finished request: the client, the grant type, the
+// status and the refusal, never a token or a secret.
 func (e clientEndpoints) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	attrs := []slog.Attr{
 		slog.String("request_id", a.requestID),

@@ -38,6 +38,7 @@ type Verifier struct {
 	verified *cache.Cache[access.Proof, verifiedToken]
 }
 
+// verifiedToken is an accepted token with the claims that later checks need.
 type verifiedToken struct {
 	token    access.Token
 	resource access.Resource
@@ -59,7 +60,7 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 		SkipClientIDCheck: true,
 	})
 	verified := cache.New[access.Proof, verifiedToken](verifiedLimit)
-	cfg.Keys.WhenRevoked(func() { verified.Remove(func(verifiedToken) bool { return true }) })
+	cfg.Keys.OnRevoke(func() { verified.Remove(func(verifiedToken) bool { return true }) })
 	return &Verifier{tokens: tokens, targets: resources, clock: cfg.Clock, verified: verified}, nil
 }
 
@@ -82,6 +83,8 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 	return found.token, nil
 }
 
+// check verifies the form, the signature, the issuer and the times of a token, for any
+// resource. Its errors are for the log.
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
 	// The library also reads the JSON forms of RFC 7515, which access tokens do not
 	// have.

@@ -10,19 +10,23 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// paged is a result that may have another page: core.Envelope of any item type.
+// paged is a result with pages, such as core.Envelope. Next returns the cursor of the next
+// page, "" on the last.
 type paged interface{ Next() string }
 
-// headed is a result that has the value of the header that its route names.
+// headed is a result for a route with [Route.Header]. HeaderValue returns the header's
+// value.
 type headed interface{ HeaderValue() string }
 
-// passing is a result that may soon be outdated. Its answer is not cacheable, although
-// other answers of its route are.
+// passing is a result that may soon be outdated. If Passing returns true, the answer is not
+// cacheable, although other answers of its route are.
 type passing interface{ Passing() bool }
 
-// verbatim is a result with parts that package json would change.
+// verbatim is a result with parts that package json would change. AppendJSON appends the
+// whole result as JSON.
 type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
 
+// encode returns a result as JSON. A verbatim result encodes itself.
 func encode(value any) ([]byte, error) {
 	if value, ok := value.(verbatim); ok {
 		return value.AppendJSON(nil)

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// arguments gathers path and query, or path and body, into one JSON object. The operation
-// checks the object; arguments refuses only what the object cannot show: a parameter that
-// is given twice, or by two parts of the request.
+// arguments returns the path and the query, or the path and the body, as one JSON object.
+// The operation checks the object. arguments refuses only what the object cannot show: a
+// parameter that occurs twice, in one part of the request or in two.
 func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	texts := make([]string, len(m.inPath))
 	for i, p := range m.inPath {
@@ -41,8 +41,8 @@ func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	return closeObject(object), nil
 }
 
-// openObject begins the object of arguments with the members that the path names, but
-// for those that inBody holds too.
+// openObject returns the beginning of the arguments: the members of the path, without those
+// in inBody.
 func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	object := make([]byte, 1, 128)
 	object[0] = '{'
@@ -60,7 +60,7 @@ func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	return object, nil
 }
 
-// closeObject ends an object in which each member ends in a comma.
+// closeObject ends an object whose members each end in a comma.
 func closeObject(object []byte) []byte {
 	if last := len(object) - 1; object[last] == ',' {
 		object[last] = '}'
@@ -69,7 +69,7 @@ func closeObject(object []byte) []byte {
 	return append(object, '}')
 }
 
-// appendQuery adds the parameters of a query as members, in a fixed order.
+// appendQuery appends the parameters of a query as members, sorted by name.
 func (m *mount) appendQuery(object []byte, query string) ([]byte, error) {
 	if query == "" {
 		return object, nil
@@ -91,6 +91,8 @@ func (m *mount) appendQuery(object []byte, query string) ([]byte, error) {
 	return object, nil
 }
 
+// appendParameter appends one parameter as a member. It refuses a parameter that occurs
+// twice or that the path gives. The schema refuses unknown names later.
 func (m *mount) appendParameter(object []byte, name string, values []string) ([]byte, error) {
 	shown := core.Quotable(name, 80)
 	if m.namesInPath(name) {
@@ -112,8 +114,8 @@ func (m *mount) appendParameter(object []byte, name string, values []string) ([]
 	return append(object, ','), nil
 }
 
-// fits reports whether the text is a JSON value of the type. Text that does not fit is
-// passed on as a string, so that the schema refuses it and names the type.
+// fits reports whether the text is a JSON value of the type. Other text is passed on as a
+// string. The schema then refuses it with the name of the type.
 func (t queryType) fits(text string) bool {
 	switch t {
 	case queryBoolean:
@@ -125,8 +127,8 @@ func (t queryType) fits(text string) bool {
 	return false
 }
 
-// appendText appends a JSON string. It fails with the name of the field when the text is
-// not UTF-8.
+// appendText appends a JSON string. It fails with the name of the field when the text is not
+// valid UTF-8.
 func appendText(object []byte, field, text string) ([]byte, error) {
 	object, err := jsontext.AppendQuote(object, text)
 	if err != nil {
@@ -135,8 +137,8 @@ func appendText(object []byte, field, text string) ([]byte, error) {
 	return object, nil
 }
 
-// withBody puts the members of the path in front of those of the body. The operation
-// checks the result.
+// withBody returns the arguments: the members of the path, then those of the body. The
+// operation checks the result.
 func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error) {
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
@@ -166,9 +168,9 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	return append(object, members...), nil
 }
 
-// repeatedMembers returns the members of the path that the body names too, in the
-// spelling of the body, so that the body of a read can be sent back. It fails when a
-// value differs. Other faults of the body are left to the operation's check.
+// repeatedMembers returns the members of the path that the body has too, as the body spells
+// them. So a client may send back the body of a read. It fails when a value differs from the
+// path. The operation checks the rest of the body.
 func (m *mount) repeatedMembers(body []byte, texts []string) ([]string, error) {
 	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))

@@ -47,13 +47,13 @@ func TestPathThatIsRefused(t *testing.T) {
 		"a%00b":                  "NUL",
 		strings.Repeat("x", 101): "at most 100",
 	} {
-		p := s.do(t, http.MethodGet, "/v1/probes/"+path, "").refused(422, core.CodeValidationFailed)
+		p := s.do(t, http.MethodGet, "/v1/probes/"+path, "").wantRefusal(422, core.CodeValidationFailed)
 		if p.Errors[0].Field != "name" || !strings.Contains(p.Errors[0].Reason, reason) {
 			t.Errorf("%.20s: errors = %+v, want name to say %q", path, p.Errors, reason)
 		}
 	}
 	for _, path := range []string{"/v1/probes/", "/v1/probes/a/b", "/v1//probes/a", "/v1/probes/a/"} {
-		s.do(t, http.MethodGet, path, "").refused(404, core.CodeNotFound)
+		s.do(t, http.MethodGet, path, "").wantRefusal(404, core.CodeNotFound)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestQueryThatIsRefused(t *testing.T) {
 	} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
-			p := s.do(t, http.MethodGet, "/v1/probes/x?"+query, "").refused(422, core.CodeValidationFailed)
+			p := s.do(t, http.MethodGet, "/v1/probes/x?"+query, "").wantRefusal(422, core.CodeValidationFailed)
 			if diff := cmp.Diff([]core.FieldError{want}, p.Errors); diff != "" {
 				t.Errorf("errors (-want +got):\n%s", diff)
 			}
@@ -193,7 +193,7 @@ func TestBodyThatIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			problem := s.do(t, tc.method, tc.target, tc.body, tc.headers...).refused(422, core.CodeValidationFailed)
+			problem := s.do(t, tc.method, tc.target, tc.body, tc.headers...).wantRefusal(422, core.CodeValidationFailed)
 			if len(problem.Errors) == 0 || problem.Errors[0].Field != tc.field || !strings.Contains(problem.Errors[0].Reason, tc.reason) {
 				t.Errorf("errors = %+v, want %q to say %q", problem.Errors, tc.field, tc.reason)
 			}
@@ -232,8 +232,8 @@ func TestBodyWithoutLength(t *testing.T) {
 		return s.serve(t, r)
 	}
 	chunked("POST", "/v1/probes", `{"name":"a"}`).want(201)
-	chunked("POST", "/v1/probes", "").refused(422, core.CodeValidationFailed)
-	chunked("POST", "/v1/probes", `{"name":"`+strings.Repeat("a", 2<<20)+`"}`).refused(422, core.CodeValidationFailed)
+	chunked("POST", "/v1/probes", "").wantRefusal(422, core.CodeValidationFailed)
+	chunked("POST", "/v1/probes", `{"name":"`+strings.Repeat("a", 2<<20)+`"}`).wantRefusal(422, core.CodeValidationFailed)
 	chunked("GET", "/v1/probes/a", "").want(200)
-	chunked("GET", "/v1/probes/a", "x").refused(422, core.CodeValidationFailed)
+	chunked("GET", "/v1/probes/a", "x").wantRefusal(422, core.CodeValidationFailed)
 }

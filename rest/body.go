@@ -77,6 +77,7 @@ func refuseBody(r *http.Request) error {
 	return core.Invalid("", "has a body, which this method does not take")
 }
 
+// refuseQuery fails when a request with a body has a query, which has no meaning there.
 func refuseQuery(query string) error {
 	if query == "" {
 		return nil
@@ -88,10 +89,12 @@ func refuseQuery(query string) error {
 	return core.Invalid(core.Quotable(name, 80), "is given in the query; this method takes its arguments from the body")
 }
 
+// errNoBody returns the refusal of an empty body.
 func errNoBody() error {
 	return core.Invalid("", "has no body where a JSON object is expected")
 }
 
+// errBodyTooLarge returns the refusal of a body of more than most bytes.
 func errBodyTooLarge(most int64) error {
 	return core.Invalid("", "has a body of more than "+strconv.FormatInt(most>>20, 10)+" MiB")
 }

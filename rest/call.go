@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// call is the handler of every route: it admits the caller, reads the arguments, runs the
-// operation behind its rails, and answers. It reads the body only after admission.
+// call returns the handler of a route. It admits the caller, reads the arguments, calls the
+// operation through its rails, and answers. It reads the body only after admission.
 func (s *Server) call(m *mount) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
@@ -24,18 +24,18 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 		}
 		result, err := m.operation.Call(c.Request.Context(), request)
 		if err != nil {
-			s.problem(c, m, m.inBody(c, err))
+			s.problem(c, m, m.fixPaths(c, err))
 			return
 		}
 		s.answer(c, m, result)
 	}
 }
 
-// request reads what the rails need. It does not read the arguments of a caller who may not
-// call the operation: the rails refuse such a call first.
+// request returns the call for the rails. For a caller who may not call the operation, it
+// omits the arguments, because the rails refuse such a call first.
 func (m *mount) request(c *gin.Context, p core.Principal) (guardrails.Request, error) {
 	r := guardrails.Request{Principal: p, Surface: core.REST, RequestID: requestID(c)}
-	if m.operation.Allowed(p) != nil {
+	if m.operation.CheckAllowed(p) != nil {
 		return r, nil
 	}
 	if m.operation.Info().Effect != core.Reads {

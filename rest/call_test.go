@@ -33,7 +33,7 @@ func TestChallenges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := s.do(t, "GET", "/v1/contacts/a@example.com", "", "Authorization", tc.authorization)
-			p := a.refused(tc.status, tc.code)
+			p := a.wantRefusal(tc.status, tc.code)
 			challenge := a.Header().Get("WWW-Authenticate")
 			if !strings.HasPrefix(challenge, "Bearer ") {
 				t.Errorf("WWW-Authenticate = %q", challenge)
@@ -59,15 +59,15 @@ func TestScopesComeBeforeArguments(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
 	reader := "Bearer " + s.key(s.org.ID, core.Live, core.NewScopes("api.contacts.view"))
-	s.do(t, "POST", "/v1/contacts?x=y", `{"nonsense":`, "Authorization", reader, "Content-Type", "text/plain").refused(403, core.CodeInvalidScope)
-	s.do(t, "DELETE", "/v1/contacts/%FF", "x", "Authorization", "Bearer "+s.test).refused(403, core.CodeTestEnvironmentForbidden)
+	s.do(t, "POST", "/v1/contacts?x=y", `{"nonsense":`, "Authorization", reader, "Content-Type", "text/plain").wantRefusal(403, core.CodeInvalidScope)
+	s.do(t, "DELETE", "/v1/contacts/%FF", "x", "Authorization", "Bearer "+s.test).wantRefusal(403, core.CodeTestEnvironmentForbidden)
 }
 
 func TestUnknownPathsAndMethods(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
 	for _, path := range []string{"/", "/v1", "/v2/contacts", "/V1/contacts", "/v1/contacts/a/b", "/v1/contacts/", "/v1/%63ontacts"} {
-		s.do(t, "GET", path, "").refused(404, core.CodeNotFound)
+		s.do(t, "GET", path, "").wantRefusal(404, core.CodeNotFound)
 	}
 	for target, methods := range map[string]string{
 		"/v1/contacts":     "GET, HEAD, POST",
@@ -76,7 +76,7 @@ func TestUnknownPathsAndMethods(t *testing.T) {
 	} {
 		for _, method := range []string{"TRACE", "OPTIONS", "MAKEUP"} {
 			a := s.do(t, method, target, "")
-			a.refused(405, core.CodeMethodNotAllowed)
+			a.wantRefusal(405, core.CodeMethodNotAllowed)
 			allowed := strings.Split(a.Header().Get("Allow"), ", ")
 			slices.Sort(allowed)
 			if got := strings.Join(allowed, ", "); got != methods {
@@ -110,9 +110,9 @@ func TestIdempotency(t *testing.T) {
 	if first.Header().Get("Idempotent-Replayed") != "" || again.Header().Get("Idempotent-Replayed") != "true" {
 		t.Errorf("Idempotent-Replayed: first %q, again %q", first.Header().Get("Idempotent-Replayed"), again.Header().Get("Idempotent-Replayed"))
 	}
-	put("k1", `{"note":"y"}`).refused(409, core.CodeConflict)
-	s.do(t, "PUT", "/v1/probes/other", `{"note":"x"}`, "Idempotency-Key", "k1").refused(409, core.CodeConflict)
-	put("k2", `{"note":1}`).refused(422, core.CodeValidationFailed)
+	put("k1", `{"note":"y"}`).wantRefusal(409, core.CodeConflict)
+	s.do(t, "PUT", "/v1/probes/other", `{"note":"x"}`, "Idempotency-Key", "k1").wantRefusal(409, core.CodeConflict)
+	put("k2", `{"note":1}`).wantRefusal(422, core.CodeValidationFailed)
 	put("k2", `{"note":"x"}`).want(201)
 	if n := p.calls.Load(); n != 2 {
 		t.Errorf("%d calls, want 2", n)
@@ -140,7 +140,7 @@ func TestIdempotencyInFlight(t *testing.T) {
 	go func() { done <- s.do(t, "POST", "/v1/waits", `{"name":"a"}`, "Idempotency-Key", "k") }()
 	<-p.entered
 	a := s.do(t, "POST", "/v1/waits", `{"name":"a"}`, "Idempotency-Key", "k")
-	a.refused(409, core.CodeConflict)
+	a.wantRefusal(409, core.CodeConflict)
 	if got := a.Header().Get("Retry-After"); got != "1" {
 		t.Errorf("Retry-After = %q, want 1", got)
 	}
@@ -173,7 +173,7 @@ func TestIdempotencyKeyHeader(t *testing.T) {
 	}
 	s, _ := newProbeStack(t)
 	s.do(t, "PUT", "/v1/probes/a", `{}`, "Idempotency-Key", strings.Repeat("k", 255)).want(200)
-	s.do(t, "PUT", "/v1/probes/a", `{}`, "Idempotency-Key", strings.Repeat("k", 256)).refused(422, core.CodeValidationFailed)
+	s.do(t, "PUT", "/v1/probes/a", `{}`, "Idempotency-Key", strings.Repeat("k", 256)).wantRefusal(422, core.CodeValidationFailed)
 	s.do(t, "GET", "/v1/probes/a", "", "Idempotency-Key", `"`).want(200) // reads take none
 }
 
@@ -181,7 +181,7 @@ func TestPanicEndsOneRequest(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
 	a := s.do(t, "GET", "/v1/panics/secret-name", "")
-	p := a.refused(500, core.CodeInternalError)
+	p := a.wantRefusal(500, core.CodeInternalError)
 	if strings.Contains(a.Body.String(), "mistake") {
 		t.Errorf("the answer tells of the panic: %s", a.Body)
 	}
@@ -224,7 +224,7 @@ func TestFaultsStayInside(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
 	a := s.do(t, "GET", "/v1/failures/a", "")
-	p := a.refused(500, core.CodeInternalError)
+	p := a.wantRefusal(500, core.CodeInternalError)
 	if strings.Contains(a.Body.String(), "secret") {
 		t.Errorf("the answer tells the cause: %s", a.Body)
 	}

@@ -11,13 +11,13 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// document is a public JSON document that is the same for every caller and for the life of
-// the process.
+// document is a public JSON document that is the same for every caller and does not change.
 type document struct {
 	body []byte
 	etag string
 }
 
+// newDocument returns the document of a value, with an ETag.
 func newDocument(value any) (*document, error) {
 	body, err := json.Marshal(value)
 	if err != nil {
@@ -27,8 +27,7 @@ func newDocument(value any) (*document, error) {
 	return &document{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
 }
 
-// serve answers with the document, or with 304 when the caller has it (RFC 9110 section
-// 13.1.2).
+// serve writes the document, or 304 when the caller has it (RFC 9110 section 13.1.2).
 func (d *document) serve(c *gin.Context) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", "public, max-age=300")
@@ -40,7 +39,7 @@ func (d *document) serve(c *gin.Context) {
 	write(c.Writer, "application/json", http.StatusOK, d.body)
 }
 
-// has compares weakly, as If-None-Match requires.
+// has reports whether the header If-None-Match contains etag, by weak comparison.
 func has(ifNoneMatch, etag string) bool {
 	for one := range strings.SplitSeq(ifNoneMatch, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {
@@ -58,6 +57,7 @@ type health struct {
 	Time   time.Time `json:"time"`
 }
 
+// health writes the health document.
 func (s *Server) health(c *gin.Context) {
 	body, err := json.Marshal(health{Status: "ok", Commit: s.cfg.Commit, Time: s.cfg.Clock().UTC()})
 	if err != nil {

@@ -10,7 +10,7 @@ const (
 	rulesVersionHeader = "X-Service-Rules-Version"
 )
 
-// identify gives the request its id and sets the headers of every answer.
+// identify sets the request id and the headers of every answer.
 func (s *Server) identify(c *gin.Context) {
 	h := c.Writer.Header()
 	h[requestIDHeader] = []string{core.RequestID(c.Request.Header[requestIDHeader])}
@@ -20,13 +20,13 @@ func (s *Server) identify(c *gin.Context) {
 
 var nosniff = []string{"nosniff"}
 
-// requestID returns the id that identify set on the answer.
+// requestID returns the id that identify set.
 func requestID(c *gin.Context) string {
 	return c.Writer.Header()[requestIDHeader][0]
 }
 
-// setNext links the next page: the same address and filters with the cursor added, ready to
-// follow (RFC 8288).
+// setNext sets the header Link to the next page: the same address and filters with the
+// cursor (RFC 8288).
 func (s *Server) setNext(c *gin.Context, cursor string) {
 	query := c.Request.URL.Query()
 	query.Set("cursor", cursor)

@@ -55,7 +55,7 @@ func TestRateHeaders(t *testing.T) {
 		s.clock.Advance(15 * time.Second)
 	}
 	a := s.do(t, "GET", "/v1/contacts?limit=0", "")
-	p := a.refused(429, core.CodeRateLimited)
+	p := a.wantRefusal(429, core.CodeRateLimited)
 	checkRate(t, a.Header(), "2", "0", "45")
 	if a.Header().Get("Retry-After") != "30" || p.RetryAfter != 30 {
 		t.Errorf("Retry-After = %q, retry_after = %d, want 30", a.Header().Get("Retry-After"), p.RetryAfter)
@@ -170,7 +170,7 @@ func TestNoBrowsers(t *testing.T) {
 			}
 		}
 	}
-	s.do(t, "OPTIONS", "/v1/contacts", "").refused(405, core.CodeMethodNotAllowed)
+	s.do(t, "OPTIONS", "/v1/contacts", "").wantRefusal(405, core.CodeMethodNotAllowed)
 }
 
 func TestPublicDocuments(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// idempotencyKey reads the values of the Idempotency-Key header: a string of
-// structured fields (RFC 8941 section 3.3.3), "k1", or the bare text, k1. Both are the same
-// key. It returns "" when no key was sent.
+// idempotencyKey returns the value of the Idempotency-Key header, "" without one. It accepts
+// a string of structured fields (RFC 8941 section 3.3.3), "k1", or the bare text, k1. Both
+// are the same key.
 func idempotencyKey(values []string) (string, error) {
 	switch {
 	case len(values) == 0:
@@ -56,6 +56,7 @@ func unquote(s string) (string, bool) {
 	return "", false
 }
 
+// isVisible reports whether s consists of visible ASCII characters and spaces.
 func isVisible(s string) bool {
 	for i := range len(s) {
 		if s[i] < 0x20 || s[i] > 0x7e {

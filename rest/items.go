@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// items makes the arguments of a body that is a list of items, or one item. It first checks
-// that the body is exactly one JSON value, because text after it would become part of the
-// list or of the arguments.
+// items returns the arguments for a body that is a list of items or one item. It first
+// checks that the body is exactly one JSON value, because text after it would become part of
+// the arguments.
 func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if !jsontext.Value(body).IsValid() {
-		if err := m.places(body).CheckJSON(body); err != nil { // names the place of the fault
+		if err := m.anyPaths(body).CheckJSON(body); err != nil { // names the place of the fault
 			return nil, err
 		}
 	}
@@ -37,11 +37,11 @@ func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	return append(arguments, '}'), nil
 }
 
-// places returns the members of the body that may hold any JSON.
-func (m *mount) places(body []byte) *core.Places {
-	list := m.operation.Input(core.REST).Places().Of(m.Items)
+// places returns the members of this body that may hold any JSON.
+func (m *mount) anyPaths(body []byte) *core.AnyPaths {
+	list := m.operation.Input(core.REST).AnyPaths().Member(m.Items)
 	if len(body) > 0 && body[0] == '{' {
-		return list.Of("*")
+		return list.Member("*")
 	}
 	return list
 }
@@ -49,9 +49,9 @@ func (m *mount) places(body []byte) *core.Places {
 // singleItem is the context key of a body that is one item.
 const singleItem = "mailhelm.single_item"
 
-// inBody removes the synthetic `items` member from the paths of faults, so that they name
+// fixPaths removes the synthetic `items` member from the paths of faults, so that they name
 // places in the body that was sent.
-func (m *mount) inBody(c *gin.Context, err error) error {
+func (m *mount) fixPaths(c *gin.Context, err error) error {
 	e := core.AsError(err)
 	if m.Items == "" || e.Code != core.CodeValidationFailed || len(e.Fields) == 0 {
 		return err

@@ -23,25 +23,25 @@ const noStore = "no-store"
 type mount struct {
 	Route
 	operation *guardrails.Operation
-	// inPath are the members that come in the path.
+	// inPath are the members that the path gives.
 	inPath []pathMember
-	// inQuery are the types of the members that come in the query; nil when they come in a
+	// inQuery are the types of the members that the query gives; nil for a route with a
 	// body.
 	inQuery map[string]queryType
-	// needs are the operation's scopes as a challenge lists them.
+	// needs are the operation's scopes as a WWW-Authenticate challenge lists them.
 	needs        string
 	cacheControl string
 }
 
-// pathMember is a member that comes in the path, with its beginning in the arguments.
+// pathMember is a member that the path gives.
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
-	// isAddress is true for an address, which may be spelled in several ways.
+	// isAddress is true for an email address, which may be spelled in several ways.
 	isAddress bool
 }
 
-// is reports whether a JSON value of the body says what the path says.
+// is reports whether the JSON value of the body equals the text of the path.
 func (p pathMember) is(value jsontext.Value, text string) bool {
 	said, err := jsontext.AppendUnquote(nil, value)
 	if err != nil {
@@ -50,6 +50,8 @@ func (p pathMember) is(value jsontext.Value, text string) bool {
 	return string(said) == text || p.isAddress && core.EmailKey(string(said)) == core.EmailKey(text)
 }
 
+// mount returns the route with its operation. It fails when the catalogue lacks the
+// operation, or the operation lacks a parameter.
 func (s *Server) mount(route Route) (*mount, error) {
 	op, ok := s.cfg.Catalogue.Operation(route.Operation)
 	if !ok {
@@ -83,8 +85,8 @@ func (s *Server) mount(route Route) (*mount, error) {
 	return m, nil
 }
 
-// takesBody reports whether a method carries its arguments in a body. Other methods carry
-// them in the query.
+// takesBody reports whether the route's method has its arguments in a body. Other methods
+// have them in the query.
 func (m *mount) takesBody() bool {
 	switch m.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
@@ -93,6 +95,7 @@ func (m *mount) takesBody() bool {
 	return false
 }
 
+// namesInPath reports whether the path gives the member.
 func (m *mount) namesInPath(name string) bool {
 	return slices.ContainsFunc(m.inPath, func(p pathMember) bool { return p.name == name })
 }
@@ -109,7 +112,7 @@ func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Chall
 	return c
 }
 
-// pathParameters returns the names in braces, in order.
+// pathParameters returns the names in braces, in their order in the path.
 func pathParameters(path string) []string {
 	var names []string
 	for _, segment := range strings.Split(path, "/") {
@@ -120,11 +123,12 @@ func pathParameters(path string) []string {
 	return names
 }
 
+// joinScopes formats scopes as RFC 6750 section 3 does: separated by spaces.
 func joinScopes(scopes []core.Scope) string {
 	return strings.Join(core.Scopes(scopes).Strings(), " ")
 }
 
-// queryType is the JSON type that a query parameter's text is converted to.
+// queryType is the JSON type to which the text of a query parameter is converted.
 type queryType int
 
 const (
@@ -157,6 +161,7 @@ type propertyType struct {
 	AnyOf  []propertyType `json:"anyOf"`
 }
 
+// query returns the conversion for the property.
 func (p propertyType) query() queryType {
 	switch {
 	case p.is("integer"):

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// openAPI describes the routes as an OpenAPI 3.1 document. It is derived from the routes,
-// the operations' schemas, the scopes and the error catalogue. It is built once, and the same
-// program builds the same bytes.
+// openAPI returns the OpenAPI 3.1 document of the routes. It is derived from the routes, the
+// operations' schemas, the scopes and the error catalogue. The same program returns the same
+// bytes.
 func (s *Server) openAPI() (*document, error) {
 	schemas := &schemaSet{names: map[string]string{}}
 	paths, err := s.paths(schemas)
@@ -37,6 +37,7 @@ func (s *Server) openAPI() (*document, error) {
 	})
 }
 
+// info returns the title and description of the API.
 func (s *Server) info() object {
 	return object{
 		{"title", "Mailhelm API"},
@@ -66,7 +67,7 @@ func (s *Server) paths(schemas *schemaSet) (object, error) {
 	return append(paths, publicPaths()...), nil
 }
 
-// describe returns one route as an operation of the document.
+// describe returns the OpenAPI operation of a route.
 func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	info := m.operation.Info()
 	properties, err := propertiesOf(m.operation.Input(core.REST))
@@ -87,12 +88,14 @@ func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	return operation.with("responses", m.responses(info, schemas)), nil
 }
 
-// domainOf returns the first word of an operation's name, by which the document groups.
+// domainOf returns the first word of an operation's name. The document groups operations by
+// it.
 func domainOf(operation string) string {
 	domain, _, _ := strings.Cut(operation, "_")
 	return domain
 }
 
+// tags returns the groups, in the order of the routes.
 func (s *Server) tags() []object {
 	var names []string
 	for _, m := range s.mounts {
@@ -107,8 +110,8 @@ func (s *Server) tags() []object {
 	return tags
 }
 
-// securityOf lists the two kinds of credentials, of which one is enough. A bearer credential
-// lists scopes too, which OpenAPI allows since 3.1.
+// securityOf returns the two kinds of credentials, of which one is sufficient. A bearer
+// credential lists scopes too, which OpenAPI allows since 3.1.
 func securityOf(scopes []core.Scope) []object {
 	names := make([]string, 0, len(scopes))
 	for _, scope := range scopes {
@@ -117,6 +120,7 @@ func securityOf(scopes []core.Scope) []object {
 	return []object{{{"bearer", names}}, {{"oauth", names}}}
 }
 
+// securitySchemes describes the two kinds of credentials with all scopes.
 func (s *Server) securitySchemes() object {
 	scopes := make(object, 0, len(core.ScopeCatalogue()))
 	for _, scope := range core.ScopeCatalogue() {
@@ -138,7 +142,7 @@ func (s *Server) securitySchemes() object {
 	}
 }
 
-// publicPaths are the documents that need no credential.
+// publicPaths returns the documents that need no credential.
 func publicPaths() object {
 	public := func(id, summary string, schema object) object {
 		return object{{"get", object{
@@ -181,7 +185,7 @@ func jsonContent(schema any) object {
 	return object{{"application/json", object{{"schema", schema}}}}
 }
 
-// propertiesOf returns the members of an input schema in order of declaration.
+// propertiesOf returns the members of an input schema in the order of declaration.
 func propertiesOf(input *core.Schema) ([]property, error) {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -197,8 +201,8 @@ func propertiesOf(input *core.Schema) ([]property, error) {
 	return properties, nil
 }
 
-// requestBody returns the input schema. The body may repeat members of the path with the
-// same value.
+// requestBody returns the schema of the body. The body may repeat members of the path with
+// the same value.
 func (m *mount) requestBody(properties []property) object {
 	members, required := object{}, []string{}
 	for _, p := range properties {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// schemaSet names the result schemas. Routes with the same result share one, so that a
-// generated client has one type for it.
+// schemaSet collects the result schemas by name. Routes with the same result share one
+// schema, so that a generated client has one type for it.
 type schemaSet struct {
 	names      map[string]string // by text
 	components object
@@ -39,7 +39,7 @@ func pascal(name string) string {
 	return b.String()
 }
 
-// parameters returns those of the path, then those of the query, then the headers.
+// parameters returns the parameters of the path, then those of the query, then the headers.
 func (m *mount) parameters(info core.OperationInfo, properties []property) []object {
 	parameters := []object{}
 	for _, p := range properties {
@@ -59,6 +59,7 @@ func (m *mount) parameters(info core.OperationInfo, properties []property) []obj
 	return append(parameters, reference("parameters", "RequestId"))
 }
 
+// parameter returns one parameter. in is path or query.
 func parameter(in string, p property, required bool) object {
 	o := object{{"name", p.name}, {"in", in}, {"required", required}}
 	if text := p.description(); text != "" {
@@ -67,8 +68,8 @@ func parameter(in string, p property, required bool) object {
 	return o.with("schema", p.schema)
 }
 
-// responses returns the successes, then a problem for each status that the route can have:
-// 404 when the path names a thing, 409 for writes, which may be duplicates.
+// responses returns the successes, then a problem for each status that the route can have.
+// Every route with a record in its path has 404, and every write has 409.
 func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	responses := object{}
 	for _, status := range m.successes() {
@@ -88,6 +89,7 @@ func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	return responses.with("default", reference("responses", "Problem"))
 }
 
+// successes returns the statuses of successful answers.
 func (m *mount) successes() []int {
 	if m.MayCreate {
 		return []int{m.Success, http.StatusCreated}
@@ -95,6 +97,7 @@ func (m *mount) successes() []int {
 	return []int{m.Success}
 }
 
+// success returns the answer of a status, with its headers and its schema.
 func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet) object {
 	headers := []string{requestIDHeader, "Cache-Control"}
 	if info.Effect != core.Reads {
@@ -116,6 +119,7 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 	return answer.with("content", jsonContent(schemas.add(info.Name, m.operation.Output(core.REST))))
 }
 
+// successText returns the description of a successful answer.
 func successText(status int) string {
 	switch status {
 	case http.StatusCreated:
@@ -126,6 +130,7 @@ func successText(status int) string {
 	return "Done."
 }
 
+// headerReferences returns references to the shared headers.
 func headerReferences(names []string) object {
 	headers := object{}
 	for _, name := range names {
@@ -145,9 +150,10 @@ func problemStatuses() []int {
 	return slices.Compact(statuses)
 }
 
+// problemName returns the name of the shared answer for a status.
 func problemName(status int) string { return fmt.Sprintf("Problem%d", status) }
 
-// problemResponses returns one answer for each status, with its possible codes.
+// problemResponses returns one shared answer for each status, with its possible codes.
 func problemResponses() object {
 	responses := object{}
 	for _, status := range problemStatuses() {
@@ -156,6 +162,7 @@ func problemResponses() object {
 	return responses.with("Problem", problemResponse(0, nil))
 }
 
+// codesWith returns the error codes with a status.
 func codesWith(status int) []core.CodeInfo {
 	var infos []core.CodeInfo
 	for _, info := range core.Codes() {
@@ -167,6 +174,7 @@ func codesWith(status int) []core.CodeInfo {
 	return infos
 }
 
+// problemResponse returns the answer for a status, with an explanation of each code.
 func problemResponse(status int, infos []core.CodeInfo) object {
 	description := "A problem that the other answers do not name."
 	if len(infos) > 0 {

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// object is a JSON object whose members keep their order, so that the document
-// has the order of the routes and the same bytes every time.
+// object is a JSON object whose members keep their order. So the document has the order of
+// the routes, and the same bytes every time.
 type object []member
 
 type member struct {
@@ -72,6 +72,7 @@ func appendObjects(b *bytes.Buffer, objects []object) error {
 	return nil
 }
 
+// with returns the object with a member appended.
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }
 
 // reference returns a reference to a component.

@@ -2,11 +2,13 @@ package rest
 
 import "github.com/mailhelm/mailhelm/core"
 
+// rateHeaders are the headers of the rate limit; see guardrails.Rate.
 var rateHeaders = []string{
 	"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy",
 	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 }
 
+// sharedParameters returns the parameters that several routes have.
 func sharedParameters() object {
 	return object{
 		{"IdempotencyKey", object{
@@ -26,6 +28,7 @@ func sharedParameters() object {
 	}
 }
 
+// sharedHeaders returns the headers that answers refer to.
 func sharedHeaders() object {
 	text := object{{"type", "string"}}
 	number := object{{"type", "integer"}, {"minimum", 0}}
@@ -50,7 +53,7 @@ func sharedHeaders() object {
 	}
 }
 
-// problemSchema describes core.Problem; a test holds the two together.
+// problemSchema returns the schema of core.Problem; a test compares the two.
 func problemSchema() object {
 	codes := make([]core.Code, 0, len(core.Codes()))
 	for _, info := range core.Codes() {

@@ -22,18 +22,18 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		// Only an extra member can fail to be written; the document stands without it.
+		// Only an extra member can fail to marshal. Without it the document is still valid.
 		p.Extra = nil
 		body, _ = json.Marshal(p)
 	}
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers an error of a call that the rails have logged. When the caller is gone
-// it closes the connection: a caller who only stopped sending would take the cancellation
-// for a fault of the server.
+// problem answers an error of a call that the rails have logged. When the caller
+// disconnected, it closes the connection. A caller who only stopped sending would otherwise
+// take the cancellation for a fault of the server.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
-	if core.CallerGone(c.Request.Context(), err) {
+	if core.IsCallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)
 	}
 	e := core.AsError(err)
@@ -49,7 +49,7 @@ func (s *Server) problem(c *gin.Context, m *mount, err error) {
 func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 	e := core.AsError(err)
 	level, outcome := slog.LevelInfo, string(e.Code)
-	gone := core.CallerGone(c.Request.Context(), e)
+	gone := core.IsCallerGone(c.Request.Context(), e)
 	if gone {
 		outcome = "caller_gone"
 	}
@@ -72,6 +72,7 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 	s.problem(c, m, e)
 }
 
+// operationOf returns the name of the route's operation, "" without a route.
 func operationOf(m *mount) string {
 	if m == nil {
 		return ""
@@ -94,7 +95,7 @@ func causeOf(e *core.Error) string {
 	return string(e.Code)
 }
 
-// routeOf returns the pattern of the route, or "" for a path without a route.
+// routeOf returns the path pattern of the route, "" for a path without a route.
 func (s *Server) routeOf(c *gin.Context, m *mount) string {
 	if m != nil {
 		return m.Path
@@ -102,9 +103,11 @@ func (s *Server) routeOf(c *gin.Context, m *mount) string {
 	return s.pattern(c)
 }
 
+// otherMethod replaces unknown methods in logs and metrics.
 const otherMethod = "other"
 
-// knownMethod replaces methods that HTTP does not define, which must not reach the log.
+// knownMethod returns a method that HTTP defines, or otherMethod. Callers can invent
+// methods, which must not reach the log.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -113,6 +116,7 @@ func knownMethod(method string) string {
 	return otherMethod
 }
 
+// noRoute answers 404 for a path without a route.
 func (s *Server) noRoute(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code: core.CodeNotFound, Resource: "path",
@@ -129,9 +133,9 @@ func (s *Server) noMethod(c *gin.Context) {
 	})
 }
 
-// refuseUnserved answers a request that no route serves. With a valid credential the
-// request counts against the rate limit, and the answer has the limit's headers, as on
-// every route. With an invalid credential the answer is the same as without one.
+// refuseUnserved answers a request without a route. With a valid credential, the request
+// counts against the rate limit, and the answer has the limit's headers. With an invalid
+// credential, the answer is the same as without one.
 func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	if authorization := c.Request.Header["Authorization"]; authorization != nil {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), authorization, access.API)
@@ -143,8 +147,8 @@ func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	s.refuse(c, nil, e)
 }
 
-// recoverPanic turns a panic into internal_error, so that one request ends and
-// the process does not. http.ErrAbortHandler is the net/http way to hang up.
+// recoverPanic answers a panic with internal_error, so that it ends one request and not the
+// process. It passes on http.ErrAbortHandler, which aborts a response.
 func (s *Server) recoverPanic(c *gin.Context) {
 	defer func() {
 		v := recover()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Route puts an operation at a method and a path.
+// Route binds an operation to a method and a path.
 type Route struct {
 	Method string
 	// Path holds its parameters in braces; each is a member of the operation's
@@ -16,15 +16,15 @@ type Route struct {
 	Operation string
 	// Success is the status of an answer without a problem.
 	Success int
-	// MayCreate is true when the status is 201 for a call that created a thing.
+	// MayCreate is true when an answer has status 201 if the call created a record.
 	MayCreate bool
 	// Header is an additional header of the answer; "" for none. The result has its value,
 	// see [headed].
 	Header string
-	// Also are statuses of problems that such a route does not usually have.
+	// Also are the statuses of problems that only some routes have.
 	Also []int
-	// Items names the member that the whole body stands for, a list of items or one item; ""
-	// when the body has the members themselves.
+	// Items is the member that the whole body is the value of: a list of items, or one item.
+	// "" means that the body has the members themselves.
 	Items string
 	// MaxBody is the maximum size of the body, in bytes; zero means 1 MiB.
 	MaxBody int64

@@ -32,7 +32,7 @@ type Config struct {
 	Tracer trace.Tracer
 }
 
-// Server answers the public API.
+// Server serves the public API.
 type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
@@ -45,12 +45,13 @@ type Server struct {
 // mounted is a method and a path in Gin's syntax.
 type mounted struct{ method, path string }
 
-// New mounts every route of the API. It fails when a route names an operation
-// that the catalogue lacks, or a path parameter that the operation does not take.
+// New returns a server with every route of the API. It fails when a route names an operation
+// that the catalogue lacks, or a path parameter that the operation lacks.
 func New(cfg Config) (*Server, error) {
 	return newServer(cfg, routes)
 }
 
+// newServer is New with the table of routes as a parameter, for tests.
 func newServer(cfg Config, table []Route) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
@@ -91,12 +92,12 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	return s, nil
 }
 
-// Handler returns the API for an HTTP server. The package comment says what it expects of
+// Handler returns the API for an HTTP server. The package comment has the requirements on
 // that server.
 func (s *Server) Handler() http.Handler { return s.engine }
 
-// newEngine returns Gin as a bare router: it neither cleans nor redirects paths, and leaves
-// path values encoded. Gin's own decoding would read a plus sign in an address as a space.
+// newEngine returns Gin as a bare router. It neither cleans paths nor redirects, and leaves
+// path values encoded: Gin's decoding would read a plus sign in an address as a space.
 func newEngine() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
@@ -110,7 +111,8 @@ func newEngine() *gin.Engine {
 
 func (s *Server) get(path string, h gin.HandlerFunc) { s.handle(http.MethodGet, path, h) }
 
-// handle mounts h. GET also serves HEAD (RFC 9110 section 9.3.2); net/http omits the body.
+// handle mounts h at a method and a path. GET also serves HEAD (RFC 9110 section 9.3.2);
+// net/http omits the body.
 func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	methods := []string{method}
 	if method == http.MethodGet {

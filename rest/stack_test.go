@@ -118,7 +118,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	})
 	list := topics.NewLive(sim, s.clock.Now, log)
 	listed := lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: s.clock.Now})
-	turns := sending.NewTurns()
+	turns := sending.NewKeyedLocks()
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Orgs().OrgIDs,
@@ -232,8 +232,8 @@ func (a *answer) want(status int) *answer {
 	return a
 }
 
-// refused fails the test unless the answer is a problem with the code.
-func (a *answer) refused(status int, code core.Code) core.Problem {
+// wantRefusal fails the test unless the answer is a problem with the code.
+func (a *answer) wantRefusal(status int, code core.Code) core.Problem {
 	a.t.Helper()
 	a.want(status)
 	var p core.Problem

@@ -14,19 +14,20 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
+// propagator reads the parent span and the baggage (W3C Trace Context and Baggage).
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// Tracing makes a span of each request at one address, by the HTTP conventions of
-// OpenTelemetry. It omits the path and the query, which contain addresses, and records the
-// route instead.
+// Tracing starts a span for each request to one address, by the HTTP conventions of
+// OpenTelemetry. A span has the route instead of the path and the query, which contain
+// addresses.
 type Tracing struct {
 	tracer trace.Tracer
 	clock  core.Clock
 	place  []attribute.KeyValue // of every span
 }
 
-// NewTracing traces the requests at base. For a nil tracer it returns nil, which makes no
-// spans.
+// NewTracing returns a Tracing for requests at base, nil for a nil tracer. A nil Tracing
+// starts no spans.
 func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	if tracer == nil {
 		return nil
@@ -34,9 +35,9 @@ func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	return &Tracing{tracer: tracer, clock: clock, place: placeOf(base)}
 }
 
-// Around makes the span of a request while answer answers it and returns the status. The
-// header traceparent names the span's parent. route is the pattern of the route, with {name};
-// "" for a path without one.
+// Around runs answer within a span of the request. answer answers the request and returns
+// the status. The header traceparent names the parent. route is the pattern of the route
+// with {name}, "" for a path without one.
 func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Request) int) {
 	if t == nil {
 		answer(r)
@@ -56,7 +57,7 @@ func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Reques
 	}
 }
 
-// trace is the middleware that makes a span of each request.
+// trace is the middleware that starts a span for each request.
 func (s *Server) trace(c *gin.Context) {
 	s.tracing.Around(c.Request, s.pattern(c), func(r *http.Request) int {
 		c.Request = r
@@ -74,6 +75,7 @@ func spanMethod(method string) string {
 	return "HTTP"
 }
 
+// attributesOf returns the attributes of a request's span. It has no path and no query.
 func attributesOf(r *http.Request, route string) []attribute.KeyValue {
 	method := knownMethod(r.Method)
 	if method == otherMethod {
@@ -89,6 +91,8 @@ func attributesOf(r *http.Request, route string) []attribute.KeyValue {
 	return all
 }
 
+// protocolVersion returns the HTTP version of a request as OpenTelemetry writes it: "1.1" or
+// "2".
 func protocolVersion(r *http.Request) string {
 	if r.ProtoMajor > 1 {
 		return strconv.Itoa(r.ProtoMajor)

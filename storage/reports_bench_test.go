@@ -67,7 +67,7 @@ func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, org
 		fresh, err := db.Messages().RecordEvents(ctx, orgID, events, benchEnd)
 		for _, r := range recorders {
 			if err == nil {
-				err = r.Recorded(ctx, orgID, fresh)
+				err = r.ObserveEvents(ctx, orgID, fresh)
 			}
 		}
 		return err

@@ -8,11 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxBody is the longest request that is read, in bytes. The largest honest
-// one, a batch of activities, stays well under it.
+// maxBody is the longest request body, in bytes. The largest valid one, a batch of
+// activities, is much shorter.
 const maxBody = 1 << 20
 
-// readBody reads at most maxBody. A body that announces more is refused unread.
+// readBody returns a body of at most maxBody bytes. It refuses a body with a longer
+// Content-Length without reading it.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close")
@@ -28,12 +29,12 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, bodyRefusal(http.StatusBadRequest, "ended before its body was whole")
 }
 
+// tooLarge returns the refusal of a body of more than maxBody bytes.
 func tooLarge() *core.Error {
 	return bodyRefusal(http.StatusRequestEntityTooLarge, "is larger than 1 MiB").WithNext("Split the call into smaller ones.")
 }
 
-// bodyRefusal is validation_failed of the whole body, with the status HTTP has
-// for the case.
+// bodyRefusal returns validation_failed about the whole body, with the given HTTP status.
 func bodyRefusal(status int, reason string) *core.Error {
 	e := core.Invalid("", reason)
 	e.Status = status

@@ -14,10 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// handler returns the SDK's handler of a tool. It reads the call from the exchange, not
-// from the SDK's request, because the prehandler checked its own reading. ctx also ends
-// when the client leaves: without sessions no client could fetch the answer later. A
-// write that was cut off may be repeated with its key.
+// handler returns the SDK's handler of a tool. It reads the call from the exchange, not from
+// the SDK's request, because the prehandler checked the exchange. ctx also ends when the
+// client disconnects: without sessions no client could fetch the answer later. A client may
+// repeat an interrupted write with its key.
 func (s *toolset) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := exchangeOf(ctx)
@@ -29,7 +29,8 @@ func (s *toolset) handler(t *tool) mcp.ToolHandler {
 	}
 }
 
-// call returns the result of a call, or nil when x.outage has the failure.
+// call returns the result of a call. It returns nil when it stored a failure of the storage
+// in x.outage instead.
 func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolR
 	}
 }
 
-// requestOf returns the call in the form of the rails.
+// requestOf returns the call as a request to the rails.
 func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	p := &x.message.params
 	key, err := idempotencyKey(p.Meta.IdempotencyKey)
@@ -75,7 +76,8 @@ func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	return req, err
 }
 
-// argumentsOf: some clients write null for no arguments.
+// argumentsOf returns the arguments of a call, an empty object for null. Some clients send
+// null when there are no arguments.
 func argumentsOf(raw jsontext.Value) json.RawMessage {
 	if raw.Kind() == 'n' {
 		return nil
@@ -83,6 +85,8 @@ func argumentsOf(raw jsontext.Value) json.RawMessage {
 	return json.RawMessage(raw)
 }
 
+// idempotencyKey returns the key in _meta, "" without one. It fails for any other value than
+// a string of 1 to 255 bytes.
 func idempotencyKey(raw jsontext.Value) (string, error) {
 	if raw == nil {
 		return "", nil
@@ -94,7 +98,7 @@ func idempotencyKey(raw jsontext.Value) (string, error) {
 	return key, nil
 }
 
-// continuationOf returns what continues an earlier answer, nil for a first call.
+// continuationOf returns the state that continues an earlier answer, nil for a first call.
 func continuationOf(p *params) json.RawMessage {
 	if p.RequestState == "" && len(p.InputResponses) == 0 {
 		return nil
@@ -109,6 +113,8 @@ func continuationOf(p *params) json.RawMessage {
 	return raw
 }
 
+// success returns the result of a successful call: the value as structured content,
+// shortened to [content.MaxBytes], and as text without invisible characters.
 func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.CallToolResult {
 	value, err := content.Marshal(result.Value)
 	if err != nil {
@@ -137,13 +143,13 @@ func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.C
 	return answer
 }
 
-// maxSentence is the longest text of a failure, in characters. The structured
-// content has all of it.
+// maxSentence is the longest text of a failure, in characters. The structured content has
+// the full text.
 const maxSentence = 4000
 
-// failure returns the problem document as a result, with the two members that agents read
-// first, and the same as a sentence. Its next_step is a call that repairs the fault, or
-// absent; hint has the text.
+// failure returns a tool result with the problem document as structured content and the same
+// as a sentence. The content begins with the two members that agents read first. next_step
+// is a call that repairs the fault, if there is one; hint has the remedy as text.
 func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
@@ -174,14 +180,14 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	return answer
 }
 
-// result returns a result whose text is a sentence.
+// result returns a result with a sentence as text and the structured content.
 func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallToolResult {
 	visible, hidden := core.VisibleText(text)
 	return x.resultOf(visible, hidden, structured)
 }
 
-// resultOf returns a new result; the SDK writes into the one it is given. hidden is how
-// many invisible characters the text lacks.
+// resultOf returns a new result on each call, because the SDK modifies the result that it
+// gets. hidden is the number of invisible characters that were removed from the text.
 func (x *exchange) resultOf(text string, hidden int, structured json.RawMessage) *mcp.CallToolResult {
 	answer := &mcp.CallToolResult{Meta: mcp.Meta{metaRequestID: x.requestID}, StructuredContent: structured}
 	if hidden > 0 {

@@ -11,9 +11,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// table has the operations that are tools, in the order of the documentation. The names are
-// a public interface: renaming or removing one breaks agents that use it. All else about a
-// tool is declared by its operation.
+// table has the names of the operations that are tools, in the order of the documentation.
+// The names are a public interface: renaming or removing one breaks agents that use it.
+// Everything else about a tool is in the declaration of its operation.
 var table = []string{
 	"sending_readiness_check",
 	"suppressions_check_address",
@@ -47,20 +47,23 @@ var table = []string{
 	"broadcasts_send",
 }
 
-// Table returns the name of every tool, in the order of the documentation, mounted or not.
+// Table returns the name of every tool, mounted or not, in the order of the documentation.
 func Table() []string { return slices.Clone(table) }
 
-// tool is an operation that is ready to be listed and called.
+// tool is a mounted operation with everything that is computed before the first call.
 type tool struct {
 	op        *guardrails.Operation // nil for a tool of [Server.AddTool]
 	described *mcp.Tool
 	confirms  bool
-	// needs are the operation's scopes in the form of a challenge.
+	// needs are the operation's scopes as a WWW-Authenticate challenge lists them.
 	needs string
-	// untrusted are the members of the result that hold texts of customers or third parties.
+	// untrusted are the paths of the result's members that hold texts of customers or third
+	// parties.
 	untrusted []string
 }
 
+// newTool returns the tool of an operation. It fails when a schema cannot be expressed for
+// tools.
 func newTool(op *guardrails.Operation) (*tool, error) {
 	info := op.Info()
 	input, err := schema.Input(op)
@@ -85,9 +88,9 @@ func newTool(op *guardrails.Operation) (*tool, error) {
 	}, nil
 }
 
-// annotate sets all four hints, because the protocol's defaults are the
-// cautious ones and would make every read look destructive. A write is
-// idempotent by the replay rail; for a read the hint has no meaning.
+// annotate returns the tool's annotations with all four hints set. The protocol's defaults
+// are the cautious ones and would mark every read as destructive. A write is idempotent
+// because of the replay rail; for a read that hint has no meaning.
 func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	reads := info.Effect == core.Reads
 	destroys := info.Effect == core.Destroys || info.Confirms
@@ -99,11 +102,11 @@ func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	}
 }
 
-// checkAllowed returns the refusal of the scopes or environment rail, nil for none. Every
-// caller may use tools without an operation.
+// checkAllowed returns the refusal of the scopes rail or of the environment rail, nil for
+// none. Every caller may use a tool without an operation.
 func (t *tool) checkAllowed(caller core.Principal) error {
 	if t.op == nil {
 		return nil
 	}
-	return t.op.Allowed(caller)
+	return t.op.CheckAllowed(caller)
 }

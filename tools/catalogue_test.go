@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-func golden(t *testing.T, path string, got []byte) {
+func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -63,7 +63,7 @@ func TestToolsAreAsPromised(t *testing.T) {
 			t.Fatalf("%s is promised as %q", name, promises[i])
 		}
 		for scope := range strings.FieldsSeq(parts[2]) {
-			if !core.Scope(scope).Known() {
+			if !core.Scope(scope).IsKnown() {
 				t.Errorf("%s needs the unknown scope %s", name, scope)
 			}
 		}
@@ -85,7 +85,7 @@ func TestGoldenToolsAsListed(t *testing.T) {
 	for _, tool := range listed {
 		text, err := json.MarshalIndent(tool, "", "  ")
 		w.must(err)
-		golden(t, filepath.Join(folder, tool["name"].(string)+".json"), append(text, '\n'))
+		compareGolden(t, filepath.Join(folder, tool["name"].(string)+".json"), append(text, '\n'))
 	}
 	files, err := filepath.Glob(folder + "/*.json")
 	w.must(err)
@@ -150,11 +150,11 @@ func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 		{[]core.Scope{core.ContactsView, core.ListsView}, false},
 	} {
 		w := newWorldOf(t, []core.Operation{lookup(tc.scopes...)})
-		listed := w.send(rpc(legacy, "tools/list", nil).as("reader")).result(t).Result.Tools
+		listed := w.send(rpc(legacy, "tools/list", nil).withToken("reader")).result(t).Result.Tools
 		if (len(listed) == 1) != tc.listed {
 			t.Errorf("with %v %d tools are listed", tc.scopes, len(listed))
 		}
-		challenge := w.send(call(legacy, "contacts_lookup", nil).as("reader")).header.Get("WWW-Authenticate")
+		challenge := w.send(call(legacy, "contacts_lookup", nil).withToken("reader")).header.Get("WWW-Authenticate")
 		if needs := strings.Join(core.Scopes(tc.scopes).Strings(), " "); !tc.listed && !strings.Contains(challenge, `scope="`+needs+`"`) {
 			t.Errorf("with %v the challenge is %s", tc.scopes, challenge)
 		}

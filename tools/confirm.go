@@ -13,20 +13,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An operation that cannot be taken back takes two calls. A client that shows
-// forms is asked by one, and the token travels as its request state; any other
-// client gets the token in a plain result and sends it back as an argument. Each
-// kind of client confirms in its own way only: a request state may be repeated
-// by a program on its own, so without the form's answer it confirms nothing.
+// An irreversible operation takes two calls. A client that shows forms gets a form, and the
+// token is in its request state. Any other client gets the token in a plain result and sends
+// it back as an argument. A token is valid for one of the two ways only. A program could
+// repeat a request state on its own, so without the form's answer the state confirms
+// nothing.
 
-// confirmForm is the key of the form among the input requests, and of its one field.
+// confirmForm is the key of the form among the input requests. The form's one field has the
+// same name.
 const confirmForm = "confirm"
 
-// maxQuestion is the longest consequence that is put to a person, in characters.
+// maxQuestion is the longest consequence that a form shows to a person, in characters.
 const maxQuestion = 2000
 
-// confirmation splits the token that a call carries from the arguments that the
-// operation sees.
+// confirmation returns the arguments for the operation and the confirmation token of the
+// call, "" without one.
 func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
 	members := membersOf(jsontext.Value(arguments))
 	raw, sent := members[schema.ConfirmationArgument]
@@ -51,7 +52,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 	return arguments, token, nil
 }
 
-// confirmationForm returns which of the two ways this client confirms in.
+// confirmationForm returns the way in which this client confirms; see guardrails.Request.
 func (x *exchange) confirmationForm() string {
 	if x.elicits() {
 		return "form"
@@ -67,26 +68,28 @@ type formAnswer struct {
 	} `json:"content"`
 }
 
-// agreesInForm reports whether the person agreed in the form.
+// agreesInForm reports whether the person agreed in the form of this call.
 func (x *exchange) agreesInForm() bool {
 	answer, ok := x.formAnswer()
 	return ok && answer.Action == "accept" && answer.Content.Confirm
 }
 
-// declines reports whether the person saw the form and did not agree. An answer without the
-// form's field is no agreement.
+// declines reports whether the client showed the form and the person did not agree. An
+// answer without the form's field counts as declined.
 func (x *exchange) declines() bool {
 	_, sent := x.message.params.InputResponses[confirmForm]
 	return sent && x.elicits() && !x.agreesInForm()
 }
 
+// formAnswer returns the client's answer to the form, and whether it sent a valid one.
 func (x *exchange) formAnswer() (formAnswer, bool) {
 	var answer formAnswer
 	raw, sent := x.message.params.InputResponses[confirmForm]
 	return answer, sent && jsonv2.Unmarshal(raw, &answer) == nil
 }
 
-// askFor answers a first call with the preview and how to confirm it.
+// askFor returns the result that asks for a confirmation: the preview of the consequence and
+// how to confirm it.
 func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
 	visible, _ := core.VisibleText(asked.Message) // a person reads it in a form too
 	message := content.Clip(visible, maxQuestion)
@@ -122,10 +125,11 @@ func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *m
 	return answer
 }
 
+// confirmSchema is the schema of the form: one checkbox.
 var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do this",` +
 	`"description":"It cannot be taken back.","default":false}},"required":["confirm"]}`)
 
-// declinedResult answers a person who declined, which is not an error.
+// declinedResult returns the result for a person who declined, which is not an error.
 func (x *exchange) declinedResult() *mcp.CallToolResult {
 	const message = "The person did not confirm, so nothing was done and nothing was sent."
 	return x.result(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))

@@ -161,7 +161,7 @@ func TestConfirmationRefusalsAreAllTheSame(t *testing.T) {
 	hold("tampered", w.send(confirm("x"+token, "b1")))
 	hold("no token at all", w.send(confirm("nonsense", "b1")))
 	hold("other arguments", w.send(confirm(token, "b2")))
-	hold("other client", w.send(confirm(token, "b1").as("limited")))
+	hold("other client", w.send(confirm(token, "b1").withToken("limited")))
 	w.ops.reach.Store(13)
 	hold("other consequence", w.send(confirm(token, "b1")))
 	w.ops.reach.Store(12)

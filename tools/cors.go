@@ -2,9 +2,8 @@ package tools
 
 import "net/http"
 
-// What a page of another origin may do is said in the terms of the Fetch
-// standard. The token is in a header that the page sets itself, so the browser's
-// own credentials are never allowed.
+// The values of CORS headers (Fetch standard). A page sends the token in a header that it
+// sets itself, so the browser's own credentials are never allowed.
 const (
 	corsRequestHeaders = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id, traceparent, tracestate"
 	corsAnswerHeaders  = "WWW-Authenticate, Retry-After, X-Request-Id, " +
@@ -12,19 +11,19 @@ const (
 	corsMaxAge = "600" // seconds
 )
 
-// shareWithOrigin lets a page of an allowed origin read the answer. Pages of other origins
-// learn nothing, not even the allowed origins.
+// shareWithOrigin sets the headers that let a page of an allowed origin read the answer.
+// Pages of other origins learn nothing, not even which origins are allowed.
 func (s *Server) shareWithOrigin(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Vary", "Origin")
-	if origin, ok := s.origins.allowed(r.Header); ok {
+	if origin, ok := s.origins.allowedOrigin(r.Header); ok {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", corsAnswerHeaders)
 	}
 }
 
-// shareWithAll lets every page read the answer, which is public and is read before there is
-// a token.
+// shareWithAll sets the headers that let every page read the answer. Such answers are
+// public, and clients need them before they have a token.
 func shareWithAll(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -36,8 +35,8 @@ func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header["Origin"] != nil && r.Header["Access-Control-Request-Method"] != nil
 }
 
-// answerPreflight says which requests may follow. Browsers send no token with the question,
-// so it is answered before authentication.
+// answerPreflight answers a CORS preflight with the allowed methods. It runs before
+// authentication, because browsers send no token with a preflight.
 func answerPreflight(w http.ResponseWriter, methods string) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Methods", methods)

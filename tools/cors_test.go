@@ -26,9 +26,9 @@ func TestAnswersAreSharedWithAllowedOriginsAlone(t *testing.T) {
 		}{
 			"a result":        {lookup, http.StatusOK},
 			"no JSON":         {garbled, http.StatusBadRequest},
-			"no token":        {lookup.as("-"), http.StatusUnauthorized},
-			"a scope missing": {call(revision, "contacts_upsert", map[string]any{"email": "a@b.cc"}).as("reader"), http.StatusForbidden},
-			"a panic":         {lookup.as("panic"), http.StatusInternalServerError},
+			"no token":        {lookup.withToken("-"), http.StatusUnauthorized},
+			"a scope missing": {call(revision, "contacts_upsert", map[string]any{"email": "a@b.cc"}).withToken("reader"), http.StatusForbidden},
+			"a panic":         {lookup.withToken("panic"), http.StatusInternalServerError},
 			"GET":             {ask{method: "GET", revision: revision}, http.StatusMethodNotAllowed},
 			"DELETE":          {ask{method: "DELETE", revision: revision}, http.StatusMethodNotAllowed},
 		} {

@@ -122,9 +122,9 @@ func (b *breaking) Write(p []byte) (int, error) {
 	return b.ResponseRecorder.Write(p)
 }
 
-// onRequest calls the handler in the test's own goroutine. It returns what the
+// handleRequest calls the handler in the test's own goroutine. It returns what the
 // handler panicked with: [http.ErrAbortHandler] is the way to hang up.
-func (w *world) onRequest(ctx context.Context, a ask, answer http.ResponseWriter) any {
+func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWriter) any {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
 	for name, value := range a.header {
 		r.Header.Set(name, value)
@@ -159,7 +159,7 @@ func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 			gone := make(chan struct{})
 			go func() {
 				defer close(gone)
-				w.onRequest(t.Context(), following(revision, "endless"), &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { return http.ErrHandlerTimeout }})
+				w.handleRequest(t.Context(), following(revision, "endless"), &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { return http.ErrHandlerTimeout }})
 			}()
 			late := time.After(soon)
 			select {
@@ -187,7 +187,7 @@ func TestAPanicInAStreamHangsUp(t *testing.T) {
 		return done()
 	}))
 	answer := &breaking{ResponseRecorder: httptest.NewRecorder(), fail: func() error { panic("secret of the inside") }}
-	if v := w.onRequest(t.Context(), following(modern, "reports"), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+	if v := w.handleRequest(t.Context(), following(modern, "reports"), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
 		t.Errorf("ended with %v", v)
 	}
 	if body := answer.Body.String(); strings.Count(body, "data:") != 1 || strings.Contains(body, "internal_error") {

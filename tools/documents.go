@@ -8,11 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/tools/content"
 )
 
-// serveHealth returns the build, without authentication. It does not read the store: the
-// admin address has the readiness check.
+// serveHealth answers with the build, without authentication. It does not read the store:
+// the readiness check at the admin address does.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	if !isRead(r) {
-		return methodNotAllowed(w, "GET, HEAD")
+		return refuseMethod(w, "GET, HEAD")
 	}
 	body, err := content.Marshal(struct {
 		Status string    `json:"status"`
@@ -26,7 +26,8 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveMetadata serves the RFC 9728 document, which names where to get a token.
+// serveMetadata serves the RFC 9728 document, which names the authorization server that
+// issues tokens.
 func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) error {
 	shareWithAll(w)
 	if isPreflight(r) {
@@ -34,7 +35,7 @@ func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	if !isRead(r) {
-		return methodNotAllowed(w, "GET, HEAD")
+		return refuseMethod(w, "GET, HEAD")
 	}
 	write(w, "application/json", http.StatusOK, s.metadata)
 	return nil
@@ -44,7 +45,7 @@ func isRead(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-func methodNotAllowed(w http.ResponseWriter, allow string) error {
+func refuseMethod(w http.ResponseWriter, allow string) error {
 	w.Header().Set("Allow", allow)
 	return &core.Error{Code: core.CodeMethodNotAllowed, Message: "This path takes " + allow + " only."}
 }

@@ -11,7 +11,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// checkMedia checks that the request is JSON and that the client accepts JSON.
+// checkMedia checks that the body is JSON and that the client accepts JSON. It fails with
+// status 415 or 406.
 func checkMedia(h http.Header) error {
 	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" || len(h["Content-Type"]) > 1 {
@@ -28,16 +29,17 @@ func checkMedia(h http.Header) error {
 	return nil
 }
 
+// acceptsJSON reports whether an Accept header allows JSON.
 func acceptsJSON(accept []string) bool {
-	// RFC 9110 section 12.5.1: no header, no preference.
+	// Without an Accept header, every type is acceptable (RFC 9110 section 12.5.1).
 	return len(accept) == 0 || accepts(accept, "application/json", "application/*", "*/*")
 }
 
-// acceptsEvents reports whether the client names the type of events: a client that accepts
-// any type gets JSON.
+// acceptsEvents reports whether the client names the media type of server-sent events. A
+// client that accepts any type gets JSON.
 func acceptsEvents(accept []string) bool { return accepts(accept, "text/event-stream") }
 
-// accepts reports whether the client names one of the types. Weights are ignored.
+// accepts reports whether the Accept header names one of the types. It ignores weights.
 func accepts(accept []string, types ...string) bool {
 	for _, entry := range strings.Split(strings.Join(accept, ","), ",") {
 		media, _, _ := strings.Cut(entry, ";")
@@ -48,7 +50,7 @@ func accepts(accept []string, types ...string) bool {
 	return false
 }
 
-// headerRefusal returns validation_failed with the HTTP status of the case.
+// headerRefusal returns validation_failed about a header, with the given HTTP status.
 func headerRefusal(status int, header, reason string) *core.Error {
 	e := core.Invalid(header, reason)
 	e.Status = status

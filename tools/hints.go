@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// hints replace the catalogue's remedies that mention routes, which an agent cannot call.
-// The problem's next_step keeps the catalogue's remedy, so that a tool and a route give the
-// same problem.
+// hints replaces those remedies of the error catalogue that mention routes, which an agent
+// cannot call. The problem's next_step keeps the catalogue's remedy, so that a tool and a
+// route give the same problem.
 var hints = map[core.Code]string{
 	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
 		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",
@@ -22,8 +22,8 @@ var hints = map[core.Code]string{
 	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 }
 
-// hintOf returns the error's own next step, or the agent's remedy. A result has no headers,
-// so it names the member retry_after.
+// hintOf returns the error's own next step, or the remedy for agents. For a wait it names
+// the member retry_after, because a result has no headers.
 func hintOf(e *core.Error) string {
 	if hint, ok := hints[e.Code]; ok && e.Next == "" {
 		return hint

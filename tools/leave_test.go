@@ -100,7 +100,7 @@ func (w *world) callOnce(t *testing.T, a ask) {
 	ctx, cancel := beginCall(t)
 	defer cancel()
 	answer := httptest.NewRecorder()
-	v := w.onRequest(ctx, a, answer)
+	v := w.handleRequest(ctx, a, answer)
 	if v != nil && v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
 		t.Errorf("%s: panic: %v", a.body, v)
 	}
@@ -116,7 +116,7 @@ func TestLeavingBeforeTheCallIsNoFault(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	answer := httptest.NewRecorder()
-	if v := w.onRequest(ctx, lookup(modern), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
+	if v := w.handleRequest(ctx, lookup(modern), answer); v != http.ErrAbortHandler { //nolint:errorlint // the value itself is the signal
 		t.Errorf("ended with %v: %d %s", v, answer.Code, answer.Body)
 	}
 	refused := w.log.lines(t, "request refused")

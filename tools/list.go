@@ -7,9 +7,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listCallable limits tools/list to what the caller may call: a tool is listed if and only
-// if the scopes and environment rails would admit it. So a test credential does not see
-// tools that destroy. The order is that of the names.
+// listCallable returns middleware that limits tools/list to the tools that the caller may
+// call. A tool is listed if and only if the scopes rail and the environment rail would admit
+// the call. So a test credential does not see destructive tools. Tools are sorted by name.
 func (p *protocol) listCallable(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)

@@ -27,7 +27,7 @@ func TestListHasWhatTheCallerMayCall(t *testing.T) {
 		"reader": {"contacts_lookup"},
 	} {
 		for range 3 { // the order is always the same
-			if got := names(w.send(rpc(legacy, "tools/list", nil).as(token)).result(t).Result.Tools); !cmp.Equal(got, want) {
+			if got := names(w.send(rpc(legacy, "tools/list", nil).withToken(token)).result(t).Result.Tools); !cmp.Equal(got, want) {
 				t.Errorf("%s: %v, want %v", token, got, want)
 			}
 		}

@@ -21,10 +21,11 @@ type message struct {
 	rawParams stdjson.RawMessage
 }
 
+// isNotification reports whether the message has no id, so that it gets no response.
 func (m message) isNotification() bool { return m.id == nil }
 
-// params are the members of params that any method here reads. Member names are
-// matched exactly, and the SDK finds the same members because it does so too.
+// params has the members of params that any method of this server reads. Member names are
+// case-sensitive, as in the SDK, so both find the same members.
 type params struct {
 	Name           string                    `json:"name"`
 	Arguments      jsontext.Value            `json:"arguments"`
@@ -36,6 +37,8 @@ type params struct {
 	Others         map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
+// meta has the members of _meta that this server reads. From revision 2026-07-28 on, every
+// request repeats the revision and the client's capabilities there.
 type meta struct {
 	ProtocolVersion string                    `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities    jsontext.Value            `json:"io.modelcontextprotocol/clientCapabilities"`
@@ -43,6 +46,8 @@ type meta struct {
 	Others          map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
+// envelope is a JSON-RPC message with its members undecoded. A message with other members is
+// refused if one of them is a misspelled known one.
 type envelope struct {
 	Version string                    `json:"jsonrpc"`
 	ID      jsontext.Value            `json:"id"`
@@ -51,19 +56,20 @@ type envelope struct {
 	Others  map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// checked JSON is not looked at for names and characters again, as it could only be
-// refused for what those places may hold.
+// checked has the options for JSON that passed core.CheckJSON. Duplicate names and invalid
+// characters can then occur only in members that may hold any JSON.
 var checked = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+// isBatch reports whether the body begins like a JSON array.
 func isBatch(body []byte) bool {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
-// readMessage reads the one message of a body into m. Everything in it has
-// passed core.CheckJSON, so no member is named twice, here or in the arguments,
-// but in the places of which a tool reads nothing but the bytes.
-func readMessage(body []byte, m *message, places *core.Places) error {
+// readMessage decodes the one message of a body into m. It runs core.CheckJSON on the body
+// first. So no name occurs twice, in the message or in the arguments, except inside members
+// that may hold any JSON.
+func readMessage(body []byte, m *message, places *core.AnyPaths) error {
 	if err := places.CheckJSON(body); err != nil {
 		return jsonRefusal(body, err)
 	}
@@ -90,6 +96,8 @@ func readMessage(body []byte, m *message, places *core.Places) error {
 	return readParams(e.Params, m)
 }
 
+// readParams decodes the params of a message into m. It fails for params that are not an
+// object and for misspelled members.
 func readParams(raw jsontext.Value, m *message) error {
 	if len(raw) == 0 {
 		return nil
@@ -112,8 +120,8 @@ func readParams(raw jsontext.Value, m *message) error {
 	return nil
 }
 
-// findMisspelled returns a member whose name differs from a known one only in case. A reader
-// that ignores case would accept it, so it must not be ignored.
+// findMisspelled returns a member whose name differs from a known one only in case, "" for
+// none. A reader that ignores case would accept the member, so it must not be ignored.
 func findMisspelled(others map[string]jsontext.Value, known ...string) string {
 	for name := range others {
 		for _, k := range known {
@@ -125,9 +133,9 @@ func findMisspelled(others map[string]jsontext.Value, known ...string) string {
 	return ""
 }
 
-// isMessageID reports whether id is valid in MCP, which allows neither the fractions nor the
-// null of JSON-RPC. A reader of doubles would return an integer beyond 2^53 as another
-// number.
+// isMessageID reports whether id is valid in MCP, which does not allow the fractions and
+// null of JSON-RPC. It refuses integers beyond 2^53, because readers that use doubles would
+// return another number.
 func isMessageID(id jsontext.Value) bool {
 	switch id.Kind() {
 	case '"':
@@ -140,8 +148,8 @@ func isMessageID(id jsontext.Value) bool {
 	}
 }
 
-// jsonRefusal distinguishes a body that is not JSON (-32700) from JSON that is ambiguous or
-// cannot be stored (-32600).
+// jsonRefusal returns the JSON-RPC error of an invalid body: -32700 if it is not JSON,
+// -32600 for JSON that is ambiguous or cannot be stored.
 func jsonRefusal(body []byte, err error) error {
 	refusal := invalidRequest(nil, strings.TrimSuffix(core.AsError(err).Message, "."))
 	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {
@@ -150,6 +158,7 @@ func jsonRefusal(body []byte, err error) error {
 	return refusal
 }
 
+// invalidRequest returns the JSON-RPC error -32600 with status 400.
 func invalidRequest(id jsontext.Value, message string) *rpcError {
 	return &rpcError{id: id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: message}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// The names of the methods and notifications that this server knows (MCP).
 const (
 	methodInitialize   = "initialize"
 	methodPing         = "ping"
@@ -22,19 +23,19 @@ const (
 	methodReadResource = "resources/read"
 )
 
-// Methods that are served: from 2026-07-28 on there is no handshake and no ping.
-// The SDK would answer several more, for which this server has no capability.
+// The methods that are served. Revision 2026-07-28 has neither a handshake nor ping. The SDK
+// would serve several more methods, for which this server has no capability.
 var (
 	modernMethods = []string{methodDiscover, methodListTools, methodCallTool, methodReadResource}
 	legacyMethods = []string{methodInitialize, methodPing, methodListTools, methodCallTool, methodReadResource}
 )
 
-// codeResourceNotFound is what revisions before 2026-07-28 have for a resource
-// that is not there.
+// codeResourceNotFound is the JSON-RPC error code of a missing resource in revisions before
+// 2026-07-28.
 const codeResourceNotFound = -32002
 
-// checkMethod checks what depends on the method: that it is served, that its params have the
-// form that the SDK decodes, and for a call that the tool exists and the caller holds its
+// checkMethod checks that the method is served and that its params have the form that the
+// SDK decodes. For a call, it also checks that the tool exists and that the caller has its
 // scopes.
 func (s *toolset) checkMethod(x *exchange) error {
 	modern := x.revision == revision20260728
@@ -58,9 +59,8 @@ func (s *toolset) checkMethod(x *exchange) error {
 	return nil
 }
 
-// checkNotification: a call without an id is no notification but a mistake, and
-// its sender must not believe that it was carried out. Notifications proper are
-// all accepted, as JSON-RPC has it.
+// checkNotification refuses a tool call without an id: its sender would believe that it was
+// carried out. It accepts all real notifications, as JSON-RPC requires.
 func checkNotification(m *message) error {
 	if strings.HasPrefix(m.method, "notifications/") {
 		return nil
@@ -68,8 +68,8 @@ func checkNotification(m *message) error {
 	return invalidRequest(nil, "a request needs an `id`")
 }
 
-// statusOf: revisions before 2026-07-28 answer every JSON-RPC error of a request
-// that could be read with 200; the newest one maps codes to statuses.
+// statusOf returns the HTTP status of a JSON-RPC error. Revisions before 2026-07-28 have 200
+// for every error of a readable request; the newest one maps codes to statuses.
 func statusOf(modern bool, status int) int {
 	if modern {
 		return status
@@ -77,6 +77,8 @@ func statusOf(modern bool, status int) int {
 	return http.StatusOK
 }
 
+// checkInitialize checks that the params of initialize have the form that the SDK decodes,
+// with a protocol version.
 func checkInitialize(m *message) error {
 	encoded, err := stdjson.Marshal(m.params.Others)
 	var p mcp.InitializeParams
@@ -86,7 +88,8 @@ func checkInitialize(m *message) error {
 	return nil
 }
 
-// checkCursor: the list has one page. The SDK would decode what it is given.
+// checkCursor refuses a cursor of tools/list, because the list has one page. The SDK would
+// try to decode the cursor.
 func checkCursor(m *message, modern bool) error {
 	if m.params.Cursor == "" {
 		return nil
@@ -94,6 +97,8 @@ func checkCursor(m *message, modern bool) error {
 	return invalidParams(statusOf(modern, http.StatusBadRequest), "the list of tools has one page; leave `cursor` out")
 }
 
+// noResource returns the refusal of a request for a resource. This server has none. The code
+// depends on the revision.
 func noResource(uri string, modern bool) error {
 	refusal := &rpcError{
 		status: http.StatusOK, code: codeResourceNotFound,
@@ -106,8 +111,8 @@ func noResource(uri string, modern bool) error {
 	return refusal
 }
 
-// checkCall refuses here what a tool's handler could not: only before the SDK
-// has the request is its HTTP status still ours to choose.
+// checkCall makes the refusals of a tool call that need their own HTTP status. A tool's
+// handler cannot choose the status.
 func (s *toolset) checkCall(x *exchange, modern bool) error {
 	p := &x.message.params
 	t, ok := s.byName[p.Name]
@@ -128,7 +133,7 @@ func (s *toolset) checkCall(x *exchange, modern bool) error {
 	return nil // the environment rail answers as a tool
 }
 
-// membersOf is nil for anything but an object.
+// membersOf returns the members of a JSON object, nil for any other value.
 func membersOf(object jsontext.Value) map[string]jsontext.Value {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(object, &members) != nil {

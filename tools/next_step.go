@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/tools/schema"
 )
 
-// Calls that repair what an error's code or resource says by itself. An error
-// that knows better carries its own, see [core.Error.WithCall].
+// The calls that repair the errors of one code or one resource. An error may have its own
+// call instead; see [core.Error.WithCall].
 var (
 	repairs = map[core.Code]string{
 		core.CodeAttributeValidationFailed:    "audience_get_schema",
@@ -24,9 +24,9 @@ var (
 	}
 )
 
-// nextCall returns the call that repairs the refusal, nil without a call that this
-// caller may make. The tool that refused is no repair of itself, but for a
-// confirmation, which starts again without its token.
+// nextCall returns the call that repairs the refusal, nil when there is none that this
+// caller may make. It never returns the tool that refused. The exception is an invalid
+// confirmation: then the same call starts again without its token.
 func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)
@@ -46,8 +46,8 @@ func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	return next
 }
 
-// startAgain is the same call without a confirmation. Arguments that are long are
-// the caller's to repeat.
+// startAgain returns the same call without a confirmation. It returns nil for long
+// arguments, which the caller has to repeat, and for invalid ones.
 func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	const longest = 2 << 10
 	raw := argumentsOf(x.message.params.Arguments)
@@ -59,8 +59,8 @@ func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	return &core.NextCall{Operation: x.tool, Arguments: arguments}
 }
 
-// sentence is the call as text has it. Starting again is what the hint says, in
-// the same words whatever the arguments were.
+// sentence returns the call as text. For a call that starts again it returns the hint, which
+// is the same for all arguments.
 func (x *exchange) sentence(next *core.NextCall) string {
 	if next == nil || next.Operation == x.tool {
 		return ""

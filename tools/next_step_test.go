@@ -46,7 +46,7 @@ func TestNextStepIsACallThatRepairs(t *testing.T) {
 			t.Parallel()
 			w := newWorldOf(t, failing(func() error { return tc.refusal }))
 			for token, may := range map[string]bool{"live": true, "reader": false} {
-				a := w.send(call(legacy, "contacts_lookup", map[string]any{}).as(token)).result(t)
+				a := w.send(call(legacy, "contacts_lookup", map[string]any{}).withToken(token)).result(t)
 				var want any
 				if may && tc.tool != "" {
 					arguments := map[string]any{}

@@ -13,16 +13,16 @@ import (
 const (
 	endpointPath = "/mcp"
 	healthPath   = "/mcp/_health"
-	// Clients look for the document both at the root and with the endpoint's
-	// path behind it (RFC 9728 section 3.1).
+	// The metadata document is served at the root and with the endpoint's path appended,
+	// because clients use both (RFC 9728 section 3.1).
 	metadataPath         = access.ProtectedResourcePath
 	endpointMetadataPath = access.ProtectedResourcePath + endpointPath
 )
 
-// unknownPath is the resource of the refusal of a path that the host does not have.
+// unknownPath is the resource name in the refusal of an unknown path.
 const unknownPath = "path"
 
-// ServeHTTP answers every path of the host.
+// ServeHTTP answers every request to the host.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{requestID: core.RequestID(r.Header[requestIDHeader])}
 	h := w.Header()
@@ -42,17 +42,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isUnserved reports whether err says that the host has no such path, or that the
-// path does not take the method.
+// isUnserved reports whether err means that the host has no such path, or that the path does
+// not allow the method.
 func isUnserved(err error) bool {
 	e, ok := errors.AsType[*core.Error](err)
 	return ok && (e.Code == core.CodeMethodNotAllowed || e.Code == core.CodeNotFound && e.Resource == unknownPath)
 }
 
-// chargeUnserved takes one call from a caller whose token is good, and tells the
-// limit, as for every request. It returns err, or rate_limited when no call is
-// left. A token that is not good makes no difference, nor does a page of another
-// origin get an answer about one.
+// chargeUnserved counts an unserved request with a valid token against its rate limit, and
+// sets the rate headers. It returns err, or rate_limited when no call is left. With an
+// invalid token, or from a page of another origin, it returns err and sets nothing.
 func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err error) error {
 	authorization := r.Header["Authorization"]
 	if authorization == nil || s.origins.check(r.Header) != nil {
@@ -66,8 +65,8 @@ func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err erro
 	return err
 }
 
-// serve answers the request, or returns why it does not: a *core.Error for what
-// concerns HTTP, a *rpcError for what concerns the JSON-RPC request in it.
+// serve answers the request, or returns the error: a *core.Error about HTTP, or a *rpcError
+// about the JSON-RPC request in it.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	switch r.URL.Path {
 	case endpointPath:
@@ -85,14 +84,14 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) erro
 	}
 }
 
-// serveEndpoint separates calls from what browsers ask before they send one.
+// serveEndpoint answers a request to the endpoint: a CORS preflight, or a call.
 func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	s.shareWithOrigin(w, r)
 	switch {
 	case r.Method == http.MethodPost:
 		return s.serveCall(w, r, x)
 	case !isPreflight(r):
-		return methodNotAllowed(w, http.MethodPost)
+		return refuseMethod(w, http.MethodPost)
 	}
 	if err := s.origins.check(r.Header); err != nil {
 		return err
@@ -101,8 +100,8 @@ func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchan
 	return nil
 }
 
-// serveCall takes one JSON-RPC message from the wire to the SDK. What needs
-// nothing of the body is decided before the body is read.
+// serveCall passes one JSON-RPC message from the wire to the SDK. It makes all checks that
+// do not need the body before it reads the body.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	if err := s.origins.check(r.Header); err != nil {
 		return err
@@ -125,15 +124,15 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	}
 	r = s.spans.start(r, x)
 	if x.message.isNotification() {
-		// Nothing outlives its request here, so there is nothing to initialize or
-		// to cancel: a client that hangs up has cancelled.
+		// Requests leave no state, so initialized and cancelled notifications have no
+		// effect: a client cancels by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
 	return s.deliver(w, r, x)
 }
 
-// understand reads the message and decides whether it may reach the SDK.
+// understand decodes the message into x and checks whether the SDK may get it.
 func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 	if isBatch(body) {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
@@ -143,20 +142,20 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 		return err
 	}
 	if err := readRevision(x, h); err != nil {
-		return x.about(err)
+		return x.withMessageID(err)
 	}
 	if x.message.isNotification() {
-		return x.about(checkNotification(&x.message))
+		return x.withMessageID(checkNotification(&x.message))
 	}
 	if err := s.tools.checkMethod(x); err != nil {
-		return x.about(err)
+		return x.withMessageID(err)
 	}
 	return nil
 }
 
-// answerPanic ends a request whose panic no tool caused. Those are recovered
-// where they happen, see recoverPanic. An answer that has begun as events cannot
-// end as a document: the connection ends, or the part would pass for the whole.
+// answerPanic ends a request after a panic outside of a tool. Panics of tools are recovered
+// in recoverPanic. If the answer began as an event stream, it closes the connection, so that
+// the client does not take the part for the whole.
 func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request, x *exchange) {
 	v := recover()
 	if v == nil {

@@ -74,7 +74,7 @@ func TestTokenRefusals(t *testing.T) {
 		"unknown": {"stranger", http.StatusUnauthorized, core.CodeInvalidKey, `error="invalid_token"`},
 		"API key": {access.MintAPIKey(core.Live).Secret, http.StatusBadRequest, core.CodeWrongHost, "-"},
 	} {
-		r := w.send(rpc(legacy, "tools/list", nil).as(tc.token))
+		r := w.send(rpc(legacy, "tools/list", nil).withToken(tc.token))
 		r.wantProblem(t, tc.status, tc.code)
 		challenge := r.header.Get("WWW-Authenticate")
 		if tc.says == "-" {
@@ -103,7 +103,7 @@ func TestMissingScopeLetsClientsStepUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	for _, revision := range allRevisions {
-		r := w.send(call(revision, "audience_get_schema", nil).as("reader"))
+		r := w.send(call(revision, "audience_get_schema", nil).withToken("reader"))
 		p := r.wantProblem(t, http.StatusForbidden, core.CodeInvalidScope)
 		if p.Scope != core.AttributesView {
 			t.Errorf("scope %q", p.Scope)
@@ -120,7 +120,7 @@ func TestMissingScopeLetsClientsStepUp(t *testing.T) {
 func TestTestCredentialsMayNotDestroy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.send(call(legacy, "contacts_archive", map[string]any{"email": "ann@example.com"}).as("test")).result(t)
+	a := w.send(call(legacy, "contacts_archive", map[string]any{"email": "ann@example.com"}).withToken("test")).result(t)
 	if !a.Result.IsError || a.Result.Structured["code"] != "test_environment_forbidden" || w.ops.archives.Load() != 0 {
 		t.Errorf("%+v", a.Result)
 	}
@@ -156,7 +156,7 @@ func TestRateHeadersAndLimit(t *testing.T) {
 		t.Errorf("an unlimited organization got the limit %s", got)
 	}
 	for n := range 31 {
-		a := rpc(legacy, "ping", nil).as("limited")
+		a := rpc(legacy, "ping", nil).withToken("limited")
 		if n%2 == 1 { // a refused batch costs a token as well
 			a.body = "[" + a.body + "]"
 		}
@@ -229,9 +229,9 @@ func TestRequestID(t *testing.T) {
 func TestRefusalsAreLoggedWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.send(rpc(legacy, "tools/list", nil).as("stranger-token"))
+	w.send(rpc(legacy, "tools/list", nil).withToken("stranger-token"))
 	w.send(rpc(legacy, "tools/call", map[string]any{"name": "ann@example.com"}).with("X-Request-Id", "trace-2"))
-	w.send(call(legacy, "contacts_upsert", map[string]any{"email": "ann@example.com"}).as("reader"))
+	w.send(call(legacy, "contacts_upsert", map[string]any{"email": "ann@example.com"}).withToken("reader"))
 	lines := w.log.lines(t, "request refused")
 	var outcomes []any
 	for _, line := range lines {
@@ -253,7 +253,7 @@ func TestRefusalsAreLoggedWithoutSecrets(t *testing.T) {
 func TestPanicBeforeAnyToolEndsOneRequest(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	r := w.send(rpc(legacy, "tools/list", nil).as("panic"))
+	r := w.send(rpc(legacy, "tools/list", nil).withToken("panic"))
 	r.wantProblem(t, http.StatusInternalServerError, core.CodeInternalError)
 	if strings.Contains(r.body, "secret") {
 		t.Errorf("the answer speaks of the inside: %s", r.body)

@@ -50,7 +50,7 @@ type reach struct {
 }
 
 func (p *probes) operations() []core.Operation {
-	return []core.Operation{p.lookup(), p.upsert(), p.archive(), p.membership(), p.schema(), p.send(), p.unlisted()}
+	return []core.Operation{p.lookup(), p.upsert(), p.archive(), p.membership(), p.schema(), p.send(), p.unlistedOperation()}
 }
 
 // lookup reads.
@@ -130,8 +130,8 @@ func (p *probes) send() core.Operation {
 	})
 }
 
-// unlisted is an operation that the table of tools does not have.
-func (p *probes) unlisted() core.Operation {
+// unlistedOperation is an operation that the table of tools does not have.
+func (p *probes) unlistedOperation() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "contacts_create", Purpose: "Only over REST.", Effect: core.Writes,
 		Scopes: []core.Scope{core.ContactsManage},

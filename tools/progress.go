@@ -9,23 +9,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
+// metaProgressToken is the member of _meta in which a client asks for progress (MCP).
 const metaProgressToken = "progressToken"
 
-// followsProgress: the client named a token for the progress of its request and
-// takes an answer in events. Such a call may be answered by a stream, which ends
-// with the result; there is no other stream.
+// followsProgress reports whether the client sent a progress token and accepts server-sent
+// events. Only such a call may be answered by a stream, which ends with the result.
 func (x *exchange) followsProgress(h http.Header) bool {
 	_, named := x.message.params.Meta.Others[metaProgressToken]
 	return named && acceptsEvents(h["Accept"])
 }
 
-// eventStream is an answer as server-sent events. It begins with the first one,
-// so a call without progress is answered as any other.
+// eventStream is an answer as server-sent events. It starts with the first progress event,
+// so a call without progress gets an ordinary answer.
 type eventStream struct {
 	w     http.ResponseWriter
 	begun bool
 }
 
+// send writes a message as one event, and the headers of the stream before the first event.
 func (e *eventStream) send(m jsonrpc.Message) error {
 	body, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
@@ -34,6 +35,7 @@ func (e *eventStream) send(m jsonrpc.Message) error {
 	return e.sendBody(body)
 }
 
+// sendBody writes an encoded message as one event and flushes it.
 func (e *eventStream) sendBody(body []byte) error {
 	if !e.begun {
 		h := e.w.Header()
@@ -50,8 +52,8 @@ func (e *eventStream) sendBody(body []byte) error {
 	return http.NewResponseController(e.w).Flush()
 }
 
-// endStream sends the answer as the last event. The status has been sent, so an
-// error is known by its code alone.
+// endStream sends the response as the last event. The HTTP status was sent before, so the
+// client sees an error only in the response.
 func (s *Server) endStream(r *http.Request, x *exchange, answer *jsonrpc.Response) {
 	body, err := jsonrpc.EncodeMessage(answer)
 	if answer.Error != nil {

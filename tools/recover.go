@@ -10,9 +10,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recoverPanic is the middleware around all that can panic. The SDK runs a call on a
-// goroutine of its own, where a panic would end the process; here it ends one call. The
-// rails catch those of operations; this is for whatever is around them.
+// recoverPanic is the middleware that recovers panics. The SDK runs a call on its own
+// goroutine, where a panic would end the process. Here it ends only the call. The rails
+// recover panics of operations; this recovers those of the code around them.
 func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		var result mcp.Result
@@ -29,7 +29,7 @@ func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// panicked answers a tool call as the tool's failure, everything else as an
+// panicResult returns the answer after a panic: the failed result of a tool call, or an
 // internal error of the protocol.
 func (p *protocol) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	x := exchangeOf(ctx)
@@ -44,8 +44,8 @@ func (p *protocol) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	return failed, nil
 }
 
-// encode writes a result. What panics in there is outside the chain of
-// middleware, but on the same goroutine, so it too must not leave it.
+// encode marshals a result. It recovers a panic of a marshaller, because it runs outside the
+// middleware but on the same goroutine.
 func (p *protocol) encode(ctx context.Context, result mcp.Result) (json.RawMessage, error) {
 	var encoded json.RawMessage
 	var err error
@@ -62,13 +62,14 @@ func (p *protocol) encode(ctx context.Context, result mcp.Result) (json.RawMessa
 	return encoded, err
 }
 
+// logPanic logs the panic with its stack, and the ids of the request.
 func (p *protocol) logPanic(ctx context.Context, x *exchange, v any) {
 	p.log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)), slog.String("operation", x.tool),
 		slog.String("panic", core.PanicText(v)))
 }
 
-// internalError is internal_error in the terms of JSON-RPC.
+// internalError returns internal_error as a JSON-RPC error.
 func (x *exchange) internalError() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: core.Internal(nil).Message + " Request id: " + x.requestID}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// rpcError is a refusal in the terms of JSON-RPC.
+// rpcError is a refusal as a JSON-RPC error.
 type rpcError struct {
 	id      jsontext.Value // nil when the request's id could not be read
 	status  int            // of HTTP
@@ -20,31 +20,32 @@ type rpcError struct {
 	message string
 	data    any
 	cause   string // in the metrics; "" for the one that the code implies
-	// retryAfter is in seconds; 0 says nothing.
+	// retryAfter is in seconds; 0 omits it.
 	retryAfter int
-	// counted is set when the rails have counted the refusal.
+	// counted is true when the rails have counted the refusal already.
 	counted bool
 }
 
 // Error returns the text for the log.
 func (e *rpcError) Error() string { return e.message }
 
-// about sets the id of the message in a JSON-RPC error.
-func (x *exchange) about(err error) error {
+// withMessageID sets the id of the message in a JSON-RPC error.
+func (x *exchange) withMessageID(err error) error {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		rpc.id = x.message.id
 	}
 	return err
 }
 
-// refuse answers a request that reached no operation and writes its log line.
+// refuse answers a request that did not reach an operation, counts it and writes its log
+// line.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
 		r = s.spans.start(r, x)
 	}
 	rpc, ok := errors.AsType[*rpcError](err)
-	if !ok && core.CallerGone(r.Context(), err) {
-		x.spanFailed(causeCallerGone)
+	if !ok && core.IsCallerGone(r.Context(), err) {
+		x.failSpan(causeCallerGone)
 		s.logRefusal(r, x, slog.LevelInfo, causeCallerGone, 0)
 		panic(http.ErrAbortHandler)
 	}
@@ -73,8 +74,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	s.writeProblem(w, x, e)
 }
 
-// logRefusal logs ids and names of Mailhelm only. The path and the method are a caller's
-// text unless they are known ones.
+// logRefusal logs ids and names of Mailhelm only. It logs a path or a method only if it is a
+// known one, because callers choose these texts.
 func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.requestID),
@@ -91,8 +92,8 @@ func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outc
 	s.cfg.Log.LogAttrs(r.Context(), level, "request refused", append(attrs, more...)...)
 }
 
-// challenge tells a client where to get a token, or which scopes to ask for
-// (RFC 9728 section 5.1, RFC 6750 section 3).
+// challenge returns the WWW-Authenticate header that names the metadata document and the
+// missing scopes (RFC 9728 section 5.1, RFC 6750 section 3).
 func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
 	c := access.Challenge{Realm: s.resource.ResourceName, ResourceMetadata: s.resource.MetadataURL()}
 	if t, ok := s.tools.byName[x.tool]; ok {
@@ -107,12 +108,14 @@ func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Ch
 	return c
 }
 
+// writeProblem writes the problem document of a refusal with its status and headers. The
+// remedy is the one for agents; see hintOf.
 func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))
 	body, marshalErr := json.Marshal(p)
 	if marshalErr != nil {
-		// Only an extra member can fail to be written; the document stands without it.
+		// Only an extra member can fail to marshal. Without it the document is still valid.
 		p.Extra = nil
 		body, _ = json.Marshal(p)
 	}
@@ -122,6 +125,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
+// writeRPCError writes the JSON-RPC response of a refusal with its status.
 func writeRPCError(w http.ResponseWriter, e *rpcError) {
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
@@ -129,7 +133,7 @@ func writeRPCError(w http.ResponseWriter, e *rpcError) {
 	write(w, "application/json", e.status, e.body())
 }
 
-// body is the JSON-RPC response.
+// body returns the JSON-RPC response as JSON.
 func (e *rpcError) body() []byte {
 	type wireError struct {
 		Code    int64  `json:"code"`
@@ -148,6 +152,7 @@ func (e *rpcError) body() []byte {
 	return body
 }
 
+// write writes a whole answer, which must not be cached.
 func write(w http.ResponseWriter, contentType string, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

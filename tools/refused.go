@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// Causes of refusals that no error code says.
+// The causes of refusals that have no error code.
 const (
 	causeUnknownTool     = "unknown_tool"
 	causeUnknownMethod   = "unknown_method"
@@ -28,7 +28,7 @@ const (
 	causeCallerGone      = "caller_gone"
 )
 
-// noteRefusal counts a refusal and marks the request's span.
+// noteRefusal counts a refusal and records it in the request's span.
 func (s *Server) noteRefusal(x *exchange, err error) {
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok || !rpc.counted {
@@ -39,26 +39,27 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 	}
 	if ok {
 		code := strconv.FormatInt(rpc.code, 10)
-		x.spanFailed(code, attribute.String("rpc.response.status_code", code), attribute.Int("http.response.status_code", rpc.status))
+		x.failSpan(code, attribute.String("rpc.response.status_code", code), attribute.Int("http.response.status_code", rpc.status))
 		return
 	}
 	e := core.AsError(err)
-	x.spanFailed(string(e.Code), attribute.Int("http.response.status_code", e.HTTPStatus()))
+	x.failSpan(string(e.Code), attribute.Int("http.response.status_code", e.HTTPStatus()))
 }
 
-// noteAnswer counts a tool's answer. A failed answer was counted with its failure; here it
-// marks the span.
+// noteAnswer counts a tool's answer of so many bytes. A failed answer is already counted as
+// a failure and is only recorded in the span.
 func (s *Server) noteAnswer(x *exchange, bytes int) {
 	t, ok := s.tools.byName[x.tool]
 	switch {
 	case x.failed:
-		x.spanFailed("tool_error")
+		x.failSpan("tool_error")
 	case ok && t.op != nil:
 		t.op.CountAnswer(core.Agent, bytes, x.truncated)
 	}
 }
 
-// causeOf returns the cause for the metrics: never a text that a caller can choose.
+// causeOf returns the cause of a refusal for the metrics. It is never a text that a caller
+// can choose.
 func causeOf(err error) string {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		return rpc.causeOf()
@@ -80,6 +81,8 @@ func causeOf(err error) string {
 	return string(e.Code)
 }
 
+// causeOf returns the cause of a JSON-RPC error for the metrics: its own cause, or the name
+// of its code.
 func (e *rpcError) causeOf() string {
 	if e.cause != "" {
 		return e.cause

@@ -12,13 +12,14 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The protocol revisions that are served, newest first. A new revision of the
-// SDK does not add to them by itself.
+// The protocol revisions that are served, newest first. An update of the SDK does not add
+// revisions to this list.
 const (
 	revision20260728 = "2026-07-28"
 	revision20250326 = "2025-03-26"
 )
 
+// revisions has the served revisions, newest first.
 var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision20250326, "2024-11-05"}
 
 // Members of _meta. Names that begin with dev.service are this service's own.
@@ -32,12 +33,12 @@ const (
 	metaUntrusted       = "dev.service/untrusted"
 )
 
-// readRevision finds the revision of a message and compares its headers with its body. From
-// 2026-07-28 on every request repeats its revision, method and tool in headers, so that
-// proxies can route without reading bodies; the proxy and the server must see the same
-// request.
+// readRevision finds the revision of a message and compares the request's headers with its
+// body. From 2026-07-28 on every request repeats its revision, method and tool in headers,
+// so that proxies can route without reading bodies. A proxy and this server must read the
+// same request.
 func readRevision(x *exchange, h http.Header) error {
-	named, err := single(h, "Mcp-Protocol-Version")
+	named, err := singleValue(h, "Mcp-Protocol-Version")
 	if err != nil {
 		return err
 	}
@@ -59,9 +60,9 @@ func readRevision(x *exchange, h http.Header) error {
 	return checkModern(&x.message, h)
 }
 
-// checkModern holds what 2026-07-28 demands of a request beyond its revision.
+// checkModern checks what revision 2026-07-28 requires of a request apart from its revision.
 func checkModern(m *message, h http.Header) error {
-	method, err := single(h, "Mcp-Method")
+	method, err := singleValue(h, "Mcp-Method")
 	if err != nil {
 		return err
 	}
@@ -86,7 +87,7 @@ func checkModern(m *message, h http.Header) error {
 	default:
 		return nil
 	}
-	header, err := single(h, "Mcp-Name")
+	header, err := singleValue(h, "Mcp-Name")
 	if err != nil {
 		return err
 	}
@@ -96,8 +97,9 @@ func checkModern(m *message, h http.Header) error {
 	return nil
 }
 
-// single returns the header's one value, "" when it is absent.
-func single(h http.Header, name string) (string, error) {
+// singleValue returns the value of a header, "" when it is absent. It fails for a repeated
+// header.
+func singleValue(h http.Header, name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:
 		return "", nil
@@ -108,8 +110,8 @@ func single(h http.Header, name string) (string, error) {
 	}
 }
 
-// decodeHeader decodes =?base64?..?=, the form of a value that a header cannot hold
-// directly.
+// decodeHeader returns the text of a header's value. It decodes the form =?base64?..?= of
+// values that a header cannot hold directly, and returns false for invalid base64.
 func decodeHeader(value string) (string, bool) {
 	encoded, ok := strings.CutPrefix(value, "=?base64?")
 	if ok {
@@ -122,8 +124,8 @@ func decodeHeader(value string) (string, bool) {
 	return string(decoded), err == nil
 }
 
-// elicits reports whether the client shows forms to a person. A capability
-// without members means forms, as it did before there were other modes.
+// elicits reports whether the client can show forms to a person. An elicitation capability
+// without members means forms, because older revisions have no other mode.
 func (x *exchange) elicits() bool {
 	if x.revision != revision20260728 {
 		return false
@@ -135,10 +137,13 @@ func (x *exchange) elicits() bool {
 	return member(elicitation, "form").Kind() == '{' || len(membersOf(elicitation)) == 0
 }
 
+// mismatch returns the error for headers that differ from the body, with status 400.
 func mismatch(message string) *rpcError {
 	return &rpcError{status: http.StatusBadRequest, code: mcp.CodeHeaderMismatch, message: message}
 }
 
+// unsupportedRevision returns the error for a revision that is not served. Its data lists
+// the served ones.
 func unsupportedRevision(requested string) *rpcError {
 	return &rpcError{
 		status: http.StatusBadRequest, code: mcp.CodeUnsupportedProtocolVersion, message: "this protocol revision is not served",
@@ -150,4 +155,6 @@ func invalidParams(status int, message string) *rpcError {
 	return &rpcError{status: status, code: jsonrpc.CodeInvalidParams, message: message}
 }
 
+// member returns a member of a JSON object, nil when it is absent or object is not an
+// object.
 func member(object jsontext.Value, name string) jsontext.Value { return membersOf(object)[name] }

@@ -48,7 +48,7 @@ func TestHeadersMustMatchTheBody(t *testing.T) {
 		"no name header":         good.with("Mcp-Name", ""),
 		"other name":             good.with("Mcp-Name", "contacts_archive"),
 		"name twice":             good.with("Mcp-Name", "contacts_lookup\ncontacts_lookup"),
-		"other encoded name":     good.with("Mcp-Name", encoded("contacts_archive")),
+		"other encoded name":     good.with("Mcp-Name", encode("contacts_archive")),
 		"name badly encoded":     good.with("Mcp-Name", "=?base64?!?="),
 		"revision twice":         good.with("MCP-Protocol-Version", modern+"\n"+modern),
 		"other revision in head": good.with("MCP-Protocol-Version", legacy),
@@ -60,10 +60,10 @@ func TestHeadersMustMatchTheBody(t *testing.T) {
 			r.wantRPCError(t, http.StatusBadRequest, -32020)
 		}
 	}
-	w.send(good.with("Mcp-Name", encoded("contacts_lookup"))).result(t)
+	w.send(good.with("Mcp-Name", encode("contacts_lookup"))).result(t)
 }
 
-func encoded(s string) string {
+func encode(s string) string {
 	return "=?base64?" + base64.StdEncoding.EncodeToString([]byte(s)) + "?="
 }
 
@@ -115,7 +115,7 @@ func TestUnknownToolResourceAndCursor(t *testing.T) {
 			status, noResource = http.StatusBadRequest, -32602
 		}
 		for _, name := range []string{"contacts_create", "broadcasts_compose", "no_such_tool", ""} {
-			w.send(call(revision, name, nil).with("Mcp-Name", or(name, "=?base64??="))).wantRPCError(t, status, -32602)
+			w.send(call(revision, name, nil).with("Mcp-Name", valueOr(name, "=?base64??="))).wantRPCError(t, status, -32602)
 		}
 		read := rpc(revision, "resources/read", map[string]any{"uri": "file:///etc/passwd"}).with("Mcp-Name", "file:///etc/passwd")
 		w.send(read).wantRPCError(t, status, noResource)

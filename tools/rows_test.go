@@ -35,10 +35,10 @@ func lookup(revision string) ask {
 var rows = []row{
 	{"GET", func(r string) ask { return ask{method: "GET", revision: r} }, 405, core.CodeMethodNotAllowed, 0},
 	{"DELETE", func(r string) ask { return ask{method: "DELETE", revision: r} }, 405, core.CodeMethodNotAllowed, 0},
-	{"an API key", func(r string) ask { return lookup(r).as(access.MintAPIKey(core.Live).Secret) }, 400, core.CodeWrongHost, 0},
-	{"no token", func(r string) ask { return lookup(r).as("-") }, 401, core.CodeInvalidKey, 0},
-	{"an unknown token", func(r string) ask { return lookup(r).as("stranger") }, 401, core.CodeInvalidKey, 0},
-	{"a missing scope", func(r string) ask { return call(r, "contacts_upsert", nil).as("reader") }, 403, core.CodeInvalidScope, 0},
+	{"an API key", func(r string) ask { return lookup(r).withToken(access.MintAPIKey(core.Live).Secret) }, 400, core.CodeWrongHost, 0},
+	{"no token", func(r string) ask { return lookup(r).withToken("-") }, 401, core.CodeInvalidKey, 0},
+	{"an unknown token", func(r string) ask { return lookup(r).withToken("stranger") }, 401, core.CodeInvalidKey, 0},
+	{"a missing scope", func(r string) ask { return call(r, "contacts_upsert", nil).withToken("reader") }, 403, core.CodeInvalidScope, 0},
 	{"another origin", func(r string) ask { return lookup(r).with("Origin", stranger) }, 403, core.CodeValidationFailed, 0},
 	{"two origins", func(r string) ask { return lookup(r).with("Origin", inspector+"\n"+inspector) }, 403, core.CodeValidationFailed, 0},
 	{"a batch", raw(`[{"jsonrpc":"2.0","id":1,"method":"tools/list"}]`), 400, core.CodeValidationFailed, 0},
@@ -55,7 +55,7 @@ var rows = []row{
 	{"a call without an id", raw(`{"jsonrpc":"2.0","method":"tools/list"}`), 400, "", -32600},
 	{"an unknown revision", func(r string) ask { return lookup(r).with("MCP-Protocol-Version", "1999-12-31") }, 400, "", -32022},
 	{"two revisions", func(r string) ask { return lookup(r).with("MCP-Protocol-Version", r+"\n"+r) }, 400, "", -32020},
-	{"a panic on the way", func(r string) ask { return lookup(r).as("panic") }, 500, core.CodeInternalError, 0},
+	{"a panic on the way", func(r string) ask { return lookup(r).withToken("panic") }, 500, core.CodeInternalError, 0},
 }
 
 func TestRefusalsAtEveryRevision(t *testing.T) {

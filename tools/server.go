@@ -13,8 +13,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config is what the agent endpoint needs. AllowedOrigins and Version may be
-// empty; addresses are without a slash at the end.
+// Config configures the agent endpoint. AllowedOrigins, Version and Tracer may be empty; the
+// other members are required. Addresses have no slash at the end.
 type Config struct {
 	Catalogue *guardrails.Catalogue
 	// MCPURL is the public address of this host and the audience of its tokens.
@@ -28,7 +28,7 @@ type Config struct {
 	AllowedOrigins []string
 	// Commit identifies the build.
 	Commit string
-	// Version is the server's version in the protocol.
+	// Version is the server's version in the protocol's handshake.
 	Version string
 	Clock   core.Clock
 	Log     *slog.Logger
@@ -36,8 +36,8 @@ type Config struct {
 	Tracer trace.Tracer
 }
 
-// Server answers the agent endpoint: it takes requests from HTTP to the protocol, and
-// refuses those that do not get there.
+// Server serves the agent endpoint. It passes valid requests to the protocol and refuses the
+// others.
 type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
@@ -48,7 +48,7 @@ type Server struct {
 	protocol *protocol
 }
 
-// New mounts every tool of the table whose operation the catalogue has.
+// New returns a server with every tool of the table whose operation is in the catalogue.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
@@ -73,8 +73,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Mount adds the operation of this name as a tool, if the catalogue has it. It must not be
-// called once requests are served.
+// Mount adds an operation as a tool, if the catalogue has it. It must not be called after
+// the first request.
 func (s *Server) Mount(name string) error {
 	op, ok := s.cfg.Catalogue.Operation(name)
 	if !ok {
@@ -88,14 +88,14 @@ func (s *Server) Mount(name string) error {
 	return nil
 }
 
-// AddTool adds a tool that is no operation, for suites that test the protocol with tools of
-// their own. The handler runs before the rails. It must return a new result each time,
-// because the endpoint signs it. AddTool must not be called once requests are served.
+// AddTool adds a tool that is not an operation, for tests of the protocol. The handler runs
+// without the rails. It must return a new result each time, because the endpoint modifies
+// it. AddTool must not be called after the first request.
 func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) {
 	s.tools.byName[described.Name] = &tool{described: described}
 	s.protocol.sdk.AddTool(described, handler)
 }
 
-// Handler returns the endpoint. The HTTP server must bound the time and size of headers and
+// Handler returns the endpoint. The HTTP server must limit the time and size of headers and
 // the time for a body.
 func (s *Server) Handler() http.Handler { return s }

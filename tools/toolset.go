@@ -9,13 +9,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// toolset holds the mounted tools and carries out their calls.
+// toolset has the mounted tools and executes their calls.
 type toolset struct {
 	catalogue *guardrails.Catalogue
 	docsURL   string
 	byName    map[string]*tool
-	// places are those of a message where any JSON may stand, for all tools.
-	places *core.Places
+	// places are the paths in a message at which any JSON may stand, for all tools together.
+	places *core.AnyPaths
 }
 
 // mount adds the operation and returns its tool.
@@ -25,12 +25,12 @@ func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
 		return nil, fmt.Errorf("tool %s: %w", op.Info().Name, err)
 	}
 	s.byName[t.described.Name] = t
-	s.places = s.places.With(op.Input(core.Agent).Places().Below("params", "arguments"))
+	s.places = s.places.Union(op.Input(core.Agent).AnyPaths().Nest("params", "arguments"))
 	return t, nil
 }
 
-// outage returns a failure of Mailhelm's storage as a JSON-RPC error: the server failed, not
-// the tool. Its data are those of the problem document.
+// outage returns a failure of Mailhelm's storage as a JSON-RPC error, because the server
+// failed and not the tool. Its data are the problem document.
 func (s *toolset) outage(x *exchange, err error) *rpcError {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))

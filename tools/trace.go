@@ -15,13 +15,14 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans follow the semantic conventions for MCP of OpenTelemetry. No attribute
-// holds an argument, a result, an address or other text of a caller, but for
-// what is a known name or an id of few characters.
+// Spans follow the OpenTelemetry semantic conventions for MCP. No attribute has an argument,
+// a result, an address or other text of a caller. The exceptions are known names and short
+// ids.
 
+// propagator reads the parent span and the baggage (W3C Trace Context and Baggage).
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// spans makes a span of each request.
+// spans starts and ends the span of each request.
 type spans struct {
 	tracer trace.Tracer // nil makes none
 	place  []attribute.KeyValue
@@ -32,18 +33,20 @@ func newSpans(cfg Config) spans {
 	return spans{tracer: cfg.Tracer, place: placeOf(cfg.MCPURL), clock: cfg.Clock}
 }
 
-// otherMethod stands for every unknown method, because callers could invent methods without
-// end.
+// otherMethod is the name of every unknown method in spans, because callers can invent any
+// number of methods.
 const otherMethod = "_OTHER"
 
+// knownMethods are the methods and notifications that spans name. Every other method is
+// otherMethod.
 var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
 	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
 })
 
-// start begins the span of a request, from when it arrived. Without a tracer
-// there is no span, and nothing is allocated for one. The parent is what the
-// message names; the span of the HTTP request is then linked, and is the parent
-// of a message that names none.
+// start starts the span of a request at the time of its arrival. Without a tracer it starts
+// no span and allocates nothing. The parent is the span that the message names, and the span
+// of the HTTP request is linked. Without such a name, the parent is the span of the HTTP
+// request.
 func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 	if s.tracer == nil || x.span != nil {
 		return r
@@ -62,7 +65,7 @@ func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// spanName contains the tool only when the tool exists.
+// spanName returns the name of the span. It contains the tool only if the tool exists.
 func spanName(x *exchange) string {
 	switch {
 	case x.message.method == "":
@@ -80,6 +83,7 @@ func methodName(x *exchange) string {
 	return otherMethod
 }
 
+// attributesOf returns the attributes of a request's span at its start.
 func attributesOf(r *http.Request, x *exchange) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("network.protocol.version", protocolVersion(r))}
 	if x.message.method == "" {
@@ -98,6 +102,8 @@ func attributesOf(r *http.Request, x *exchange) []attribute.KeyValue {
 	return all
 }
 
+// protocolVersion returns the HTTP version of a request as OpenTelemetry writes it: "1.1" or
+// "2".
 func protocolVersion(r *http.Request) string {
 	if r.ProtoMajor > 1 {
 		return strconv.Itoa(r.ProtoMajor)
@@ -105,9 +111,10 @@ func protocolVersion(r *http.Request) string {
 	return strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
 }
 
+// maxTraceableID is the longest message id that a span may have, in characters.
 const maxTraceableID = 64
 
-// traceableID returns a message's id as text, "" for one that is longer than ids are or has
+// traceableID returns a message's id as text. It returns "" for an id that is long or has
 // characters of addresses and sentences.
 func traceableID(id jsontext.Value) string {
 	text := string(id)
@@ -139,9 +146,9 @@ func placeOf(address string) []attribute.KeyValue {
 	return append(all, attribute.Int("server.port", port))
 }
 
-// spanFailed marks the span as failed. An error code of JSON-RPC also stands under its own
-// name.
-func (x *exchange) spanFailed(errorType string, more ...attribute.KeyValue) {
+// failSpan marks the span as failed. It adds a JSON-RPC error code as an attribute of its
+// own.
+func (x *exchange) failSpan(errorType string, more ...attribute.KeyValue) {
 	if x.span == nil {
 		return
 	}
@@ -149,6 +156,7 @@ func (x *exchange) spanFailed(errorType string, more ...attribute.KeyValue) {
 	x.span.SetStatus(codes.Error, "")
 }
 
+// end ends the span of a request, if it has one.
 func (s *spans) end(x *exchange) {
 	if x.span != nil {
 		x.span.End(trace.WithTimestamp(s.clock()))

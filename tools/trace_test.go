@@ -16,7 +16,7 @@ func TestNoTracerAllocatesNothing(t *testing.T) { //nolint:paralleltest // alloc
 		if s.start(r, x) != r {
 			t.Error("the request was changed")
 		}
-		x.spanFailed(causeCallerGone)
+		x.failSpan(causeCallerGone)
 		s.end(x)
 	}); got != 0 {
 		t.Errorf("%v allocations", got)

@@ -13,9 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// deliver has the SDK answer the exchange's request. The SDK's own HTTP handler would read
-// the body again, up to eight times with 32 KB each. Instead the SDK gets the parsed request
-// in a session for one request: a call with its params, anything else as a message.
+// deliver lets the SDK answer the exchange's request. The SDK's own HTTP handler would read
+// the body again, up to eight times with 32 KB each. Instead, the SDK gets the parsed
+// request in a session for one request. A call is passed with its params, anything else as a
+// message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	id, err := sdkID(x.message)
 	if err != nil {
@@ -31,10 +32,10 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	var called sync.WaitGroup
 	defer called.Wait()   // no call outlives its request
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
-	// The session's end waits for the call and for what it sends, so both end before
-	// it: what is sent with a context that does not end, by the connection's end. An
-	// answer that no client can receive is not worth finishing: without sessions there is
-	// no way to fetch it later, and a write that was cut short may be repeated.
+	// Closing the session waits for the call and its notifications. Closing the connection
+	// ends a notification whose context does not end. A client that disconnected cannot
+	// fetch the answer later, because there are no sessions. It may repeat an interrupted
+	// write with its key.
 	defer wire.Close() //nolint:errcheck // it cannot fail
 	defer cancel()
 	if x.call == nil {
@@ -48,7 +49,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	answer, err := wire.Await(ctx, x.stream.send)
 	switch {
 	case err != nil:
-		x.spanFailed(causeCallerGone)
+		x.failSpan(causeCallerGone)
 		panic(http.ErrAbortHandler) // who only stopped sending must not take an empty answer for one
 	case x.stream.begun:
 		s.endStream(r, x, answer)
@@ -58,8 +59,8 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	}
 }
 
-// answerCall passes a call to the SDK without its reader of messages, which would decode the
-// params two or three more times, with 32 KB each.
+// answerCall passes a call to the SDK's handlers directly. The SDK's reader of messages
+// would decode the params two or three more times, with 32 KB each.
 func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
 	answer := &jsonrpc.Response{ID: id}
 	result, err := p.methods(ctx, methodCallTool, call)
@@ -71,8 +72,8 @@ func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.Call
 	return answer
 }
 
-// stateOf returns the state of a session after its handshake. From 2026-07-28 on there is no
-// handshake, and the state is the same.
+// stateOf returns the state of a session after its handshake. Revision 2026-07-28 has no
+// handshake but the same state.
 func stateOf(x *exchange) *mcp.ServerSessionState {
 	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
 	if x.message.method != methodInitialize {
@@ -81,6 +82,8 @@ func stateOf(x *exchange) *mcp.ServerSessionState {
 	return state
 }
 
+// sdkID returns the message's id in the SDK's type. It fails for an id that is neither a
+// string nor an integer.
 func sdkID(m message) (jsonrpc.ID, error) {
 	var id any
 	if err := json.Unmarshal(m.id, &id); err != nil {
@@ -89,6 +92,7 @@ func sdkID(m message) (jsonrpc.ID, error) {
 	return jsonrpc.MakeID(id)
 }
 
+// writeAnswer writes the SDK's response, as JSON or as the last event of a stream.
 func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange, answer *jsonrpc.Response) error {
 	if answer.Error != nil {
 		return s.sdkError(r, x, answer.Error)
@@ -102,8 +106,8 @@ func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange
 	return nil
 }
 
-// sdkError returns an error of the SDK for the wire when the SDK meant it for the wire.
-// Other errors name Go types and are only logged.
+// sdkError returns the error for the client if the SDK meant it for the client. Other errors
+// name Go types; they are only logged.
 func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	if x.outage != nil {
 		return x.outage

@@ -173,15 +173,15 @@ func (w *world) send(a ask) reply {
 	if a.reader == nil {
 		a.reader = strings.NewReader(a.body)
 	}
-	r, err := http.NewRequestWithContext(w.t.Context(), or(a.method, "POST"), w.url+or(a.path, "/mcp"), a.reader)
+	r, err := http.NewRequestWithContext(w.t.Context(), valueOr(a.method, "POST"), w.url+valueOr(a.path, "/mcp"), a.reader)
 	w.must(err)
 	if a.token != "-" {
-		r.Header.Set("Authorization", "Bearer "+or(a.token, "live"))
+		r.Header.Set("Authorization", "Bearer "+valueOr(a.token, "live"))
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if a.revision != "-" {
-		r.Header.Set("MCP-Protocol-Version", or(a.revision, legacy))
+		r.Header.Set("MCP-Protocol-Version", valueOr(a.revision, legacy))
 	}
 	for name, value := range a.header {
 		if value == "" {
@@ -198,7 +198,7 @@ func (w *world) send(a ask) reply {
 	return reply{response.StatusCode, response.Header, string(body)}
 }
 
-func or(value, fallback string) string {
+func valueOr(value, fallback string) string {
 	if value == "" {
 		return fallback
 	}
@@ -239,7 +239,7 @@ func call(revision, name string, arguments map[string]any) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": name, "arguments": arguments})
 }
 
-func (a ask) as(token string) ask {
+func (a ask) withToken(token string) ask {
 	a.token = token
 	return a
 }

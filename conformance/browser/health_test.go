@@ -80,7 +80,7 @@ func (s *scene) send(days int) {
 		if err != nil {
 			return err
 		}
-		return figures.Recorded(ctx, s.p.OrgID, fresh)
+		return figures.ObserveEvents(ctx, s.p.OrgID, fresh)
 	})
 	if err != nil {
 		s.t.Fatal(err)

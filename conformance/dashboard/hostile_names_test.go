@@ -69,7 +69,7 @@ func recordEvents(t *testing.T, p *product.Product, events []messages.Event) {
 		if err != nil {
 			return err
 		}
-		return figures.Recorded(ctx, p.OrgID, fresh)
+		return figures.ObserveEvents(ctx, p.OrgID, fresh)
 	})
 	if err != nil {
 		t.Fatal(err)

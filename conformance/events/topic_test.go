@@ -123,7 +123,7 @@ func subscriptionOf(p *product.Product, arn string) notify.Subscription {
 func (s *topics) through(t *testing.T, p *product.Product) func(*testing.T, string) int {
 	t.Helper()
 	to := subscriptionOf(p, topic)
-	if err := s.Subscribe(t.Context(), to); err != nil || !s.Confirmed(to) {
+	if err := s.Subscribe(t.Context(), to); err != nil || !s.IsConfirmed(to) {
 		t.Fatalf("the subscription is not confirmed: %v", err)
 	}
 	return func(t *testing.T, text string) int {
@@ -157,8 +157,8 @@ func TestForgedTopics(t *testing.T) {
 	text := delivery.text(t, p.Clock.Now())
 
 	another := subscriptionOf(p, topic+"-of-others")
-	if got := status(t, amazon.Subscribe(t.Context(), another)); got != http.StatusUnauthorized || amazon.Confirmed(another) {
-		t.Errorf("another topic is answered %d, confirmed: %t", got, amazon.Confirmed(another))
+	if got := status(t, amazon.Subscribe(t.Context(), another)); got != http.StatusUnauthorized || amazon.IsConfirmed(another) {
+		t.Errorf("another topic is answered %d, confirmed: %t", got, amazon.IsConfirmed(another))
 	}
 	// Amazon signs for every customer of its own: what is signed is not yet ours.
 	amazon.alter = altering(t, func(n map[string]any) {
@@ -173,8 +173,8 @@ func TestForgedTopics(t *testing.T) {
 		t.Errorf("an event of another topic is answered %d", got)
 	}
 	own := subscriptionOf(p, topic)
-	if got := status(t, stranger.Subscribe(t.Context(), own)); got != http.StatusServiceUnavailable || stranger.Confirmed(own) {
-		t.Errorf("a certificate that Amazon does not publish is answered %d, confirmed: %t", got, stranger.Confirmed(own))
+	if got := status(t, stranger.Subscribe(t.Context(), own)); got != http.StatusServiceUnavailable || stranger.IsConfirmed(own) {
+		t.Errorf("a certificate that Amazon does not publish is answered %d, confirmed: %t", got, stranger.IsConfirmed(own))
 	}
 	for name, alter := range map[string]func(note map[string]any){
 		"altered event": func(n map[string]any) {

@@ -41,7 +41,7 @@ func (r *reach) send() core.Operation {
 			return &core.Confirmation{Message: "This sends the broadcast.", Preview: map[string]int{"recipients": r.people}}, nil
 		},
 		Do: func(_ context.Context, c *core.Call, in broadcastIn) (broadcastOut, error) {
-			c.About(in.ID)
+			c.SetSubject(in.ID)
 			r.mu.Lock()
 			defer r.mu.Unlock()
 			r.sent[in.ID]++

@@ -82,7 +82,7 @@ func (w *world) expectDenied(t *testing.T, id string) {
 	t.Helper()
 	_, err := w.db.Grants().PurgeGrants(t.Context(), w.clock())
 	w.must(err)
-	if denied, err := w.db.Tokens().TokenDenied(t.Context(), id); err != nil || !denied {
+	if denied, err := w.db.Tokens().IsTokenDenied(t.Context(), id); err != nil || !denied {
 		t.Errorf("token %s: %v, %v", id, denied, err)
 	}
 }

@@ -123,8 +123,8 @@ func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 		old := w.goodToken(w.live)
 		kid, private := w.keys.Current()
 		keys, other := w.elsewhere()
-		keys.WhenRevoked(other.ForgetTokens)
-		w.keys.WhenRevoked(w.auth.ForgetTokens)
+		keys.OnRevoke(other.ForgetTokens)
+		w.keys.OnRevoke(w.auth.ForgetTokens)
 		next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.RevokeOld(t.Context())
 		w.must(err)
 		if _, err := other.Authenticate(t.Context(), old, access.API); err != nil {

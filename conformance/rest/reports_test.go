@@ -49,7 +49,7 @@ func (a *api) sent(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return figures.Recorded(ctx, a.OrgID, fresh)
+		return figures.ObserveEvents(ctx, a.OrgID, fresh)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -26,11 +26,11 @@ func suppressionIsRead(t *testing.T, s Subject) {
 	s.Seed(t, "org", setup)
 	s.Seed(t, "other", people())
 	for _, want := range setup.Suppressed {
-		got, err := s.Account.Suppressed(t.Context(), "org", want.Email)
+		got, err := s.Account.FindSuppressed(t.Context(), "org", want.Email)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
 		}
-		_, err = s.Account.Suppressed(t.Context(), "other", want.Email)
+		_, err = s.Account.FindSuppressed(t.Context(), "other", want.Email)
 		WantKind(t, "another organization's entry", err, port.NotFound)
 	}
 	page, _, err := s.Account.SuppressedPage(t.Context(), "org", time.Time{}, time.Time{}, "")
@@ -38,10 +38,10 @@ func suppressionIsRead(t *testing.T, s Subject) {
 	if diff := cmp.Diff(setup.Suppressed, page); diff != "" || err != nil {
 		t.Errorf("a page says of the same addresses: %v (-want +got):\n%s", err, diff)
 	}
-	if got, err := s.Account.Suppressed(t.Context(), "org", "BOUNCED@EXAMPLE.COM"); err != nil || got.Email != "bounced@example.com" {
+	if got, err := s.Account.FindSuppressed(t.Context(), "org", "BOUNCED@EXAMPLE.COM"); err != nil || got.Email != "bounced@example.com" {
 		t.Errorf("in another spelling: %+v, %v", got, err)
 	}
-	_, err = s.Account.Suppressed(t.Context(), "org", "absent@example.com")
+	_, err = s.Account.FindSuppressed(t.Context(), "org", "absent@example.com")
 	WantKind(t, "an address that is not on the list", err, port.NotFound)
 }
 

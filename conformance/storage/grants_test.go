@@ -127,7 +127,7 @@ func TestDenylist(t *testing.T) {
 		ctx, store, id := t.Context(), db.Grants(), core.NewID()
 		denied := func() bool {
 			t.Helper()
-			found, err := db.Tokens().TokenDenied(ctx, id)
+			found, err := db.Tokens().IsTokenDenied(ctx, id)
 			must(t, err)
 			return found
 		}

@@ -71,8 +71,8 @@ func reachBulk(o owned, org string) map[string]reach {
 		"BulkItems": func(t *testing.T, db *storage.DB) (any, error) {
 			return bulkstore.NewJobStore(db.DB).BulkItems(t.Context(), org, sameJob, 0, 10)
 		},
-		"ContactsNamed": func(t *testing.T, db *storage.DB) (any, error) {
-			return bulkstore.NewContactStore(db.DB).ContactsNamed(t.Context(), org, []string{o.contact.Email}, []string{*o.contact.ExternalID})
+		"ContactsByKeys": func(t *testing.T, db *storage.DB) (any, error) {
+			return bulkstore.NewContactStore(db.DB).ContactsByKeys(t.Context(), org, []string{o.contact.Email}, []string{*o.contact.ExternalID})
 		},
 		"WriteContacts update": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, bulkstore.NewContactStore(db.DB).WriteContacts(t.Context(), org, bulk.ContactsWrite{At: at, Update: []contacts.Contact{o.contact}})

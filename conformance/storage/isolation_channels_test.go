@@ -100,7 +100,9 @@ func reachChannels(o owned, org string) map[string]reach {
 		"TrackingDomain": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().TrackingDomain(t.Context(), org, "click.same")
 		},
-		"Unverified": func(t *testing.T, db *storage.DB) (any, error) { return db.Channels().Unverified(t.Context(), org) },
+		"Unverified": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Channels().UnverifiedDomains(t.Context(), org)
+		},
 		"SetTrackingStatus": func(t *testing.T, db *storage.DB) (any, error) {
 			changed := o.tracking
 			changed.Status = channels.TrackingFailed

@@ -71,7 +71,7 @@ func reachBlocks(o owned, org string) map[string]reach {
 			return nil, db.OpenClients().UnblockClient(t.Context(), org, o.blocked)
 		},
 		"ClientBlocked": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.OpenClients().ClientBlocked(t.Context(), org, o.blocked)
+			return db.OpenClients().IsClientBlocked(t.Context(), org, o.blocked)
 		},
 		"BlockedClients": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.OpenClients().BlockedClients(t.Context(), org)

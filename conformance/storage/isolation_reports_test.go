@@ -49,9 +49,11 @@ func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 
 func reachReports(org string) map[string]reach {
 	return map[string]reach{
-		"ByDay": func(t *testing.T, db *storage.DB) (any, error) { return db.Reports().ByDay(t.Context(), org, counted) },
+		"ByDay": func(t *testing.T, db *storage.DB) (any, error) {
+			return db.Reports().DayCounts(t.Context(), org, counted)
+		},
 		"ByGroup": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Reports().ByGroup(t.Context(), org, counted)
+			return db.Reports().GroupCounts(t.Context(), org, counted)
 		},
 		"FromEvents": func(t *testing.T, db *storage.DB) (any, error) {
 			rows, err := db.Reports().FromEvents(t.Context(), org, counted)
@@ -62,7 +64,7 @@ func reachReports(org string) map[string]reach {
 			return db.Reports().AnyMessage(t.Context(), org, counted.Window)
 		},
 		"ByHours": func(t *testing.T, db *storage.DB) (any, error) {
-			return db.Reports().ByHours(t.Context(), org, counted)
+			return db.Reports().HourCounts(t.Context(), org, counted)
 		},
 		"FailingDomains": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().FailingDomains(t.Context(), org, counted.Window, 10)

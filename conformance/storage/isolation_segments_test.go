@@ -123,18 +123,18 @@ func reachAnswers(o owned, org string) map[string]reach {
 			return entered + left, err
 		},
 		"SegmentEvaluated": func(t *testing.T, db *storage.DB) (any, error) {
-			return nil, db.Segments().SegmentEvaluated(t.Context(), org, o.segment.ID, later(9))
+			return nil, db.Segments().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))
 		},
 		"SegmentsOf": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Segments().SegmentsOf(t.Context(), org, o.contact.ID)
 		},
 		"TouchRecipients": func(t *testing.T, db *storage.DB) (any, error) {
 			must(t, db.Segments().TouchRecipients(t.Context(), org, []string{"same@x"}))
-			return db.Segments().Touched(t.Context(), org, 10)
+			return db.Segments().Touches(t.Context(), org, 10)
 		},
-		"Touched": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().Touched(t.Context(), org, 10) },
+		"Touched": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().Touches(t.Context(), org, 10) },
 		"Untouch": func(t *testing.T, db *storage.DB) (any, error) {
-			notes, err := db.Segments().Touched(t.Context(), o.org, 10)
+			notes, err := db.Segments().Touches(t.Context(), o.org, 10)
 			must(t, err)
 			ids := make([]string, len(notes))
 			for i, note := range notes {

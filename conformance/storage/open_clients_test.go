@@ -70,7 +70,7 @@ func TestBlockedClients(t *testing.T) {
 			must(t, open.BlockClient(ctx, mine, id, later(i)))
 		}
 		for org, want := range map[string]bool{mine: true, other: false} {
-			if blocked, err := open.ClientBlocked(ctx, org, documentID); err != nil || blocked != want {
+			if blocked, err := open.IsClientBlocked(ctx, org, documentID); err != nil || blocked != want {
 				t.Errorf("blocked: %v, %v, want %v", blocked, err, want)
 			}
 		}
@@ -82,7 +82,7 @@ func TestBlockedClients(t *testing.T) {
 		}
 		must(t, open.UnblockClient(ctx, other, documentID))
 		for _, want := range []bool{true, false} {
-			if blocked, err := open.ClientBlocked(ctx, mine, documentID); err != nil || blocked != want {
+			if blocked, err := open.IsClientBlocked(ctx, mine, documentID); err != nil || blocked != want {
 				t.Errorf("blocked: %v, %v, want %v", blocked, err, want)
 			}
 			for range 2 { // twice is no error

@@ -62,7 +62,7 @@ func (w world) confirming(t *testing.T) string {
 	}
 	return standin.Serve(t, standin.Config{
 		Operations: []core.Operation{
-			w.reaching(quoting, core.BroadcastsManage, core.Quoted),
+			w.reaching(quoting, core.BroadcastsManage, core.Quote),
 			w.reaching(forgetful, core.WorkflowsManage, func(name string) string { return name }),
 		},
 		DB: w.p.DB, Callers: onlyCaller(mine), Clock: w.p.Clock.Now,

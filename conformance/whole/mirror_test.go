@@ -73,7 +73,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	for range syncsOfTemplates {
 		w.must(t, names.Sync(t.Context(), orgID))
 	}
-	unverified, err := w.p.DB.Channels().Unverified(t.Context(), orgID)
+	unverified, err := w.p.DB.Channels().UnverifiedDomains(t.Context(), orgID)
 	w.must(t, err)
 	for _, d := range unverified { // as the job that checks the records finds them
 		now := w.p.Clock.Now()

@@ -23,7 +23,7 @@ type APIKey struct {
 	ExpiresAt *time.Time
 }
 
-// KeyState is where an API key is in its life.
+// KeyState is the state of an API key.
 type KeyState string
 
 // The states of an API key.
@@ -34,8 +34,9 @@ const (
 	KeyRevoked KeyState = "revoked" // ended by a person or the operator
 )
 
-// StateAt returns the key's state at an instant. The job that ends the grace revokes
-// the key too, so the order of the two instants tells expired from revoked.
+// StateAt returns the key's state at an instant. A job revokes a rotated key at the end of
+// its grace, so an expired key is revoked too. The order of the two times shows which state
+// applies.
 func (k APIKey) StateAt(now time.Time) KeyState {
 	expired := k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 	switch {
@@ -54,25 +55,25 @@ func (k APIKey) worksAt(now time.Time) bool {
 	return state == KeyActive || state == KeyInGrace
 }
 
-// KeyStore keeps API keys. Finders and changes fail with core.CodeNotFound when the
-// organization has no such key. Every method takes part in the transaction of its
-// context.
+// KeyStore stores API keys. Finders and changes fail with core.CodeNotFound when the
+// organization has no such key. Every method takes part in the transaction of its context.
 type KeyStore interface {
 	// InsertAPIKey fails with core.CodeConflict when the id is taken.
 	InsertAPIKey(ctx context.Context, k APIKey) error
-	// APIKeys finds the keys of all organizations with this environment and prefix,
-	// revoked ones too. Several keys may share a prefix; the secret's hash decides.
+	// APIKeys returns the keys of all organizations with this environment and prefix,
+	// including revoked ones. Several keys may have the same prefix; callers compare the
+	// hash of the secret.
 	APIKeys(ctx context.Context, env core.Environment, prefix string) ([]APIKey, error)
-	// APIKeysOf lists an organization's keys, newest first, revoked ones too.
+	// APIKeysOf returns an organization's keys, newest first, including revoked ones.
 	APIKeysOf(ctx context.Context, orgID string) ([]APIKey, error)
-	// APIKey finds by id, revoked or not. In a transaction no other transaction
-	// changes the key until it ends.
+	// APIKey returns a key by id, revoked or not. In a transaction it locks the key until
+	// the transaction ends.
 	APIKey(ctx context.Context, orgID, id string) (APIKey, error)
 	SetAPIKeyScopes(ctx context.Context, orgID, id string, scopes core.Scopes) error
 	SetAPIKeyExpiry(ctx context.Context, orgID, id string, at time.Time) error
-	// APIKeysPastGrace lists keys of all organizations that expired at now or
-	// before and are not revoked yet, longest expired first, at most limit.
+	// APIKeysPastGrace returns at most limit keys of all organizations that expired at now
+	// or before and are not revoked yet. The first is the one that expired first.
 	APIKeysPastGrace(ctx context.Context, now time.Time, limit int) ([]APIKey, error)
-	// RevokeAPIKey sets the time of revocation once.
+	// RevokeAPIKey sets the time of revocation. A later call does not change it.
 	RevokeAPIKey(ctx context.Context, orgID, id string, at time.Time) error
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// AuditEvent is one line of the audit log. It names things by id. It holds no
+// AuditEvent is one line of the audit log. It refers to people and records by id. It has no
 // address, no secret and no argument.
 type AuditEvent struct {
 	ID         string
@@ -28,17 +28,17 @@ type AuditEvent struct {
 	Detail string
 }
 
-// Actor is who does something, as the audit log names it.
+// Actor identifies who made a change, in the terms of the audit log.
 type Actor struct {
 	Kind string // user, operator or system
 	ID   string
 }
 
-// Kinds of actor that are not credentials.
+// Kinds of actors that are not credentials.
 const (
-	// Operator is the administrator at a shell, who has the database itself.
+	// Operator is an administrator with access to a shell and the database.
 	Operator = "operator"
-	// Person is a user at the pages.
+	// Person is a user of the pages.
 	Person = "user"
 )
 
@@ -50,7 +50,7 @@ func ActorOf(id string) Actor {
 	return Actor{Kind: Person, ID: id}
 }
 
-// System returns the actor of jobs: the service itself.
+// System returns the actor of background jobs.
 func System() Actor { return Actor{Kind: "system", ID: "mailhelm"} }
 
 // AuditEntry is a line of the audit log before it has an id and a time.
@@ -74,7 +74,7 @@ type AuditAppender interface {
 	AppendAudit(ctx context.Context, e AuditEvent) error
 }
 
-// RecordAudit appends an entry at an instant, under a fresh id.
+// RecordAudit appends an entry with the given time and a new id.
 func RecordAudit(ctx context.Context, to AuditAppender, now time.Time, e AuditEntry) error {
 	detail := []byte("{}")
 	if e.Detail != nil {
@@ -89,11 +89,11 @@ func RecordAudit(ctx context.Context, to AuditAppender, now time.Time, e AuditEn
 	})
 }
 
-// AuditStore keeps the audit log. Every method takes part in the transaction of its
+// AuditStore stores the audit log. Every method takes part in the transaction of its
 // context.
 type AuditStore interface {
 	AuditAppender
-	// AuditEvents lists an organization's events, newest first, at most limit.
+	// AuditEvents returns at most limit events of an organization, newest first.
 	AuditEvents(ctx context.Context, orgID string, limit int) ([]AuditEvent, error)
 	// FindAudit lists an organization's events that match the filter, newest first.
 	// Events of the same time are ordered by id.
@@ -105,19 +105,20 @@ type AuditFilter struct {
 	Action    string
 	ActorID   string
 	SubjectID string
-	// From is the first instant that matches, To the first that no longer does.
+	// From is the first matching instant. To is the end, which does not match.
 	From, To time.Time
-	// Before is the last event of the previous page.
+	// Before is the position of the last event of the previous page; nil starts with the
+	// newest event.
 	Before *AuditCursor
-	// Limit is the most events to return; it is required.
+	// Limit is the maximum number of returned events. It is required.
 	Limit int
 }
 
-// AuditCursor is the place of an event in the log.
+// AuditCursor is the position of an event in the log.
 type AuditCursor struct {
 	OccurredAt time.Time
 	ID         string
 }
 
-// Cursor returns the place of the event.
+// Cursor returns the position of the event.
 func (e AuditEvent) Cursor() AuditCursor { return AuditCursor{OccurredAt: e.OccurredAt, ID: e.ID} }

@@ -17,7 +17,7 @@ const (
 	Agent                 // the agent endpoint: access tokens only
 )
 
-// Token holds the claims of a verified access token.
+// Token has the claims of a verified access token.
 type Token struct {
 	ID        string // jti
 	ClientID  string
@@ -28,32 +28,34 @@ type Token struct {
 	ExpiresAt time.Time
 }
 
-// TokenVerifier checks access tokens. oauth.Verifier is one.
+// TokenVerifier checks access tokens; oauth.Verifier implements it.
 type TokenVerifier interface {
-	// VerifyToken checks what a token carries itself: form, signature, type, issuer,
-	// audience and expiry. Its error is for the log and holds no part of the token.
+	// VerifyToken checks the token itself, without reading the store: form, signature, type,
+	// issuer, audience and expiry. Its error is for the log and contains no part of the
+	// token.
 	VerifyToken(ctx context.Context, token string, resource Resource) (Token, error)
 }
 
 const (
-	// staleness is how long a principal is used without reading the store again. It is
-	// the longest delay of a revocation in another process; [Authenticator.Apply]
-	// shortens it.
+	// staleness is how long a principal is used before the store is read again. A revocation
+	// in another process takes effect within this time. [Authenticator.Apply] applies it
+	// earlier.
 	staleness      = 5 * time.Second
 	principalLimit = 10_000
 )
 
-// Authenticator turns bearer credentials into principals. It remembers each principal
-// for at most five seconds, so that a busy credential needs no database read. It is
-// safe for use by several goroutines.
+// Authenticator returns the principal of a bearer credential. It caches each principal for
+// at most five seconds, so that a busy credential needs few database reads. It is safe for
+// use by several goroutines.
 type Authenticator struct {
 	from       AuthenticatorConfig
 	clock      core.Clock
 	principals *cache.Cache[presented, known]
 }
 
-// AuthenticatorConfig is what an Authenticator reads. All fields are required: a
-// token of a person is worth what its grant and the person's membership say now.
+// AuthenticatorConfig has the stores that an Authenticator reads. All fields are required: a
+// person's token has the scopes that its grant and the person's membership have at that
+// moment.
 type AuthenticatorConfig struct {
 	Stores  Stores
 	Orgs    Orgs
@@ -62,21 +64,21 @@ type AuthenticatorConfig struct {
 	Clock   core.Clock
 }
 
-// known is a remembered principal, with the ids by which it is forgotten.
+// known is a cached principal, with the ids by which it is removed from the cache.
 type known struct {
 	principal core.Principal
 	tokenID   string // "" for an API key
 	grantID   string // "" without a person
 }
 
-// presented is a credential at a resource. One resource may refuse what the other
-// accepts.
+// presented is the cache key: a credential at a resource. One resource may refuse a
+// credential that the other accepts.
 type presented struct {
 	proof    Proof
 	resource Resource
 }
 
-// NewAuthenticator makes an Authenticator.
+// NewAuthenticator returns an Authenticator with an empty cache.
 func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 	return &Authenticator{
 		from:       cfg,
@@ -85,12 +87,15 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 	}
 }
 
-// Authenticate finds the principal behind a bearer credential, as it is taken
-// from the Authorization header. The principal is shared: its scopes must not be
-// changed. It fails with
-//   - wrong_host for an API key at the agent endpoint,
-//   - key_revoked or key_expired for an API key that is known and no longer good,
-//   - invalid_key for everything else, always with the same words.
+// Authenticate returns the principal of a bearer credential, as it is in the Authorization
+// header. Several callers share the principal, so its scopes must not be changed. It fails
+// with
+//
+// - wrong_host for an API key at the agent endpoint,
+//
+// - key_revoked or key_expired for an existing API key that no longer works,
+//
+// - invalid_key for everything else, always with the same text.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resource Resource) (core.Principal, error) {
 	isKey := LooksLikeAPIKey(bearer)
 	if isKey && resource != API {
@@ -105,9 +110,9 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resourc
 		return found.principal, nil
 	}
 	epoch := a.principals.Epoch()
-	find := a.byToken
+	find := a.resolveToken
 	if isKey {
-		find = a.byAPIKey
+		find = a.resolveAPIKey
 	}
 	found, end, err := find(ctx, bearer, resource, now)
 	if err != nil {
@@ -117,38 +122,38 @@ func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resourc
 	return found.principal, nil
 }
 
-// Forget drops the remembered principals of a stored credential, by its id.
+// Forget removes the cached principals of a stored credential, by its id.
 func (a *Authenticator) Forget(credentialID string) {
 	a.principals.Remove(func(k known) bool { return k.principal.Credential.ID == credentialID })
 }
 
-// ForgetGrant drops the remembered principals of all tokens of a grant.
+// ForgetGrant removes the cached principals of all tokens of a grant.
 func (a *Authenticator) ForgetGrant(grantID string) {
 	a.principals.Remove(func(k known) bool { return k.grantID == grantID && grantID != "" })
 }
 
-// ForgetToken drops the remembered principal of one access token, by its id.
+// ForgetToken removes the cached principal of one access token, by its id.
 func (a *Authenticator) ForgetToken(tokenID string) {
 	a.principals.Remove(func(k known) bool { return k.tokenID == tokenID && tokenID != "" })
 }
 
-// ForgetTokens drops the remembered principals of all access tokens. The next request
-// with one is checked against the current signing keys.
+// ForgetTokens removes the cached principals of all access tokens. The next request with a
+// token is checked against the current signing keys.
 func (a *Authenticator) ForgetTokens() {
 	a.principals.Remove(func(k known) bool { return k.tokenID != "" })
 }
 
-// ForgetUser drops the remembered principals of all tokens that act for a person.
+// ForgetUser removes the cached principals of all tokens that act for a person.
 func (a *Authenticator) ForgetUser(userID string) {
 	a.principals.Remove(func(k known) bool { return k.principal.UserID == userID && userID != "" })
 }
 
-// ForgetOrg drops the remembered principals of all credentials of an organization.
+// ForgetOrg removes the cached principals of all credentials of an organization.
 func (a *Authenticator) ForgetOrg(orgID string) {
 	a.principals.Remove(func(k known) bool { return k.principal.Org.ID == orgID })
 }
 
-func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (known, time.Time, error) {
+func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Resource, now time.Time) (known, time.Time, error) {
 	name, ok := ParseAPIKey(bearer)
 	if !ok {
 		return refuse(errKeyForm)
@@ -172,12 +177,12 @@ func (a *Authenticator) byAPIKey(ctx context.Context, bearer string, _ Resource,
 		Org:        org,
 		Credential: core.Credential{Kind: core.APIKey, ID: key.ID, Name: name.String(), Environment: key.Environment},
 		Scopes:     key.Scopes,
-	}}, orNever(key.ExpiresAt), nil
+	}}, expiryTime(key.ExpiresAt), nil
 }
 
-// matchKey returns the key with this secret. It compares with every candidate, and once
-// with no hash when there are none, so that its duration does not reveal which prefixes
-// exist.
+// matchKey returns the candidate with this secret. It compares the secret with every
+// candidate, and with a constant hash if there is none. So its duration does not reveal
+// which prefixes exist.
 func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
 	if len(candidates) == 0 {
 		return APIKey{}, SecretMatches(nil, secret)
@@ -196,9 +201,9 @@ func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
 func keyState(k APIKey, now time.Time) error {
 	switch k.StateAt(now) {
 	case KeyRevoked:
-		return keyRevoked()
+		return keyRevokedError()
 	case KeyExpired:
-		return keyExpired()
+		return keyExpiredError()
 	}
 	return nil
 }
@@ -210,8 +215,9 @@ func earlier(a, b time.Time) time.Time {
 	return b
 }
 
-// orNever returns a time beyond every staleness for nil.
-func orNever(t *time.Time) time.Time {
+// expiryTime returns the end of a key's grace. For a key without one, it returns a time in
+// the far future.
+func expiryTime(t *time.Time) time.Time {
 	if t == nil {
 		return time.Unix(1<<40, 0)
 	}

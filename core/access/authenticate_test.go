@@ -87,7 +87,7 @@ func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.AP
 	return k, minted.Secret
 }
 
-func unchanged(*access.APIKey) {}
+func keepKey(*access.APIKey) {}
 
 func (g *gate) expect(bearer string, resource access.Resource, want core.Code) {
 	g.t.Helper()
@@ -110,7 +110,7 @@ func TestAPIKeyBecomesAPrincipal(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)
-		k, secret := g.key(core.Test, unchanged)
+		k, secret := g.key(core.Test, keepKey)
 		want := core.Principal{
 			Org:        g.org,
 			Credential: core.Credential{Kind: core.APIKey, ID: k.ID, Name: "sk_test_" + k.Prefix, Environment: core.Test},
@@ -156,7 +156,7 @@ func TestUnknownCredentialsReadTheSame(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)
-		k, secret := g.key(core.Live, unchanged)
+		k, secret := g.key(core.Live, keepKey)
 		stranger := access.MintAPIKey(core.Live).Secret
 		_, revoked := g.key(core.Live, func(k *access.APIKey) { k.RevokedAt = &start })
 		messages := map[string]bool{}
@@ -198,8 +198,8 @@ func TestKeysWithOnePrefix(t *testing.T) {
 		g := newGate(t, db)
 		other := core.Org{ID: core.NewID(), Name: "Other", Slug: "other", Tier: "free", RetentionDays: 30}
 		g.must(g.db.Orgs().InsertOrg(t.Context(), other))
-		first, secret := g.key(core.Live, unchanged)
-		_, rest := g.key(core.Live, unchanged)
+		first, secret := g.key(core.Live, keepKey)
+		_, rest := g.key(core.Live, keepKey)
 		second := "sk_live_" + first.Prefix + rest[16:]
 		g.key(core.Live, func(k *access.APIKey) {
 			k.OrgID, k.Prefix, k.SecretHash = other.ID, first.Prefix, access.HashSecret(second)
@@ -215,7 +215,7 @@ func TestKeysWithOnePrefix(t *testing.T) {
 func TestAgentEndpointTakesNoAPIKeys(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
-	_, secret := g.key(core.Live, unchanged)
+	_, secret := g.key(core.Live, keepKey)
 	g.expect(secret, access.API, "")
 	for _, bearer := range []string{secret, secret[:20], "sk_live_", "sk_test_x", "sk_other"} {
 		g.expect(bearer, access.Agent, core.CodeWrongHost)
@@ -229,8 +229,8 @@ func TestRevokedKeyIsFelt(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)
-		here, secretHere := g.key(core.Live, unchanged)
-		there, secretThere := g.key(core.Live, unchanged)
+		here, secretHere := g.key(core.Live, keepKey)
+		there, secretThere := g.key(core.Live, keepKey)
 		g.expect(secretHere, access.API, "")
 		g.expect(secretThere, access.API, "")
 
@@ -262,7 +262,7 @@ func TestRememberedKeyEndsWithItsGrace(t *testing.T) {
 func TestRememberedPrincipalNeedsNoStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
-	_, secret := g.key(core.Live, unchanged)
+	_, secret := g.key(core.Live, keepKey)
 	g.expect(secret, access.API, "")
 	g.must(g.db.Close())
 	g.advance(5*time.Second - time.Microsecond)
@@ -275,7 +275,7 @@ func TestPlanChangeIsFeltAfterForgetOrg(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g := newGate(t, db)
-		_, secret := g.key(core.Test, unchanged)
+		_, secret := g.key(core.Test, keepKey)
 		g.expect(secret, access.API, "")
 		limit := 50
 		g.must(g.db.Orgs().SetRateLimit(t.Context(), g.org.ID, &limit))
@@ -310,7 +310,7 @@ func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 
 func BenchmarkAuthenticateAPIKey(b *testing.B) {
 	g := newGate(b, storagetest.SQLite(b))
-	_, secret := g.key(core.Live, unchanged)
+	_, secret := g.key(core.Live, keepKey)
 	b.Run("remembered", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

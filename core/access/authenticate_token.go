@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// byToken finds the principal behind an access token.
-func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (known, time.Time, error) {
+// resolveToken returns the principal of an access token.
+func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resource Resource, _ time.Time) (known, time.Time, error) {
 	token, err := a.from.Tokens.VerifyToken(ctx, bearer, resource)
 	if err != nil {
 		return refuse(err)
@@ -16,16 +16,17 @@ func (a *Authenticator) byToken(ctx context.Context, bearer string, resource Res
 	return a.examine(ctx, token)
 }
 
-// Examine finds the principal behind a verified token. It reads the store and remembers
-// nothing. It fails with invalid_key for a token that was revoked in any way.
+// Examine returns the principal of a verified token. It reads the store and does not use the
+// cache. It fails with invalid_key for a token that was revoked in any way.
 func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principal, error) {
 	found, _, err := a.examine(ctx, token)
 	return found.principal, err
 }
 
-// examine reads everything that can end a token before it expires.
+// examine reads everything in the store that can end a token before it expires: the
+// denylist, the client, the grant and the membership.
 func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.Time, error) {
-	denied, err := a.from.Stores.Tokens.TokenDenied(ctx, token.ID)
+	denied, err := a.from.Stores.Tokens.IsTokenDenied(ctx, token.ID)
 	if err != nil {
 		return fail(err)
 	}
@@ -62,9 +63,9 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.T
 	}}, token.ExpiresAt, nil
 }
 
-// admits fails for a client that may not hold a token for the organization: a revoked
-// client, one of another organization, and a blocked one. A client without an
-// organization may act for people only.
+// admits fails with invalid_key for a client that may not have a token for the organization.
+// That is a revoked client, a client of another organization, or a blocked one. A client
+// without an organization may act for people only.
 func (a *Authenticator) admits(ctx context.Context, client Client, token Token) error {
 	if client.RevokedAt != nil || !client.Open() && client.OrgID != token.OrgID {
 		return invalidKey(errClientGone)
@@ -75,7 +76,7 @@ func (a *Authenticator) admits(ctx context.Context, client Client, token Token) 
 	if token.GrantID == "" {
 		return invalidKey(errGrantGone)
 	}
-	blocked, err := a.from.Stores.OpenClients.ClientBlocked(ctx, token.OrgID, client.ClientID)
+	blocked, err := a.from.Stores.OpenClients.IsClientBlocked(ctx, token.OrgID, client.ClientID)
 	if err != nil {
 		return unavailable(err)
 	}

@@ -2,14 +2,14 @@ package access
 
 import "strings"
 
-// Change is a stored change that may end or narrow credentials. ID names the changed
-// thing; it is "" for [Anything].
+// Change is a stored change that may end credentials or reduce their scopes. ID is the id of
+// the changed record; it is "" for [Anything].
 type Change struct {
 	Kind ChangeKind
 	ID   string
 }
 
-// ChangeKind is the kind of a changed thing.
+// ChangeKind is the kind of a changed record.
 type ChangeKind string
 
 // The kinds of change.
@@ -20,12 +20,12 @@ const (
 	MemberChanged     ChangeKind = "user"        // what a person may do in some organization
 	OrgChanged        ChangeKind = "org"         // the plan, the settings, or which clients are kept out
 	SigningKeyChanged ChangeKind = "signing_key" // the keys that sign access tokens
-	// Anything may have changed: messages may have been lost.
+	// Anything means that messages may have been lost, so any record may have changed.
 	Anything ChangeKind = "anything"
 )
 
-// ParseChange reads a message of the database, "kind id". It returns [Anything] for an
-// unknown kind, which a newer program may send.
+// ParseChange parses a message of the database, "kind id". It returns [Anything] for an
+// unknown kind, which a newer version of the program may send.
 func ParseChange(text string) Change {
 	kind, id, _ := strings.Cut(text, " ")
 	switch k := ChangeKind(kind); k {
@@ -37,8 +37,8 @@ func ParseChange(text string) Change {
 	return Change{Kind: Anything}
 }
 
-// Apply drops the remembered principals that the change may have ended. The next
-// request with such a credential reads the store.
+// Apply removes the cached principals that the change may have ended. The next request with
+// such a credential reads the store.
 func (a *Authenticator) Apply(c Change) {
 	switch c.Kind {
 	case CredentialChanged:

@@ -17,22 +17,22 @@ type Client struct {
 	Environment core.Environment
 	SecretHash  []byte // SHA-256 of the ocs_ secret; nil for a public client
 	Scopes      core.Scopes
-	// RedirectURIs are where codes may be sent, compared exactly. A client without
-	// any cannot use the authorization code grant.
+	// RedirectURIs are the addresses to which codes may be sent, compared byte by byte. A
+	// client without any cannot use the authorization code grant.
 	RedirectURIs []string
-	// RefreshDays is how long after the authorization a grant of this client can
-	// be refreshed: 30, 90 or 365 days; 0 means without end.
+	// RefreshDays is how many days after the authorization a grant of this client can be
+	// refreshed: 30, 90 or 365; 0 means forever.
 	RefreshDays int
-	// Kind says who described the client. OrgID is "" for the kinds that belong to
-	// no organization; every organization may let those in, and may block them.
+	// Kind is the source of the client's description. OrgID is "" for the kinds that belong
+	// to no organization; every organization may admit or block those.
 	Kind ClientKind
-	// DocumentReadAt is when a metadata document was last read and accepted.
+	// DocumentReadAt is the time when the metadata document was last read and accepted.
 	DocumentReadAt *time.Time
 	CreatedAt      time.Time
 	RevokedAt      *time.Time
 }
 
-// ClientKind says where the description of a client comes from.
+// ClientKind is the source of a client's description.
 type ClientKind string
 
 // The kinds of client.
@@ -45,23 +45,23 @@ const (
 	DynamicClient ClientKind = "dynamic"
 )
 
-// ClientStore keeps OAuth clients. Finders and changes fail with core.CodeNotFound
-// when the organization has no such client. Every method takes part in the transaction
-// of its context.
+// ClientStore stores OAuth clients. Finders and changes fail with core.CodeNotFound when the
+// organization has no such client. Every method takes part in the transaction of its
+// context.
 type ClientStore interface {
 	// InsertClient fails with core.CodeConflict when the id or the client id is taken.
 	InsertClient(ctx context.Context, c Client) error
-	// Client finds a client of any organization by the public client id, revoked or not.
+	// Client returns a client of any organization by its public client id, revoked or not.
 	Client(ctx context.Context, clientID string) (Client, error)
-	// ClientsOf lists an organization's clients, newest first, revoked ones too.
+	// ClientsOf returns an organization's clients, newest first, including revoked ones.
 	ClientsOf(ctx context.Context, orgID string) ([]Client, error)
-	// ClientByID finds by the UUID, revoked or not. In a transaction no other
-	// transaction changes the client until it ends.
+	// ClientByID returns a client by its UUID, revoked or not. In a transaction it locks the
+	// client until the transaction ends.
 	ClientByID(ctx context.Context, orgID, id string) (Client, error)
-	// SetClient stores the name, scopes, redirect URIs and refresh lifetime that c
-	// says for the client with its OrgID and ID.
+	// SetClient replaces the name, scopes, redirect URIs and refresh lifetime of the client
+	// with the OrgID and ID of c.
 	SetClient(ctx context.Context, c Client) error
 	SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error
-	// RevokeClient sets the time of revocation once.
+	// RevokeClient sets the time of revocation. A later call does not change it.
 	RevokeClient(ctx context.Context, orgID, id string, at time.Time) error
 }

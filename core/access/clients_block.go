@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// BlockClient keeps a client without an organization out of this organization, by its
-// public client id. It revokes the client's grants here, and no person here can grant
-// it anything. The address of a metadata document can be blocked before its first use.
-// Blocking twice changes nothing.
+// BlockClient blocks a client without an organization in this organization, by its public
+// client id. It revokes the client's grants here, and people here can no longer grant it
+// access. The address of a metadata document can be blocked before its first use. Blocking
+// twice changes nothing.
 //
-// It fails with core.CodeNotFound for a client that is unknown or another
-// organization's, and with core.CodeConflict for one of the organization's own.
+// It fails with core.CodeNotFound for a client that is unknown or another organization's,
+// and with core.CodeConflict for one of the organization's own.
 func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID string) error {
 	return l.setBlocked(ctx, orgID, clientID, true, func(ctx context.Context, now time.Time) error {
 		if err := l.blockable(ctx, orgID, clientID); err != nil {
@@ -37,22 +37,22 @@ func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, client
 	})
 }
 
-// openClient is the audit detail of both. A client without an organization is named by
-// its public client id.
+// openClient is the audit detail of blocking and unblocking. It has the public client id,
+// because the client has no other id in the organization.
 type openClient struct {
 	ClientID string `json:"client_id"`
 }
 
-// setBlocked blocks or unblocks a client unless that is done, and revokes the client's
-// grants. Unblocking revokes them too: an approval may have been under way when the
-// client was blocked.
+// setBlocked blocks or unblocks a client, unless it is in that state already, and revokes
+// the client's grants. Unblocking revokes them too, because a person may have approved the
+// client at the moment when it was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
 		return core.NotFound("client") // what is no client id is not asked for: a database takes not every byte
 	}
 	var ended []string
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
-		blocked, err := l.OpenClients.ClientBlocked(ctx, orgID, clientID)
+		blocked, err := l.OpenClients.IsClientBlocked(ctx, orgID, clientID)
 		if err != nil || blocked == to {
 			return err
 		}

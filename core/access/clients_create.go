@@ -10,14 +10,15 @@ import (
 
 // NewClient is the input of [Lifecycle.CreateClient].
 type NewClient struct {
-	// ID is the id of the client; "" makes a fresh one. A second call with the same id
+	// ID is the id of the new client; "" makes a fresh one. A second call with the same id
 	// fails with core.CodeConflict.
 	ID          string
 	OrgID       string
 	Name        string
 	Environment core.Environment
 	Scopes      core.Scopes
-	// Public clients have no secret: programs on other people's machines.
+	// Public clients have no secret. They are programs on the computers of other people,
+	// which cannot keep one.
 	Public       bool
 	RedirectURIs []string
 	RefreshDays  int // see [Client]

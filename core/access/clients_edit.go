@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxRedirectURIs is the most redirect URIs of a client.
+// maxRedirectURIs is the maximum number of redirect URIs of a client.
 const maxRedirectURIs = 20
 
 // refreshDays are the lifetimes that a client's grants can have.

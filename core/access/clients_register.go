@@ -10,24 +10,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// openRefreshDays is how long grants of clients without an organization can be
-// refreshed: the shortest lifetime, because no organization is responsible for such a
+// openRefreshDays is how many days grants of clients without an organization can be
+// refreshed. It is the shortest lifetime, because no organization is responsible for such a
 // client.
 const openRefreshDays = 30
 
 const (
-	// unusedLifetime is how long a self-registered client without a grant is kept.
+	// unusedLifetime is how long a self-registered client without a grant is stored.
 	unusedLifetime = 24 * time.Hour
-	// maxUnused is the most self-registered clients without a grant.
+	// maxUnused is the maximum number of self-registered clients without a grant.
 	maxUnused = 1000
-	// registrations is how many clients one network can register at once, and
-	// registrationEvery when it may register one more: 20 an hour.
+	// registrations is how many clients one network can register at once. registrationEvery
+	// is the time after which it may register one more: 20 an hour.
 	registrations     = 20
 	registrationEvery = 3 * time.Minute
 )
 
-// SelfDescribed is what a client registers of itself (RFC 7591). None of it is
-// verified.
+// SelfDescribed is the description that a client registers of itself (RFC 7591). None of it
+// is verified.
 type SelfDescribed struct {
 	Name         string // cleaned and shortened; the host of a redirect URI when empty
 	Public       bool   // without a secret
@@ -35,8 +35,8 @@ type SelfDescribed struct {
 	Scopes       core.Scopes
 }
 
-// Registrations registers clients that describe themselves. It is safe for use by
-// several goroutines. It counts the limit by network in this process.
+// Registrations registers clients that describe themselves. It limits them by network; the
+// counts are of this process. It is safe for use by several goroutines.
 type Registrations struct {
 	clients  ClientStore
 	open     OpenClientStore
@@ -49,10 +49,10 @@ func NewRegistrations(clients ClientStore, open OpenClientStore, clock core.Cloc
 	return &Registrations{clients: clients, open: open, clock: clock, networks: throttle.New(registrations, registrationEvery)}
 }
 
-// Register stores a client without an organization and returns it with its secret, ""
-// for a public one. network is where the request comes from, see [throttle.NetworkOf].
-// It fails with core.CodeValidationFailed for a refused field, naming redirect_uris or
-// name, and with core.CodeRateLimited after too many.
+// Register stores a client without an organization and returns it with its secret, "" for a
+// public one. network is the origin of the request, see [throttle.NetworkOf]. It fails with
+// core.CodeValidationFailed for a refused redirect_uris or name, and with
+// core.CodeRateLimited after too many registrations.
 func (r *Registrations) Register(ctx context.Context, network string, s SelfDescribed) (Client, string, error) {
 	now := r.clock()
 	client := Client{

@@ -1,13 +1,13 @@
-// Package access turns a bearer credential into a [core.Principal]. It owns API keys,
-// OAuth clients, grants of people to clients, the tokens of grants, and the words of
-// the audit log: events, actors and the filter of its pages.
+// Package access returns the [core.Principal] of a bearer credential. It owns API keys,
+// OAuth clients, the grants of people to clients, and the tokens of grants. It also owns the
+// terms of the audit log: events, actors and the filter of its pages.
 //
-// It mints and checks secrets. The stores keep SHA-256 hashes of secrets with 256
-// random bits. A process remembers a principal for at most five seconds.
+// It mints and checks secrets. The stores have SHA-256 hashes of secrets with 256 random
+// bits. A process caches a principal for at most five seconds.
 //
-// It has 32 files because each task on keys, clients and grants is a file of its own.
+// It has 32 files because each operation on keys, clients and grants has its own file.
 //
 // It does not issue tokens (oauth does) and does not decide what a principal may do
-// (guardrails does). Signing in is core/people, membership of an organization
-// core/members, the keys that sign tokens core/signing.
+// (guardrails does). Signing in is in core/people, membership of an organization in
+// core/members. The keys that sign tokens are in core/signing.
 package access

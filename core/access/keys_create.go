@@ -10,7 +10,7 @@ import (
 
 // NewKey is the input of [Lifecycle.CreateKey].
 type NewKey struct {
-	// ID is the id of the key; "" makes a fresh one. A second call with the same id
+	// ID is the id of the new key; "" makes a fresh one. A second call with the same id
 	// fails with core.CodeConflict.
 	ID          string
 	OrgID       string
@@ -19,9 +19,9 @@ type NewKey struct {
 	Scopes      core.Scopes
 }
 
-// CreateKey makes an API key and returns it with its secret, which is not stored. It
-// fails with core.CodeValidationFailed for a refused name, environment or scope, and
-// with core.CodeNotFound for an unknown organization.
+// CreateKey stores an API key and returns it with its secret, which is not stored. It fails
+// with core.CodeValidationFailed for a refused name, environment or scope, and with
+// core.CodeNotFound for an unknown organization.
 func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey, string, error) {
 	scopes, err := checkScopes(n.Scopes)
 	if err == nil {

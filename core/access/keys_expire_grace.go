@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// GraceEvery is the pause between two runs of the job. A key whose grace is over is
-	// refused before the run too: authentication compares the time.
+	// GraceEvery is the pause between two runs of the job. A key whose grace has ended is
+	// refused even before the run, because authentication compares the time.
 	GraceEvery = time.Minute
 	graceBatch = 100
 )
 
-// GraceArgs are the arguments of the job that ends grace; there are none.
+// GraceArgs has the arguments of the job that revokes keys after their grace. It has none.
 type GraceArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (GraceArgs) Kind() string { return "api_key_grace" }
 
 // GraceWorker returns the worker that revokes rotated keys at the end of their grace.
@@ -32,8 +32,8 @@ func (l Lifecycle) GraceWorker(log *slog.Logger) jobs.Worker[GraceArgs] {
 	}}
 }
 
-// ExpireGrace revokes every rotated key of any organization whose grace is over,
-// each in a transaction of its own, and returns how many.
+// ExpireGrace revokes the rotated keys of all organizations whose grace has ended, each in
+// its own transaction. It returns how many it revoked.
 func (l Lifecycle) ExpireGrace(ctx context.Context) (int, error) {
 	for ended := 0; ; {
 		keys, err := l.Keys.APIKeysPastGrace(ctx, l.Clock(), graceBatch)
@@ -55,8 +55,7 @@ func (l Lifecycle) ExpireGrace(ctx context.Context) (int, error) {
 	}
 }
 
-// endGrace revokes one key and reports whether it did; another process may have been
-// faster.
+// endGrace revokes one key. It returns false when another process has revoked it.
 func (l Lifecycle) endGrace(ctx context.Context, found APIKey) (bool, error) {
 	mine := false
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

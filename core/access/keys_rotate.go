@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Grace is how long a rotated key works beside its replacement.
+// Grace is how long a rotated key works after the rotation.
 const Grace = 24 * time.Hour
 
 // rotatedTo and rotatedFrom are the audit details of the two keys of a rotation.
@@ -21,11 +21,10 @@ type (
 	}
 )
 
-// RotateKey makes a key with the name, environment and scopes of another one, which
-// then works for [Grace]. It returns the new key and its secret. It fails with
-// core.CodeNotFound for an unknown key. It fails with core.CodeConflict for one that no
-// longer works or was rotated before: a second rotation would move the end of its
-// grace.
+// RotateKey creates a key with the name, environment and scopes of another one, which then
+// works for [Grace]. It returns the new key and its secret. It fails with core.CodeNotFound
+// for an unknown key. It fails with core.CodeConflict for one that no longer works or was
+// rotated before: a second rotation would move the end of its grace.
 func (l Lifecycle) RotateKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, string, error) {
 	var next APIKey
 	var secret string

@@ -10,35 +10,36 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Lifecycle is the tasks on API keys, OAuth clients and grants. Each task is one
+// Lifecycle has the operations on API keys, OAuth clients and grants. Each is one
 // transaction together with its lines in the audit log.
 //
-// It checks neither that the actor may do it nor a second factor: callers do. A task
-// called inside another transaction joins it, and Principals is then called before the
-// commit; such a caller forgets once more after the commit.
+// It does not check permissions or a second factor: callers do. An operation that is called
+// inside another transaction joins it. Principals is then called before the commit, so such
+// a caller must call it again after the commit.
 type Lifecycle struct {
 	Stores
 	Orgs       Orgs
 	Transactor core.Transactor
 	Clock      core.Clock
-	// Principals drops what this process remembers of a credential, so that its next
-	// request meets the change. nil in a process that authenticates no callers. Other
-	// processes apply a change within a second on PostgreSQL, within five at worst.
+	// Principals removes the credential from the cache of this process, so that the next
+	// request meets the change. It is nil in a process that authenticates no callers. Other
+	// processes apply a change within a second on PostgreSQL, within five seconds otherwise.
 	Principals Forgetter
 }
 
-// Forgetter drops remembered principals: [Authenticator] is one.
+// Forgetter removes cached principals; [Authenticator] implements it.
 type Forgetter interface {
-	// Forget drops those of a stored credential, by its id.
+	// Forget removes the principals of a stored credential, by its id.
 	Forget(credentialID string)
-	// ForgetGrant drops those of the tokens of a grant.
+	// ForgetGrant removes the principals of the tokens of a grant.
 	ForgetGrant(grantID string)
 }
 
-// maxName bounds a name, in characters.
+// maxName is the longest name, in characters.
 const maxName = 100
 
-// change runs one task in a transaction and forgets the changed credentials.
+// change runs one operation in a transaction, and then removes the changed credentials from
+// the cache.
 func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now time.Time) error, ids ...string) error {
 	err := l.Transactor.InTx(ctx, func(ctx context.Context) error { return do(ctx, l.Clock()) })
 	if err != nil || l.Principals == nil {
@@ -50,7 +51,7 @@ func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now 
 	return nil
 }
 
-// forgetGrants drops the remembered principals of grants.
+// forgetGrants removes the cached principals of grants.
 func (l Lifecycle) forgetGrants(ids []string) {
 	if l.Principals == nil {
 		return
@@ -93,9 +94,9 @@ func without(set, other core.Scopes) []string {
 	return rest
 }
 
-// CheckName fails for a name that a list cannot show: an empty one, one of more than 100
-// characters, and one with characters that are not visible. Credentials, people, passkeys
-// and organizations have such names.
+// CheckName fails with core.CodeValidationFailed for a name that a list cannot show. That is
+// an empty one, one of more than 100 characters, or one with invisible characters.
+// Credentials, people, passkeys and organizations have such names.
 func CheckName(name string) error {
 	visible, hidden := core.VisibleText(name)
 	switch {
@@ -113,7 +114,7 @@ func CheckName(name string) error {
 // that is not in the catalogue.
 func checkScopes(scopes core.Scopes) (core.Scopes, error) {
 	for _, s := range scopes {
-		if !s.Known() {
+		if !s.IsKnown() {
 			return nil, core.Invalid("scopes", fmt.Sprintf("must be in the catalogue, and %q is not", core.Quotable(string(s), maxName)))
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxDocumentClientID bounds a client id that is an address, in bytes.
+// maxDocumentClientID is the longest client id that is an address, in bytes.
 const maxDocumentClientID = 1000
 
 // IsDocumentClientID reports whether s has the form of a client id that is the address
@@ -31,26 +31,25 @@ func (c Client) Open() bool {
 	return c.OrgID == "" && (c.Kind == DocumentClient || c.Kind == DynamicClient)
 }
 
-// OpenClientStore keeps the clients that belong to no organization, and which
-// organizations block them. [ClientStore.Client] finds them by their public client id.
-// Every method takes part in the transaction of its context.
+// OpenClientStore stores the clients that belong to no organization, and which organizations
+// block them. [ClientStore.Client] finds them by their public client id. Every method takes
+// part in the transaction of its context.
 type OpenClientStore interface {
-	// SaveDocumentClient stores the content of a metadata document. It inserts the
-	// client, or replaces name, redirect URIs, scopes and DocumentReadAt of the one
-	// with this client id. It returns the stored client with its id.
+	// SaveDocumentClient stores the content of a metadata document. It inserts the client,
+	// or replaces the name, redirect URIs, scopes and DocumentReadAt of the existing one. It
+	// returns the stored client with its id.
 	SaveDocumentClient(ctx context.Context, c Client) (Client, error)
 
 	// BlockClient blocks a client in an organization by its public client id;
 	// UnblockClient admits it again. Both may be repeated.
 	BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error
 	UnblockClient(ctx context.Context, orgID, clientID string) error
-	// ClientBlocked reports whether the organization blocks the client.
-	ClientBlocked(ctx context.Context, orgID, clientID string) (bool, error)
+	// IsClientBlocked reports whether the organization blocks the client.
+	IsClientBlocked(ctx context.Context, orgID, clientID string) (bool, error)
 	// BlockedClients lists the clients that the organization blocks, newest first.
 	BlockedClients(ctx context.Context, orgID string) ([]BlockedClient, error)
 
-	// UnusedDynamicClients counts the self-registered clients without a grant, revoked
-	// grants included.
+	// UnusedDynamicClients counts the self-registered clients that never had a grant.
 	UnusedDynamicClients(ctx context.Context) (int, error)
 	// PurgeDynamicClients deletes self-registered clients without a grant that
 	// registered before the given time. It returns how many.
@@ -72,17 +71,18 @@ type DocumentReader interface {
 	ReadDocument(ctx context.Context, clientID string) (ClientDocument, error)
 }
 
-// ClientDocument is the content of a metadata document that passed every rule.
+// ClientDocument is the content of a valid metadata document.
 type ClientDocument struct {
 	ClientID     string // the canonical address of the document
 	Name         string // client_name, or the host when there is none
 	RedirectURIs []string
-	// Scope is the declared list. nil means that the document declares none, and that
-	// the client may ask for any scope.
+	// Scope is the declared list. nil means that the document declares none and that the
+	// client may request any scope.
 	Scope []string
 }
 
-// Client returns the client that a metadata document describes, as it is stored at now.
+// Client returns the client that a metadata document describes, as it is stored at the time
+// now.
 func (d ClientDocument) Client(now time.Time) Client {
 	scopes := core.AllScopes()
 	if d.Scope != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ProtectedResourcePath is where a resource host serves its metadata (RFC 9728
+// ProtectedResourcePath is the path at which a resource host serves its metadata (RFC 9728
 // section 3).
 const ProtectedResourcePath = "/.well-known/oauth-protected-resource"
 
-// ProtectedResource is the metadata document of a resource host (RFC 9728 section 2).
-// It names the authorization server to a client that was answered 401.
+// ProtectedResource is the metadata document of a resource host (RFC 9728 section 2). It
+// names the authorization server to a client that got status 401.
 type ProtectedResource struct {
 	Resource               string   `json:"resource"`
 	AuthorizationServers   []string `json:"authorization_servers"`
@@ -65,9 +65,9 @@ func (c Challenge) String() string {
 	separator := " "
 	for _, p := range []struct{ name, value string }{
 		{"realm", escape(c.Realm)},
-		{"error", plain(c.Error)},
-		{"error_description", plain(c.ErrorDescription)},
-		{"scope", plain(c.Scope)},
+		{"error", headerText(c.Error)},
+		{"error_description", headerText(c.ErrorDescription)},
+		{"scope", headerText(c.Scope)},
 		{"resource_metadata", escape(c.ResourceMetadata)},
 	} {
 		if p.value == "" {
@@ -85,10 +85,10 @@ func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable(s))
 }
 
-// plain returns s with the characters that RFC 6750 section 3 allows in error,
+// headerText returns s with the characters that RFC 6750 section 3 allows in error,
 // error_description and scope. It replaces quotes and backslashes, because some clients
 // split at quotes.
-func plain(s string) string {
+func headerText(s string) string {
 	return strings.NewReplacer(`\`, "/", `"`, "'").Replace(printable(s))
 }
 

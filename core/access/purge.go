@@ -9,19 +9,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is the pause between purges. Rows that expired and are not purged yet do
-// no harm: every reader looks at their expiry.
+// PurgeEvery is the pause between purges. Expired rows that are not purged yet have no
+// effect, because every reader checks the expiry.
 const PurgeEvery = 10 * time.Minute
 
-// PurgeArgs are the arguments of the purge; there are none.
+// PurgeArgs has the arguments of the purge. It has none.
 type PurgeArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (PurgeArgs) Kind() string { return "access_purge" }
 
-// PurgeWorker deletes authorization codes, grants whose code was not redeemed, used
-// refresh tokens and entries of the denylist that have expired. It also deletes clients
-// that registered themselves and that no person let in within a day.
+// PurgeWorker returns the worker that deletes expired rows: codes, grants whose code was not
+// redeemed, used refresh tokens and denylist entries. It also deletes self-registered
+// clients that got no grant within a day.
 func PurgeWorker(from Stores, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		now := clock()

@@ -22,7 +22,7 @@ func TestPurgeForgetsWhatHasExpired(t *testing.T) {
 		purge := access.PurgeWorker(db.Access(), g.clock, slog.New(slog.DiscardHandler))
 		g.must(purge.Work(t.Context(), access.PurgeArgs{}))
 		for id, want := range map[string]bool{short: false, long: true} {
-			if denied, err := db.Tokens().TokenDenied(t.Context(), id); err != nil || denied != want {
+			if denied, err := db.Tokens().IsTokenDenied(t.Context(), id); err != nil || denied != want {
 				t.Errorf("token denied: %v, %v", denied, err)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 // maxRedirectURI is the longest redirect URI that can be registered, in bytes.
 const maxRedirectURI = 2000
 
-// loopbackHosts may be used without TLS. A code for one of them is never sent to
-// another.
+// loopbackHosts may be used without TLS. A code for one of them is never sent to another
+// one.
 var loopbackHosts = []string{"localhost", "127.0.0.1", "[::1]"}
 
 // CheckRedirectURI fails for a redirect URI that cannot be registered. It must be an
@@ -24,7 +24,7 @@ func CheckRedirectURI(uri string) error {
 	if len(uri) > maxRedirectURI {
 		return errors.New("must have at most 2000 characters")
 	}
-	if strings.ContainsFunc(uri, rewritten) {
+	if strings.ContainsFunc(uri, isAmbiguousRune) {
 		return errors.New("must not have spaces, control characters, backslashes, wildcards or characters outside ASCII")
 	}
 	if !possiblePort(uri) {
@@ -45,8 +45,9 @@ func CheckRedirectURI(uri string) error {
 	return nil
 }
 
-// rewritten reports whether a browser may change the character or read it as another.
-func rewritten(r rune) bool {
+// isAmbiguousRune reports whether a browser may change the character or read it as another
+// one.
+func isAmbiguousRune(r rune) bool {
 	return r <= ' ' || r >= unicode.MaxASCII || strings.ContainsRune(`\*"<>`, r)
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The reasons of refusals are for the log. Callers get one sentence for all of them.
+// The reasons of refusals, for the log. Callers get the same sentence for all of them.
 var (
 	errBearerMissing = errors.New("no bearer credential in the request")
 	errBearerForm    = errors.New("the Authorization header is malformed or repeated")
@@ -37,15 +37,16 @@ func wrongHost() *core.Error {
 	}
 }
 
-func keyRevoked() *core.Error {
+func keyRevokedError() *core.Error {
 	return &core.Error{Code: core.CodeKeyRevoked, Message: "This API key was revoked."}
 }
 
-func keyExpired() *core.Error {
+func keyExpiredError() *core.Error {
 	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its 24 hours of grace are over."}
 }
 
-// refuse returns invalid_key with its reason; fail returns a failure of the store.
+// The functions refuse and fail return the results of an authentication: refuse the error
+// invalid_key with its reason, fail an error of the store.
 
 func refuse(cause error) (known, time.Time, error) {
 	return known{}, time.Time{}, invalidKey(cause)

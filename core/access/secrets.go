@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Each credential begins with a marker, so that readers and secret scanners recognize
-// it.
+// The markers with which credentials begin, so that readers and secret scanners recognize
+// them.
 const (
 	apiKeyLive   = "sk_live_"
 	apiKeyTest   = "sk_test_"
@@ -29,41 +29,40 @@ const (
 	maxClientIDLen = 128
 )
 
-// Base32 (RFC 4648 section 6) survives HTTP Basic with and without percent-encoding,
-// and a double click selects all of it.
+// encoding is Base32 (RFC 4648 section 6). Its text needs no escaping in HTTP Basic, and a
+// double click selects all of it.
 var encoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// Minted is a fresh secret. Secret is shown once and not stored; stores keep Prefix and
-// Hash.
+// Minted is a new secret. Secret is shown once and not stored; stores have Prefix and Hash.
 type Minted struct {
 	Secret string
 	Prefix string // the eight characters after the marker; "" for a client secret
 	Hash   []byte // SHA-256 of Secret
 }
 
-// MintAPIKey returns the secret of an API key: the environment's marker and 32 random
+// MintAPIKey returns a new secret of an API key: the environment's marker and 32 random
 // bytes in Base32.
 func MintAPIKey(env core.Environment) Minted {
 	body := random(secretBytes)
-	secret := byEnvironment(env, apiKeyLive, apiKeyTest) + body
+	secret := chooseByEnvironment(env, apiKeyLive, apiKeyTest) + body
 	return Minted{Secret: secret, Prefix: body[:prefixLength], Hash: HashSecret(secret)}
 }
 
-// MintClientSecret returns the secret of a confidential OAuth client.
+// MintClientSecret returns a new secret of a confidential OAuth client.
 func MintClientSecret() Minted {
 	secret := clientSecret + random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintAuthorizationCode returns a code that a client redeems for tokens. It has no
-// marker: it expires after a minute and needs its verifier.
+// MintAuthorizationCode returns a new authorization code. It has no marker: it expires after
+// a minute and needs its verifier.
 func MintAuthorizationCode() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintLink returns the secret of a link or cookie, without a marker: one page alone
-// accepts it.
+// MintLink returns a new secret of a link or a cookie. It has no marker, because only one
+// page accepts it.
 func MintLink() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
@@ -72,7 +71,7 @@ func MintLink() Minted {
 // IsLink reports whether s has the form of a secret of [MintLink].
 func IsLink(s string) bool { return len(s) == secretLength && isBase32(s) }
 
-// MintRefreshToken returns one generation of a grant's refresh token.
+// MintRefreshToken returns a new refresh token of a grant.
 func MintRefreshToken() Minted {
 	secret := refreshToken + random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
@@ -84,12 +83,12 @@ func IsRefreshToken(s string) bool {
 	return ok && len(body) == secretLength && isBase32(body)
 }
 
-// MintClientID returns a public client id, with the marker of the environment.
+// MintClientID returns a new public client id, with the marker of the environment.
 func MintClientID(env core.Environment) string {
-	return byEnvironment(env, clientLive, clientTest) + random(clientIDBytes)
+	return chooseByEnvironment(env, clientLive, clientTest) + random(clientIDBytes)
 }
 
-// KeyName is the readable part of an API key.
+// KeyName is the public part of an API key.
 type KeyName struct {
 	Environment core.Environment
 	Prefix      string
@@ -97,12 +96,11 @@ type KeyName struct {
 
 // String returns the prefix that people see: sk_live_ABCDEFGH.
 func (n KeyName) String() string {
-	return byEnvironment(n.Environment, apiKeyLive, apiKeyTest) + n.Prefix
+	return chooseByEnvironment(n.Environment, apiKeyLive, apiKeyTest) + n.Prefix
 }
 
-// ParseAPIKey returns the environment and prefix of an API key. It reports false for
-// any text that [MintAPIKey] cannot have made, so that such a text never reaches the
-// store.
+// ParseAPIKey returns the environment and prefix of an API key. It returns false for a text
+// that [MintAPIKey] cannot have made, so that such a text never reaches the store.
 func ParseAPIKey(secret string) (KeyName, bool) {
 	env := core.Live
 	body, ok := strings.CutPrefix(secret, apiKeyLive)
@@ -137,21 +135,21 @@ func IsClientID(s string) bool {
 	return true
 }
 
-// HashSecret returns the SHA-256 that stores keep of a secret. No slower hash is
+// HashSecret returns the SHA-256 hash of a secret, which stores have. No slower hash is
 // needed, because a secret has 256 random bits.
 func HashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
 }
 
-// Proof is the SHA-256 of a bearer credential, the key under which caches remember it.
+// Proof is the SHA-256 hash of a bearer credential. Caches use it as a key.
 type Proof [sha256.Size]byte
 
 // ProofOf returns the proof of a bearer credential.
 func ProofOf(bearer string) Proof { return sha256.Sum256([]byte(bearer)) }
 
-// SecretMatches reports whether a secret has a stored hash, in constant time. A nil
-// hash, of a credential without a secret, matches no secret and takes the same time.
+// SecretMatches reports whether a secret has the stored hash, in constant time. A nil hash,
+// of a credential without a secret, matches no secret and takes the same time.
 func SecretMatches(hash []byte, secret string) bool {
 	stored := noHash
 	if len(hash) == sha256.Size {
@@ -162,7 +160,7 @@ func SecretMatches(hash []byte, secret string) bool {
 	return equal && len(hash) == sha256.Size
 }
 
-// noHash is compared for a credential that does not exist.
+// noHash is compared when a credential does not exist.
 var noHash [sha256.Size]byte
 
 func random(n int) string {
@@ -171,7 +169,7 @@ func random(n int) string {
 	return encoding.EncodeToString(raw)
 }
 
-func byEnvironment(env core.Environment, live, test string) string {
+func chooseByEnvironment(env core.Environment, live, test string) string {
 	if env == core.Live {
 		return live
 	}

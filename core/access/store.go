@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Stores are the stores of this package, one for each kind of thing it owns.
+// Stores are the stores of this package.
 type Stores struct {
 	Keys        KeyStore
 	Clients     ClientStore
@@ -22,9 +22,9 @@ type Orgs interface {
 	Org(ctx context.Context, orgID string) (core.Org, error)
 }
 
-// Ceilings tells what members of an organization may do at most; core/members has it.
+// Ceilings returns the greatest permissions of members; core/members implements it.
 type Ceilings interface {
-	// MemberScopes returns the scopes that the person's membership covers now. It
-	// fails with core.CodeNotFound for a person who is not a member.
+	// MemberScopes returns the scopes that the person's membership allows now. It fails with
+	// core.CodeNotFound for a person who is not a member.
 	MemberScopes(ctx context.Context, orgID, userID string) (core.Scopes, error)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// AuthorizationCode is a code on its way from the consent page to the client.
-// It lives 60 seconds and can be redeemed once. Only its hash is stored.
+// AuthorizationCode is a code between the consent page and its redemption by the client. It
+// is valid for 60 seconds and can be redeemed once. Only its hash is stored.
 type AuthorizationCode struct {
 	Hash        []byte
 	GrantID     string
@@ -17,7 +17,8 @@ type AuthorizationCode struct {
 	ExpiresAt   time.Time
 }
 
-// RefreshToken is one generation of a grant's refresh token. Only its hash is stored.
+// RefreshToken is one refresh token of a grant; rotation replaces it by the next. Only its
+// hash is stored.
 type RefreshToken struct {
 	Hash     []byte
 	GrantID  string
@@ -29,32 +30,32 @@ type RefreshToken struct {
 // Redemption is the outcome of redeeming a code or a refresh token.
 type Redemption int
 
-// The outcomes; the zero value is no success. Replayed means that it was redeemed
-// before, which betrays a theft: the store has revoked the grant in the same
-// transaction, which the caller must let commit.
+// The outcomes of a redemption. The zero value is not success. Replayed means that the code
+// or token was redeemed before, which is a sign of theft. The store has then revoked the
+// grant in the same transaction, which the caller must commit.
 const (
 	Unknown Redemption = iota
 	Redeemed
 	Replayed
 )
 
-// TokenStore keeps authorization codes, refresh tokens and the denylist of access
-// tokens. Redeeming is atomic: of any number of concurrent callers exactly one gets
-// Redeemed. Every method takes part in the transaction of its context.
+// TokenStore stores authorization codes, refresh tokens and the denylist of access tokens.
+// Redeeming is atomic: of any number of concurrent callers, exactly one gets Redeemed. Every
+// method takes part in the transaction of its context.
 type TokenStore interface {
 	InsertCode(ctx context.Context, c AuthorizationCode) error
-	// RedeemCode uses a code up. On Replayed it revokes the code's grant.
+	// RedeemCode marks a code as used. On Replayed it revokes the code's grant.
 	RedeemCode(ctx context.Context, hash []byte, at time.Time) (AuthorizationCode, Redemption, error)
 
 	InsertRefreshToken(ctx context.Context, t RefreshToken) error
-	// PeekRefreshToken reads a token without using it up, used ones too.
+	// PeekRefreshToken returns a token, used or not, and does not mark it as used.
 	PeekRefreshToken(ctx context.Context, hash []byte) (t RefreshToken, used bool, err error)
-	// RotateRefreshToken uses the old token up and stores the next, in one
+	// RotateRefreshToken marks the old token as used and stores the next, in one
 	// transaction. On Replayed it revokes the grant and stores nothing.
 	RotateRefreshToken(ctx context.Context, old []byte, next RefreshToken, at time.Time) (Redemption, error)
 
 	// DenyToken puts an access token's id on the denylist until the token expires.
 	DenyToken(ctx context.Context, tokenID string, expires time.Time) error
-	// TokenDenied reports whether an access token's id is on the denylist.
-	TokenDenied(ctx context.Context, tokenID string) (bool, error)
+	// IsTokenDenied reports whether an access token's id is on the denylist.
+	IsTokenDenied(ctx context.Context, tokenID string) (bool, error)
 }

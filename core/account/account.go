@@ -15,7 +15,7 @@ type Config struct {
 	Connections Connections
 	Mirror      Mirror
 	Requests    sending.AccessRequests
-	// Rates has the figures of sent mail. If nil, the checks of rates are left out.
+	// Rates has the figures of sent mail. With nil, the checks of rates are omitted.
 	Rates Rates
 	// Orgs returns every organization, for the job that visits all.
 	Orgs  func(context.Context) ([]string, error)

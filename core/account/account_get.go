@@ -11,30 +11,30 @@ import (
 // GetIn has no public fields.
 type GetIn struct {
 	live *sending.Overview
-	// silent is true if there is an account and it did not answer.
+	// silent is true if an account is connected but did not answer.
 	silent bool
 }
 
 // Overview is the organization with its sending account and plan.
 type Overview struct {
 	Org OrgRef `json:"org"`
-	// AWS and SendQuota are null together, if no account is connected or its state could
-	// not be read. The other members are still answered.
+	// AWS and SendQuota are both null if no account is connected or if its state could not
+	// be read. The other members are still set.
 	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null when none is, or when it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was asked for."`
 	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`
 	Plan             Plan              `json:"plan"`
 
-	// Silent is true if the account is missing here because it did not answer.
+	// Silent is true if AWS and SendQuota are null because the account did not answer.
 	Silent bool `json:"-"`
 }
 
-// Passing reports whether the answer must not be cached, because the account may answer
-// a moment later.
+// Passing reports whether the answer must not be cached: the account may answer a moment
+// later.
 func (o Overview) Passing() bool { return o.Silent }
 
-// OrgRef names the organization.
+// OrgRef identifies the organization.
 type OrgRef struct {
 	ID   string `json:"id" jsonschema:"format=uuid"`
 	Name string `json:"name" voice:"untrusted"`
@@ -55,7 +55,8 @@ type SendQuota struct {
 	SentLast24Hour int64 `json:"sent_last_24_hours"`
 }
 
-// ProductionAccess is the state of the request to leave the sandbox.
+// ProductionAccess is the state of the request for production access, which ends the limits
+// of the provider's sandbox.
 type ProductionAccess struct {
 	Status    string     `json:"status" jsonschema:"enum=pending,enum=under_review,enum=granted,enum=denied,enum=failed"`
 	GrantedAt *time.Time `json:"granted_at" jsonschema:"nullable"`

@@ -12,7 +12,7 @@ import (
 
 // checks returns all checks, in the order in which to fix them.
 func (f findings) checks(channel string) []Check {
-	all := []Check{f.connection(), f.sendingEnabled(), f.sandbox(), f.quota(), f.identity(), f.dns(), f.channel(channel), f.trackingDomain()}
+	all := []Check{f.connection(), f.checkSendingEnabled(), f.sandbox(), f.quota(), f.identity(), f.dns(), f.channel(channel), f.trackingDomain()}
 	if f.template != nil && !f.template.UpToDate {
 		all = append(all, Check{"infrastructure_template", Warn, fmt.Sprintf("Version %d of the infrastructure template is applied, and %d is the newest. Update the stack.",
 			f.template.TemplateVersion, f.template.LatestVersion)})
@@ -23,21 +23,21 @@ func (f findings) checks(channel string) []Check {
 	return all
 }
 
-// absent is the only check of an organization without an account.
+// absent is the only check of an organization without a connected account.
 var absent = Check{"connection", Fail, "No sending account is connected to this organization. Connect one on the dashboard's page of the sending account."}
 
 func (f findings) connection() Check {
 	where := ""
 	if f.overview.AccountID != "" {
-		where += " " + core.Quoted(f.overview.AccountID)
+		where += " " + core.Quote(f.overview.AccountID)
 	}
 	if f.overview.Region != "" {
-		where += " in " + core.Quoted(f.overview.Region)
+		where += " in " + core.Quote(f.overview.Region)
 	}
 	return Check{"connection", Pass, "The sending account" + where + " answers."}
 }
 
-func (f findings) sendingEnabled() Check {
+func (f findings) checkSendingEnabled() Check {
 	if f.overview.SendingEnabled {
 		return Check{"sending_enabled", Pass, "The account may send."}
 	}
@@ -61,7 +61,8 @@ func (f findings) sandbox() Check {
 	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe the use in more detail and ask again."}
 }
 
-// quota warns when nine tenths are used, so that there is time to request more.
+// quota returns a warning when nine tenths of the daily quota are used, early enough to
+// request more.
 func (f findings) quota() Check {
 	limit, sent := f.overview.Max24HourSend, f.overview.SentLast24Hours
 	detail := fmt.Sprintf("%d of %d messages of the last 24 hours are used.", sent, max(0, limit))
@@ -95,7 +96,7 @@ func (f findings) identity() Check {
 	if len(verified) == 0 {
 		return Check{"verified_identity", Fail, "No domain or address is verified. Publish the DNS records of a sending domain."}
 	}
-	return Check{"verified_identity", Pass, countOf(len(verified), "identity is verified: ", "identities are verified: ") + core.QuotedList(verified) + "."}
+	return Check{"verified_identity", Pass, formatCount(len(verified), "identity is verified: ", "identities are verified: ") + core.QuotedList(verified) + "."}
 }
 
 func (f findings) dns() Check {
@@ -124,7 +125,7 @@ func (f findings) channel(wanted string) Check {
 	for i, c := range f.channels {
 		if c.Status == channels.Detached {
 			if isChannel(c, wanted) {
-				return Check{"channel", Fail, "The account no longer has the channel " + core.Quoted(wanted) + ". Make its configuration set again, or use another channel."}
+				return Check{"channel", Fail, "The account no longer has the channel " + core.Quote(wanted) + ". Make its configuration set again, or use another channel."}
 			}
 			continue
 		}
@@ -142,9 +143,9 @@ func (f findings) channel(wanted string) Check {
 	case len(names) == 0:
 		return Check{"channel", Fail, "The account has no configuration set, so there is no channel to send through. Make one in the account; it is seen within 15 minutes."}
 	case wanted != "" && found == nil:
-		return Check{"channel", Fail, "There is no channel " + core.Quoted(wanted) + ". The channels are " + known + "."}
+		return Check{"channel", Fail, "There is no channel " + core.Quote(wanted) + ". The channels are " + known + "."}
 	case found != nil && found.Status == channels.Discovered && len(active) > 0:
-		return Check{"channel", Warn, "The channel " + core.Quoted(wanted) + " is not adopted. Adopt it on the dashboard's channels page."}
+		return Check{"channel", Warn, "The channel " + core.Quote(wanted) + " is not adopted. Adopt it on the dashboard's channels page."}
 	}
 	return Check{"channel", Pass, "The channels are " + known + "."}
 }
@@ -153,7 +154,7 @@ func (f findings) channel(wanted string) Check {
 // needs none to send.
 func channelOfServer(wanted string) Check {
 	if wanted != "" {
-		return Check{"channel", Fail, "There is no channel " + core.Quoted(wanted) + ": a mail server has no channels. Leave the channel out."}
+		return Check{"channel", Fail, "There is no channel " + core.Quote(wanted) + ": a mail server has no channels. Leave the channel out."}
 	}
 	return Check{"channel", Pass, "A mail server has no channels, and mail needs none there."}
 }
@@ -177,11 +178,11 @@ func (f findings) trackingDomain() Check {
 	case len(f.tracking) == 0:
 		return Check{name, Pass, "No channel has a tracking domain of its own."}
 	}
-	return Check{name, Pass, countOf(len(f.tracking), "tracking domain is verified.", "tracking domains are verified.")}
+	return Check{name, Pass, formatCount(len(f.tracking), "tracking domain is verified.", "tracking domains are verified.")}
 }
 
-// The provider reviews an account at the first of these rates and may pause it at the
-// second. They are in thousandths of the messages sent.
+// The rates at which the provider reviews an account, and at which it may pause it. They are
+// in thousandths of the sent messages.
 const (
 	bounceReview    = 50
 	bouncePause     = 100
@@ -227,7 +228,7 @@ func tenths(n int64) string {
 	return fmt.Sprintf("%d.%d", n/10, n%10)
 }
 
-func countOf(n int, one, many string) string {
+func formatCount(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one
 	}

@@ -20,26 +20,26 @@ const (
 	StepFailed     StepState = "failed"
 )
 
-// Step is one of the steps up to the first message. A step does not begin before the
-// previous one has passed.
+// Step is one of the steps up to the first message. A step is pending until the step before
+// it has passed.
 type Step struct {
 	Name   string // connect, validate_stack, identity or test_send
 	State  StepState
 	Detail string
 }
 
-// Standing has everything that the dashboard shows of the account.
+// Standing is the state of the account as the dashboard shows it.
 type Standing struct {
 	Overview
 	// Provider is "" if no account was connected by hand.
 	Provider sending.Provider
-	// Unreachable is true if there is an account and it does not answer.
+	// Unreachable is true if an account is connected but does not answer.
 	Unreachable bool
 	Request     *sending.AccessRequest
 	Steps       []Step
 }
 
-// Standing returns the state of the account for the dashboard. It succeeds if the
+// Standing returns the state of the account for the dashboard. It succeeds even if the
 // account does not answer.
 func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) {
 	live, asked := a.overview(ctx, org.ID)

@@ -45,9 +45,9 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 	}
 	unsent := func(o *sending.Overview) { o.SentLast24Hours = 0 }
 	version := func(n int) func(*testing.T, *bundle) {
-		return connected(sending.Connection{Provider: sending.SES, TemplateVersion: n})
+		return withConnection(sending.Connection{Provider: sending.SES, TemplateVersion: n})
 	}
-	server := connected(sending.Connection{Provider: sending.SMTP, Endpoint: "mail.example.com:587"})
+	server := withConnection(sending.Connection{Provider: sending.SMTP, Endpoint: "mail.example.com:587"})
 	for want, s := range map[string]state{
 		"passed passed passed passed":        {before: version(13)},
 		"passed passed passed pending":       {before: version(13), overview: unsent},
@@ -57,15 +57,15 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 		"passed passed in_progress pending":  {before: version(13), seen: identity(sending.Failed, sending.Pending)},
 		"passed passed failed pending":       {before: version(13), seen: identity(sending.Failed)},
 	} {
-		if got := s.at(t).steps(t); got != want {
+		if got := s.build(t).steps(t); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	for name, s := range map[string]state{
 		"simulated": {}, "a mail server": {before: server}, "a mail server that judges senders": {before: server, seen: identity()},
-		"sent days ago": {overview: unsent, before: rated(figures{sent: 1})},
+		"sent days ago": {overview: unsent, before: withFigures(figures{sent: 1})},
 	} {
-		if got := s.at(t).steps(t); got != "passed passed passed passed" {
+		if got := s.build(t).steps(t); got != "passed passed passed passed" {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
@@ -76,7 +76,7 @@ func TestTheFirstStepIsAnAccountThatAnswers(t *testing.T) {
 	for kind, want := range map[sending.FailureKind]account.StepState{
 		sending.Refused: account.StepFailed, sending.TimedOut: account.StepInProgress, sending.Throttled: account.StepInProgress,
 	} {
-		b := state{}.at(t)
+		b := state{}.build(t)
 		b.account.Faults().Set(simulator.Fault{Kind: kind})
 		if got := b.steps(t); got != string(want)+" pending pending pending" {
 			t.Errorf("%s: %s", kind, got)

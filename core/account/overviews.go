@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// overviewLife is the greatest age of a cached answer.
+	// overviewLife is the maximum age of a cached answer.
 	overviewLife = 60 * time.Second
-	// maxOverviews is the greatest number of cached answers.
+	// maxOverviews is the maximum number of cached answers.
 	maxOverviews = 1000
 )
 
@@ -53,7 +53,7 @@ func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, acc
 func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if a := o.byOrg[orgID]; a != nil && !a.over(now) {
+	if a := o.byOrg[orgID]; a != nil && !a.isExpired(now) {
 		return a, false
 	}
 	o.makeRoom(now)
@@ -62,8 +62,8 @@ func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	return a, true
 }
 
-// over reports whether a finished answer has expired.
-func (a *answer) over(now time.Time) bool {
+// isExpired reports whether a finished answer has expired.
+func (a *answer) isExpired(now time.Time) bool {
 	select {
 	case <-a.done:
 		return !now.Before(a.until)
@@ -79,7 +79,7 @@ func (o *overviews) makeRoom(now time.Time) {
 		return
 	}
 	for org, a := range o.byOrg {
-		if a.over(now) {
+		if a.isExpired(now) {
 			delete(o.byOrg, org)
 		}
 	}

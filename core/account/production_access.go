@@ -83,7 +83,8 @@ func isText(s string) bool {
 	return true
 }
 
-// mayAsk fails if a request is open, or if the provider would refuse one.
+// mayAsk fails with core.CodeConflict if a request is open, or if the provider would refuse
+// one.
 func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	template, err := a.template(ctx, orgID)
 	if err != nil {

@@ -11,10 +11,10 @@ import (
 
 const (
 	followEvery = 15 * time.Minute
-	// settling is how long the provider may still show an earlier verdict, and how long
-	// a request may take to reach it.
+	// settling is how long the provider may still show the verdict on an earlier request. A
+	// new request may also take this long to reach the provider.
 	settling = time.Hour
-	// silence is the time after which a request without an answer counts as refused.
+	// silence is the time after which a request without a verdict counts as refused.
 	silence = 14 * 24 * time.Hour
 )
 
@@ -53,13 +53,13 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	return err
 }
 
-// afterLook returns the request after a read of the account. known is false if the
+// afterLook returns the request after a read of the account's state. known is false if the
 // account did not answer.
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
-	// A verdict of denied alone is not an answer: it may belong to an earlier request,
-	// and the provider does not report here that it turned a request down.
+	// A failed review alone is not a verdict on this request. It may belong to an earlier
+	// one, and the provider does not report here that it declined a request.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:

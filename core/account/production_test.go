@@ -14,14 +14,14 @@ var form = sending.ProductionRequest{
 	MailType: sending.Transactional, Website: "https://example.com", UseCase: strings.Repeat("Receipts for orders. ", 3),
 }
 
-// sandboxed returns an organization whose account is in the sandbox.
-func sandboxed(t *testing.T) *bundle {
+// newSandboxed returns an organization whose account is in the sandbox.
+func newSandboxed(t *testing.T) *bundle {
 	t.Helper()
 	return setup(t, simulator.Setup{})
 }
 
-// shown returns the production access as account_get shows it.
-func (b *bundle) shown(t *testing.T) string {
+// showStatus returns the production access as account_get shows it.
+func (b *bundle) showStatus(t *testing.T) string {
 	t.Helper()
 	if p := b.mustAccount(t).ProductionAccess; p != nil {
 		if (p.GrantedAt != nil) != (p.Status == "granted") {
@@ -45,7 +45,7 @@ func (b *bundle) follow(t *testing.T, after time.Duration) string {
 	if err := b.core.Follow(t.Context(), b.org.ID); err != nil {
 		t.Fatal(err)
 	}
-	return b.shown(t)
+	return b.showStatus(t)
 }
 
 func code(err error) core.Code {
@@ -57,12 +57,12 @@ func code(err error) core.Code {
 
 func TestProductionAccessIsGranted(t *testing.T) {
 	t.Parallel()
-	b := sandboxed(t)
-	if got := b.shown(t); got != "" {
+	b := newSandboxed(t)
+	if got := b.showStatus(t); got != "" {
 		t.Errorf("no request: %q", got)
 	}
 	b.ask(t)
-	if got := b.shown(t); got != "under_review" {
+	if got := b.showStatus(t); got != "under_review" {
 		t.Errorf("%q", got)
 	}
 	if _, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form); code(err) != core.CodeConflict {
@@ -98,7 +98,7 @@ func TestProductionAccessFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := sandboxed(t)
+			b := newSandboxed(t)
 			b.ask(t)
 			if err := b.account.SetReview(t.Context(), b.org.ID, tc.review); err != nil {
 				t.Fatal(err)
@@ -112,23 +112,23 @@ func TestProductionAccessFails(t *testing.T) {
 
 func TestAnAccountThatDoesNotAnswerFailsTheRequest(t *testing.T) {
 	t.Parallel()
-	b := sandboxed(t)
+	b := newSandboxed(t)
 	b.account.Faults().Set(simulator.Fault{Method: simulator.MethodRequestProductionAccess, Kind: sending.TimedOut, Times: 1})
 	_, err := b.core.RequestProductionAccess(t.Context(), b.db, b.org.ID, form)
 	if code(err) != core.CodeUpstreamUnavailable || core.AsError(err).HTTPStatus() != 504 {
 		t.Errorf("%v", err)
 	}
-	if got := b.shown(t); got != "failed" {
+	if got := b.showStatus(t); got != "failed" {
 		t.Errorf("%q", got)
 	}
 	b.ask(t) // a new request is allowed
-	if got := b.shown(t); got != "under_review" {
+	if got := b.showStatus(t); got != "under_review" {
 		t.Errorf("%q", got)
 	}
 	if err := b.core.DenyProductionAccess(t.Context(), b.org.ID); err != nil {
 		t.Fatal(err)
 	}
-	if got := b.shown(t); got != "denied" {
+	if got := b.showStatus(t); got != "denied" {
 		t.Errorf("%q", got)
 	}
 	if err := b.core.DenyProductionAccess(t.Context(), b.org.ID); code(err) != core.CodeConflict {
@@ -138,7 +138,7 @@ func TestAnAccountThatDoesNotAnswerFailsTheRequest(t *testing.T) {
 
 func TestARequestThatNeverReachedTheProviderFails(t *testing.T) {
 	t.Parallel()
-	b := sandboxed(t)
+	b := newSandboxed(t)
 	r := sending.AccessRequest{ID: core.NewID(), ProductionRequest: form, Status: sending.AccessPending, CreatedAt: b.now, UpdatedAt: b.now}
 	if err := b.db.ProductionRequests().InsertRequest(t.Context(), b.org.ID, r); err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestARequestThatNeverReachedTheProviderFails(t *testing.T) {
 
 func TestTheFormOfARequestIsChecked(t *testing.T) {
 	t.Parallel()
-	b := sandboxed(t)
+	b := newSandboxed(t)
 	for field, edit := range map[string]func(*sending.ProductionRequest){
 		"mail_type": func(r *sending.ProductionRequest) { r.MailType = "BOTH" },
 		"website":   func(r *sending.ProductionRequest) { r.Website = "javascript:alert(1)" },
@@ -173,14 +173,14 @@ func TestTheFormOfARequestIsChecked(t *testing.T) {
 			t.Errorf("%q: %v", website, err)
 		}
 	}
-	if got := b.shown(t); got != "" {
+	if got := b.showStatus(t); got != "" {
 		t.Errorf("a refused form left a request: %q", got)
 	}
 }
 
 func TestAnOldTemplateBlocksARequest(t *testing.T) {
 	t.Parallel()
-	b := sandboxed(t)
+	b := newSandboxed(t)
 	c := sending.Connection{OrgID: b.org.ID, Provider: sending.SES, IngestPath: "p", CreatedAt: b.now, UpdatedAt: b.now}
 	for version, want := range map[int]core.Code{0: core.CodeConflict, 12: core.CodeConflict} {
 		c.TemplateVersion = version

@@ -36,7 +36,7 @@ type state struct {
 	channel       string
 }
 
-func asked(status sending.AccessStatus) func(*testing.T, *bundle) {
+func withAccessStatus(status sending.AccessStatus) func(*testing.T, *bundle) {
 	return func(t *testing.T, b *bundle) {
 		r := sending.AccessRequest{ID: core.NewID(), ProductionRequest: form, Status: status, CreatedAt: b.now.AddDate(0, 0, -3), UpdatedAt: b.now}
 		if status == sending.AccessGranted {
@@ -48,7 +48,7 @@ func asked(status sending.AccessStatus) func(*testing.T, *bundle) {
 	}
 }
 
-func connected(c sending.Connection) func(*testing.T, *bundle) {
+func withConnection(c sending.Connection) func(*testing.T, *bundle) {
 	return func(t *testing.T, b *bundle) {
 		c.OrgID, c.IngestPath, c.CreatedAt, c.UpdatedAt = b.org.ID, "p", b.now, b.now
 		if err := b.db.Connections(nil).SaveConnection(t.Context(), c); err != nil {
@@ -72,11 +72,11 @@ func tracking(status channels.TrackingStatus) func(*testing.T, *bundle) {
 	}
 }
 
-func rated(f figures) func(*testing.T, *bundle) {
+func withFigures(f figures) func(*testing.T, *bundle) {
 	return func(_ *testing.T, b *bundle) { b.rates = f }
 }
 
-func adopted(t *testing.T, b *bundle) {
+func adoptConnection(t *testing.T, b *bundle) {
 	other, err := b.db.Channels().Channel(t.Context(), b.org.ID, channels.ChannelKey{Slug: "other"})
 	if err != nil {
 		t.Fatal(err)
@@ -100,11 +100,11 @@ func states() map[string]state {
 		"paused":               {check: "sending_enabled", status: "fail", says: []string{"has paused sending", "answer the review"}, overview: func(o *sending.Overview) { o.SendingEnabled = false }},
 		"out of the sandbox":   {check: "production_access", status: "pass", says: []string{"has production access"}},
 		"in the sandbox":       {check: "production_access", status: "warn", says: []string{"in the sandbox", "Ask for production access"}, overview: sandbox},
-		"asked to leave it":    {check: "production_access", status: "warn", says: []string{"in the sandbox", "The request of 2026-02-26 waits", "Wait"}, overview: sandbox, before: asked(sending.AccessUnderReview)},
-		"just asked":           {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 waits"}, overview: sandbox, before: asked(sending.AccessPending)},
-		"not let out":          {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 was not granted", "ask again"}, overview: sandbox, before: asked(sending.AccessFailed)},
-		"denied":               {check: "production_access", status: "warn", says: []string{"was not granted", "ask again"}, overview: sandbox, before: asked(sending.AccessDenied)},
-		"let out elsewhere":    {check: "production_access", status: "warn", says: []string{"granted earlier", "right account and region"}, overview: sandbox, before: asked(sending.AccessGranted)},
+		"asked to leave it":    {check: "production_access", status: "warn", says: []string{"in the sandbox", "The request of 2026-02-26 waits", "Wait"}, overview: sandbox, before: withAccessStatus(sending.AccessUnderReview)},
+		"just asked":           {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 waits"}, overview: sandbox, before: withAccessStatus(sending.AccessPending)},
+		"not let out":          {check: "production_access", status: "warn", says: []string{"The request of 2026-02-26 was not granted", "ask again"}, overview: sandbox, before: withAccessStatus(sending.AccessFailed)},
+		"denied":               {check: "production_access", status: "warn", says: []string{"was not granted", "ask again"}, overview: sandbox, before: withAccessStatus(sending.AccessDenied)},
+		"let out elsewhere":    {check: "production_access", status: "warn", says: []string{"granted earlier", "right account and region"}, overview: sandbox, before: withAccessStatus(sending.AccessGranted)},
 		"room":                 {check: "send_quota", status: "pass", says: []string{"10 of 1000 messages"}},
 		"little room":          {check: "send_quota", status: "warn", says: []string{"900 of 1000", "higher quota in time"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 900 }},
 		"no room":              {check: "send_quota", status: "fail", says: []string{"1000 of 1000", "Wait"}, overview: func(o *sending.Overview) { o.SentLast24Hours = 1000 }},
@@ -116,21 +116,21 @@ func states() map[string]state {
 		"channels":             {check: "channel", status: "pass", says: []string{`"Main"`, `"Other"`}},
 		"no channel":           {check: "channel", status: "fail", says: []string{"no configuration set", "Make one"}, seen: func(s *channels.Seen) { s.Sets = nil }},
 		"another channel":      {check: "channel", status: "fail", says: []string{`There is no channel "none"`, `The channels are "Main"`}, channel: "none"},
-		"nobody's channel":     {check: "channel", status: "warn", says: []string{`"main" is not adopted`, "Adopt it"}, channel: "main", before: adopted},
-		"adopted channel":      {check: "channel", status: "pass", says: []string{`"Other"`}, channel: "other", before: adopted},
+		"nobody's channel":     {check: "channel", status: "warn", says: []string{`"main" is not adopted`, "Adopt it"}, channel: "main", before: adoptConnection},
+		"adopted channel":      {check: "channel", status: "pass", says: []string{`"Other"`}, channel: "other", before: adoptConnection},
 		"no tracking domain":   {check: "tracking_domain", status: "pass", says: []string{"No channel has a tracking domain"}},
 		"waiting for a domain": {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" are not found yet`, "Publish"}, seen: tracked},
 		"no records":           {check: "tracking_domain", status: "warn", says: []string{`"click.example.com" were never found`, "take the domain off"}, seen: tracked, before: tracking(channels.TrackingFailed)},
 		"tracked":              {check: "tracking_domain", status: "pass", says: []string{"1 tracking domain is verified"}, seen: tracked, before: tracking(channels.TrackingVerified)},
-		"old infrastructure":   {check: "infrastructure_template", status: "warn", says: []string{"Version 12", "13 is the newest", "Update the stack"}, before: connected(sending.Connection{Provider: sending.SES, TemplateVersion: 12})},
+		"old infrastructure":   {check: "infrastructure_template", status: "warn", says: []string{"Version 12", "13 is the newest", "Update the stack"}, before: withConnection(sending.Connection{Provider: sending.SES, TemplateVersion: 12})},
 		"nothing sent":         {check: "bounce_rate", status: "pass", says: []string{"Nothing was sent in the last 7 days"}},
-		"many bounces":         {check: "bounce_rate", status: "fail", says: []string{"120 of 1000 messages", "12.00 %", "reviews an account at 5 %", "pause it at 10 %", "Stop sending"}, before: rated(figures{sent: 1000, bounced: 120, complained: 0})},
-		"many complaints":      {check: "complaint_rate", status: "warn", says: []string{"2 of 1000 messages", "0.20 %", "Send only to people who asked"}, before: rated(figures{sent: 1000, bounced: 0, complained: 2})},
+		"many bounces":         {check: "bounce_rate", status: "fail", says: []string{"120 of 1000 messages", "12.00 %", "reviews an account at 5 %", "pause it at 10 %", "Stop sending"}, before: withFigures(figures{sent: 1000, bounced: 120, complained: 0})},
+		"many complaints":      {check: "complaint_rate", status: "warn", says: []string{"2 of 1000 messages", "0.20 %", "Send only to people who asked"}, before: withFigures(figures{sent: 1000, bounced: 0, complained: 2})},
 	}
 }
 
-// at returns an organization whose account is in the state, after a sync.
-func (s state) at(t *testing.T) *bundle {
+// build returns an organization whose account is in the state, after a sync.
+func (s state) build(t *testing.T) *bundle {
 	t.Helper()
 	overview, seen := ready()
 	if s.overview != nil {
@@ -170,7 +170,7 @@ func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 			if s.channel != "" {
 				arguments = `{"channel":"` + s.channel + `"}`
 			}
-			got := s.at(t).readiness(t, arguments)
+			got := s.build(t).readiness(t, arguments)
 			if got.Ready == (s.status == account.Fail) {
 				t.Errorf("ready is %v: %+v", got.Ready, got.Checks)
 			}
@@ -197,7 +197,7 @@ func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 // Rates cover the last seven whole days, as on the health page.
 func TestReadinessLooksAtAWeek(t *testing.T) {
 	t.Parallel()
-	b := state{}.at(t)
+	b := state{}.build(t)
 	week := &spans{figures: figures{sent: 100, bounced: 0, complained: 0}}
 	b.core.Rates = week
 	b.readiness(t, "")
@@ -248,8 +248,8 @@ func TestReadinessOfAMailServer(t *testing.T) {
 	server := func(identities ...sending.Identity) *bundle {
 		b := state{
 			seen:   func(s *channels.Seen) { s.Sets, s.Identities = nil, identities },
-			before: connected(sending.Connection{Provider: sending.SMTP, Endpoint: "mail.example.com:587"}),
-		}.at(t)
+			before: withConnection(sending.Connection{Provider: sending.SMTP, Endpoint: "mail.example.com:587"}),
+		}.build(t)
 		b.core.Account = probed{b.account, nil}
 		return b
 	}

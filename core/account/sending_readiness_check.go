@@ -92,8 +92,8 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
 }
 
-// reach returns the account's overview. If that does not show whether the account can be
-// reached, it also probes the account.
+// reach returns the account's overview. If the overview does not show whether the account
+// can be reached, it also sends a probe to the account.
 func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, error) {
 	overview, err := a.Account.Overview(ctx, orgID)
 	if prober, ok := a.Account.(sending.Prober); ok && err == nil {
@@ -103,7 +103,7 @@ func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, er
 }
 
 // askForAll reads the channels and identities of an account that was never synced. The
-// channels are not adopted; mail can be sent through them all the same.
+// channels are not adopted, but mail can be sent through them.
 func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) error {
 	identities, err := a.Account.Identities(ctx, orgID)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) erro
 	return err
 }
 
-// maxLooked is the greatest number of items of each kind that the checks read.
+// maxLooked is the maximum number of channels and of identities that the checks read.
 const maxLooked = 1000
 
 func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (Readiness, error) {

@@ -8,12 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// keptDays is how long an activity is kept after it was received, unless the plan
-// keeps it for less.
+// keptDays is how many days an activity is stored after its receipt, unless the plan stores
+// it for less.
 const keptDays = 365
 
-// keptSince returns the earliest receipt of an activity that is shown. Older activities
-// await the purge.
+// keptSince returns the earliest time of receipt of activities that are shown. Older ones
+// will be purged.
 func keptSince(now time.Time, retentionDays int) time.Time {
 	return now.AddDate(0, 0, -min(keptDays, retentionDays))
 }
@@ -56,10 +56,10 @@ func (a *Activities) activitiesList() core.Operation {
 	})
 }
 
-// query is a page that is asked for.
+// query is the input of a page of activities.
 type query struct {
 	Filter
-	// of is the contact as the caller named it. noContact is set when there is no such
+	// of is the contact in the words of the caller. noContact is true when there is no such
 	// contact.
 	of        string
 	noContact bool

@@ -64,8 +64,8 @@ func TestPagesAreNewestFirstAndFiltered(t *testing.T) {
 			t.Error(got)
 		}
 		for _, unknown := range []string{"nobody", core.NewID(), "nobody@x.example"} {
-			b.refused(t, core.CodeNotFound, "contacts_list_activities", `{"id":"`+unknown+`"}`)
-			b.refused(t, core.CodeNotFound, "contacts_summarize_activities", `{"id":"`+unknown+`"}`)
+			b.wantRefusal(t, core.CodeNotFound, "contacts_list_activities", `{"id":"`+unknown+`"}`)
+			b.wantRefusal(t, core.CodeNotFound, "contacts_summarize_activities", `{"id":"`+unknown+`"}`)
 		}
 	})
 }
@@ -108,11 +108,11 @@ func TestCursorsFitTheirList(t *testing.T) {
 	for _, arguments := range []string{
 		`{"name":"a","cursor":%q}`, `{"contact":"ann@x.example","cursor":%q}`, `{"contact":"nobody","cursor":%q}`, `{"from":"2026-01-01T00:00:00Z","cursor":%q}`,
 	} {
-		b.refused(t, core.CodeValidationFailed, "activities_list", fmt.Sprintf(arguments, cursor))
+		b.wantRefusal(t, core.CodeValidationFailed, "activities_list", fmt.Sprintf(arguments, cursor))
 	}
-	b.refused(t, core.CodeValidationFailed, "activities_list", `{"cursor":"x"}`)
-	b.refused(t, core.CodeValidationFailed, "activities_list", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-01T00:00:00Z"}`)
-	b.refused(t, core.CodeValidationFailed, "activities_list", `{"from":"2026-01-02","to":"2026-01-01"}`)
+	b.wantRefusal(t, core.CodeValidationFailed, "activities_list", `{"cursor":"x"}`)
+	b.wantRefusal(t, core.CodeValidationFailed, "activities_list", `{"from":"2026-01-01T00:00:00Z","to":"2026-01-01T00:00:00Z"}`)
+	b.wantRefusal(t, core.CodeValidationFailed, "activities_list", `{"from":"2026-01-02","to":"2026-01-01"}`)
 	if got := b.page(t, `{"name":"' OR 1=1 --\u202e","contact":"%% _ \\"}`); len(got.Items) != 0 {
 		t.Errorf("%+v", got)
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RecordIn is activities to take in.
+// RecordIn has the activities to store.
 type RecordIn struct {
 	Activities Items `json:"activities" agentmax:"100" jsonschema_description:"Items."`
 
@@ -18,7 +18,7 @@ type Recorded struct {
 	Data []ItemResult `json:"data"`
 }
 
-// RecordedForAgent is the same with the counts.
+// RecordedForAgent is [Recorded] with the counts.
 type RecordedForAgent struct {
 	Accepted int         `json:"accepted"` // duplicates among them
 	Rejected int         `json:"rejected"`
@@ -64,8 +64,8 @@ func (a *Activities) activitiesRecord() core.Operation {
 	})
 }
 
-// prepareRecord finds the faults of each item, and takes the valid items from the
-// organization's allowance. It runs once, however often the transaction runs.
+// prepareRecord validates each item, and takes the valid items from the organization's
+// allowance. It runs once, even if the transaction runs several times.
 func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordIn) (RecordIn, error) {
 	in.read = make([]sent, len(in.Activities))
 	sound := 0
@@ -101,8 +101,8 @@ func (a *Activities) admit(ctx context.Context, orgID string, n int) int {
 	return admitted
 }
 
-// record runs inside the transaction and may run more than once, so it works on a copy of
-// the items.
+// record stores the items inside the transaction. It may run more than once, so it changes a
+// copy of the items.
 func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Recorded, error) {
 	items := append([]sent(nil), in.read...)
 	org := c.Principal.Org.ID
@@ -124,7 +124,7 @@ func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Rec
 		results[i] = items[i].result()
 	}
 	if len(results) == 1 {
-		c.About(results[0].ActivityID)
+		c.SetSubject(results[0].ActivityID)
 	}
 	return Recorded{Data: results}, nil
 }

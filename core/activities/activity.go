@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Source is the surface that an activity came over.
+// Source is the surface through which an activity was sent.
 type Source string
 
 // The sources: the public API, a website, an agent.
@@ -17,7 +17,7 @@ const (
 	FromAgent Source = "agent"
 )
 
-// Activity is one thing that a contact did.
+// Activity is one action of a contact at one time.
 type Activity struct {
 	ID         string    `json:"activity_id" jsonschema:"format=uuid"`
 	ContactID  string    `json:"contact_id" jsonschema:"format=uuid"`
@@ -25,14 +25,14 @@ type Activity struct {
 	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"When it happened, as it was sent; the time of receipt where nothing was sent, or a time up to 5 minutes ahead."`
 	ReceivedAt time.Time `json:"received_at"`
 	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
-	// Properties are the bytes of the request. They must stay the last member; see [Page].
+	// Properties has the bytes of the request. It must stay the last field; see [Page].
 	Properties json.RawMessage `json:"properties" voice:"untrusted" jsonschema_description:"Exactly as they were sent; {} where none were."`
 }
 
-// noProperties stand where none were sent.
+// noProperties is the value for an activity that was sent without properties.
 var noProperties = json.RawMessage(`{}`)
 
-// Summary is what a contact did under one name.
+// Summary counts the activities of a contact with one name.
 type Summary struct {
 	Name       string    `json:"name" voice:"untrusted"`
 	CountTotal int       `json:"count_total"`
@@ -44,17 +44,17 @@ type Summary struct {
 // Page is one page of activities.
 type Page struct{ core.Page[Activity] }
 
-// RESTView returns the page as an envelope that writes itself.
+// RESTView returns the page as an envelope with its own JSON encoding.
 func (p Page) RESTView() Envelope { return Envelope(p.Page.RESTView()) }
 
-// Envelope is a page over REST.
+// Envelope is a page in the REST API.
 type Envelope core.Envelope[Activity]
 
 // Next returns the cursor of the following page, "" on the last.
 func (e Envelope) Next() string { return core.Envelope[Activity](e).Next() }
 
-// AppendJSON writes the envelope with the properties of each activity byte for byte as in
-// the request. Package json would remove white space and escape the characters of HTML.
+// AppendJSON appends the envelope with the properties of each activity as in the request,
+// byte for byte. Package json would remove white space and escape HTML characters.
 func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"data":[`...)
 	for i, activity := range e.Data {
@@ -75,7 +75,7 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendJSON writes all members but the properties with package json, and the properties
+// appendJSON appends all members but the properties with package json, and the properties
 // last.
 func (a Activity) appendJSON(b []byte) ([]byte, error) {
 	properties := a.Properties

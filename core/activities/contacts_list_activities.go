@@ -38,7 +38,8 @@ func (a *Activities) contactsListActivities() core.Operation {
 	})
 }
 
-// contact returns the id of the contact that a path names.
+// contact returns the id of the contact that the path refers to: by id, address or external
+// id.
 func (a *Activities) contact(ctx context.Context, c *core.Call, reference string) (string, error) {
 	id, err := a.Store.ContactByReference(ctx, c.Principal.Org.ID, reference)
 	if err == nil && id == "" {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// dedup sets the activity id of every item with a contact: a new id, or the id of the
-// activity that the item repeats.
+// dedup sets the activity id of every item with a contact. It is a new id, or for a
+// duplicate the id of the first activity.
 func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	for i := range items {
 		if items[i].reason == "" {
@@ -24,8 +24,8 @@ func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now 
 	return a.claimOnce(ctx, orgID, items, now)
 }
 
-// claimKeys continues without the claims when they cannot be read. Within the batch a key
-// still counts once.
+// claimKeys claims the idempotency keys of the items. If the claims cannot be read, it
+// continues without them: a key then counts once within the batch only.
 func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	first := make(map[string]*sent)
 	var claims []KeyClaim
@@ -60,7 +60,8 @@ func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, 
 	return nil
 }
 
-// claimOnce refuses the items when the claims cannot be read.
+// claimOnce claims the names of the items in mode Once. If the claims cannot be read, it
+// refuses these items.
 func (a *Activities) claimOnce(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	first := make(map[OnceKey]*sent)
 	var claims []OnceClaim
@@ -110,7 +111,7 @@ func refuseOnce(items []sent) {
 
 func (s *sent) onceKey() OnceKey { return OnceKey{ContactID: s.contactID, Name: s.name} }
 
-// repeats makes the item a duplicate of the activity.
+// repeats marks the item as a duplicate of the activity.
 func (s *sent) repeats(activityID, contactID string) {
 	s.activityID, s.contactID, s.duplicate = activityID, contactID, true
 }

@@ -145,7 +145,7 @@ func TestHooksAreToldOfNewActivitiesAlone(t *testing.T) {
 	each(t, func(t *testing.T, db *storage.DB) {
 		var told []string
 		b := setup(t, db, func(cfg *activities.Config) {
-			cfg.Changed = func(_ context.Context, _ string, contacts []string) error {
+			cfg.OnChange = func(_ context.Context, _ string, contacts []string) error {
 				told = append(told, contacts...)
 				return nil
 			}
@@ -165,7 +165,7 @@ func TestHooksAreToldOfNewActivitiesAlone(t *testing.T) {
 			t.Errorf("%+v", page.Items)
 		}
 		failing := setup(t, db, func(cfg *activities.Config) {
-			cfg.Changed = func(context.Context, string, []string) error { return errors.New("no") }
+			cfg.OnChange = func(context.Context, string, []string) error { return errors.New("no") }
 		})
 		if _, err := failing.run(t.Context(), "activities_record", `{"activities":[`+item+`]}`); err == nil {
 			t.Error("a hook that fails undoes the write")

@@ -1,24 +1,23 @@
-// Package activities is what people did, as the customer's systems tell it: an
-// activity has a name, a time, properties of any shape, and belongs to a contact.
-// Activities are only ever added. Predicates count them, workflows start with them.
+// Package activities stores what people did, as the customer's systems report it. An
+// activity has a name, a time and properties of any shape, and belongs to a contact.
+// Activities are never changed. Predicates count them, and workflows start with them.
 //
 // # What this package owns
 //
-// Taking activities in (activities_record.go): which item of a batch is refused and
-// why (item.go), whose activity it is (identity.go), and that one is not taken twice
-// (dedup.go). Reading them back, the registry of promoted properties (property.go),
-// and forgetting what has grown old (purge.go).
+// Recording activities (activities_record.go): which items of a batch are refused (item.go),
+// to which contact an item belongs (identity.go), and which items are duplicates (dedup.go).
+// It also has the reads, the registry of promoted properties (property.go) and the deletion
+// of old activities (purge.go).
 //
 // # What it does not
 //
-// A contact's record and consent belong to package contacts; here a contact is made
-// at most as a stub, which is not mailable. [Config.Changed] and [Config.Affected] say what
-// activities mean for segments.
+// The record and consent of a contact belong to package contacts. Here a contact is created
+// at most as a stub, which is not mailable. [Config.OnChange] and [Config.AffectedSegments]
+// connect activities with segments.
 //
-// # How items are taken once
+// # How duplicates are avoided
 //
-// Everything that an accepted batch leaves is written in one transaction: stubs,
-// claims and activities. So there is no claim without its activity and no activity
-// that was answered and lost. What the claims cannot be asked about is decided by the
-// mode of the item: see [Retry] and [Once].
+// One transaction writes everything of an accepted batch: stubs, claims and activities. So
+// there is no claim without its activity, and an activity that was answered as stored is not
+// lost. If the claims cannot be read, the mode of the item decides; see [Retry] and [Once].
 package activities

@@ -9,23 +9,24 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLooks bounds how often a batch looks again because another call created or bound one
-// of its contacts at the same time. Each look sees what other calls stored, so the second
-// is nearly always the last.
+// maxLooks is how often a batch is tried. A try fails when another call creates or changes
+// one of its contacts at the same time. Each try sees what other calls stored, so the second
+// nearly always succeeds.
 const maxLooks = 5
 
-// identify finds whose activities the items are, and makes and binds contacts as
-// they ask for. The rules:
+// identify sets the contact of each item, and creates stubs and binds external ids as the
+// items require. The rules:
 //
-//	external id known                          that contact, whatever the address
-//	else address given, external id not        the contact with it, or a new stub
-//	else both given                            the same, and the external id is bound
-//	                                           to it: external_id_conflict when it
-//	                                           has another one
-//	else external id alone                     unknown_external_id
+// - A known external id selects that contact, whatever the address is.
 //
-// Items of one batch are looked at in order: a later one sees what an earlier one
-// made. An archived contact is found like any other and stays archived.
+// - Else an address selects its contact, or a new stub.
+//
+// - If an unknown external id came with the address, it is bound to that contact. A contact with another external id makes external_id_conflict.
+//
+// - An unknown external id alone makes unknown_external_id.
+//
+// Items of a batch are handled in order: a later one sees the contacts of an earlier one. An
+// archived contact is found like any other and stays archived.
 func (a *Activities) identify(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	emails, externals := identitiesOf(items)
 	if len(emails)+len(externals) == 0 {
@@ -53,8 +54,8 @@ func (a *Activities) identify(ctx context.Context, orgID string, items []sent, n
 	}
 }
 
-// settle creates the stubs and binds the external ids. It reports false when another call
-// was faster with one of them.
+// settle stores the stubs and the bound external ids. It returns false when another call has
+// created or bound one of them in the meantime.
 func (a *Activities) settle(ctx context.Context, orgID string, p *people, now time.Time) (bool, error) {
 	made, bound := p.createdPeople(), p.boundPeople()
 	if len(made) > 0 {
@@ -94,7 +95,7 @@ func distinct(texts []string) []string {
 	return slices.Compact(texts)
 }
 
-// people are the contacts of a batch: existing ones and new ones.
+// people has the contacts of a batch, existing and new ones.
 type people struct {
 	byEmail, byExternal map[string]*identity
 }
@@ -119,7 +120,7 @@ func (p *people) add(i *identity) {
 	}
 }
 
-// contactOf returns the id of the item's contact, or the reason why it has none.
+// contactOf returns the id of the item's contact, or the reason for refusing the item.
 func (p *people) contactOf(s *sent) (string, Reason) {
 	if s.externalID != "" {
 		if known, ok := p.byExternal[s.externalID]; ok {
@@ -154,8 +155,8 @@ func (p *people) boundPeople() []Person {
 	return p.sortedPeople(func(i *identity) bool { return i.binds && !i.isNew })
 }
 
-// sortedPeople returns the contacts for which are holds, sorted, so that two batches lock
-// the same contacts in the same order.
+// sortedPeople returns the contacts for which the function is true. They are sorted, so that
+// two batches lock the same contacts in the same order.
 func (p *people) sortedPeople(are func(*identity) bool) []Person {
 	var found []Person
 	for _, i := range p.byEmail {

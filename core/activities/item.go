@@ -9,21 +9,21 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The modes in which an item is kept from being taken twice.
+// The modes that decide whether an item is a duplicate.
 const (
-	// Retry, the default, takes an item with a used idempotency key for a repetition of the
-	// first one, within KeyWindow. When the keys cannot be read, the item is accepted: a
-	// duplicate is better than a loss.
+	// Retry, the default, treats an item as a duplicate if its idempotency key was used
+	// within KeyWindow. If the keys cannot be read, the item is accepted: a duplicate is
+	// better than a loss.
 	Retry = "retry"
-	// Once accepts one activity of a name from a contact, ever, and ignores keys. When the
+	// Once accepts one activity of a name from a contact, ever, and ignores keys. If the
 	// claims cannot be read, the item is refused: a loss is better than a duplicate.
 	Once = "once"
 )
 
-// KeyWindow is how long an idempotency key counts.
+// KeyWindow is how long an idempotency key is stored.
 const KeyWindow = 24 * time.Hour
 
-// Bounds of an item.
+// The limits of an item.
 const (
 	maxName       = 200 // characters, as the next two
 	maxExternalID = 255
@@ -31,7 +31,7 @@ const (
 	maxProperties = 32 << 10 // bytes, as sent
 )
 
-// Reason says why an item was refused.
+// Reason is the reason for refusing an item.
 type Reason string
 
 // The reasons.
@@ -67,7 +67,7 @@ const (
 	rejected = "rejected"
 )
 
-// sent is an item in progress. Reason is set once it is refused.
+// sent is an item while it is processed. Reason is set when it is refused.
 type sent struct {
 	index      int
 	name       string
@@ -81,7 +81,7 @@ type sent struct {
 
 	reason Reason
 	detail string
-	// Set when the item is accepted.
+	// activityID and contactID are set when the item is accepted.
 	activityID, contactID string
 	duplicate             bool
 }
@@ -95,7 +95,7 @@ func (s *sent) result() ItemResult {
 	}
 }
 
-// refuse rejects the item for its form.
+// refuse refuses the item because of its form.
 func (s *sent) refuse(err error) {
 	s.reason, s.detail = InvalidItem, "The item is not valid."
 	if faults := core.AsError(err).Fields; len(faults) > 0 {
@@ -110,7 +110,8 @@ func (s *sent) refuse(err error) {
 // that no activity is in the future; see [Purger].
 const clockSkew = 5 * time.Minute
 
-// read checks an item that was sent at now; emailKey is the store's.
+// read checks an item that was received at now. emailKey returns the store's form of an
+// address.
 func (i item) read(index int, now time.Time, emailKey func(string) string) sent {
 	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
 	if s.reason != "" {

@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxItems is how many activities a request has at most.
+// maxItems is the maximum number of activities in a request.
 const maxItems = 1000
 
-// Items are activities as sent. An invalid one is rejected alone.
+// Items has the activities as they were sent. An invalid item is refused alone.
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
@@ -30,7 +30,7 @@ func (Items) JSONSchema() *jsonschema.Schema {
 	return core.RowsSchema(1, maxItems, "An invalid one is rejected alone.", itemMembers)
 }
 
-// item is an activity as a caller sends it.
+// item is an activity in the form in which callers send it.
 type item struct {
 	Name           string
 	Email          *string
@@ -41,11 +41,11 @@ type item struct {
 	DedupMode      *string
 }
 
-var itemPlaces = core.PlacesOf[struct {
+var itemPlaces = core.AnyPathsOf[struct {
 	Properties json.RawMessage `json:"properties"`
 }]()
 
-// readItem reads an item and finds its faults.
+// readItem decodes and checks an item.
 func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(string) string) sent {
 	var i item
 	if err := core.ReadRow(raw, itemPlaces, i.take); err != nil {
@@ -56,7 +56,8 @@ func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(strin
 	return i.read(index, now, emailKey)
 }
 
-// take reads one member. null equals leaving the member out, except for the name.
+// take decodes one member into the item. null has the same meaning as an absent member,
+// except for the name.
 func (i *item) take(name string, value []byte) error {
 	switch name {
 	case "name":
@@ -97,7 +98,7 @@ func (i *item) takeTime(name string, value []byte) error {
 	}
 	var at time.Time
 	if at.UnmarshalText([]byte(*text)) != nil {
-		return core.Invalid(name, "is "+core.Quoted(*text)+"; "+wanted)
+		return core.Invalid(name, "is "+core.Quote(*text)+"; "+wanted)
 	}
 	i.OccurredAt = &at
 	return nil

@@ -127,15 +127,15 @@ func TestWholeRequests(t *testing.T) {
 		}
 	}
 	for _, arguments := range []string{`{}`, `{"activities":null}`, `{"activities":{"name":"a",` + ann + `}}`, `{"activities":"a"}`} {
-		b.refused(t, core.CodeValidationFailed, "activities_record", arguments)
+		b.wantRefusal(t, core.CodeValidationFailed, "activities_record", arguments)
 	}
 	item := `,{"name":"a",` + ann + `}`
 	if _, err := b.run(t.Context(), "activities_record", `{"activities":[`+strings.Repeat(item, 1000)[1:]+`]}`); err != nil {
 		t.Errorf("1,000 items: %v", err)
 	}
-	b.refused(t, core.CodeValidationFailed, "activities_record", `{"activities":[`+strings.Repeat(item, 1001)[1:]+`]}`)
+	b.wantRefusal(t, core.CodeValidationFailed, "activities_record", `{"activities":[`+strings.Repeat(item, 1001)[1:]+`]}`)
 	b.surface = core.Agent
-	b.refused(t, core.CodeValidationFailed, "activities_record", `{"activities":[`+strings.Repeat(item, 101)[1:]+`]}`)
+	b.wantRefusal(t, core.CodeValidationFailed, "activities_record", `{"activities":[`+strings.Repeat(item, 101)[1:]+`]}`)
 	if got := b.record(t, "%s", strings.Repeat(item, 100)[1:]); len(got) != 100 {
 		t.Errorf("%d results of 100 items of an agent", len(got))
 	}

@@ -24,8 +24,8 @@ func (a *Activities) propertiesCreate() core.Operation {
 			if err := in.check(); err != nil {
 				return Property{}, err
 			}
-			p := in.into(Property{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
-			c.About(p.ID)
+			p := in.applyTo(Property{ID: core.NewID(), Origin: Managed, CreatedAt: c.Now, UpdatedAt: c.Now})
+			c.SetSubject(p.ID)
 			return p, a.Store.InsertProperty(ctx, c.Principal.Org.ID, p)
 		},
 	})
@@ -57,7 +57,7 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 		return ChangedProperty{}, err
 	}
 	after := *change.After
-	c.About(after.ID)
+	c.SetSubject(after.ID)
 	mutation, err := a.mutation(ctx, org, change, in.counted.dropout(change.Before))
 	if err != nil {
 		return ChangedProperty{}, err
@@ -65,8 +65,8 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 	return ChangedProperty{after, mutation}, a.Store.UpdateProperty(ctx, org, after)
 }
 
-// change returns the change that the caller asks for. Previews accept definitions of a
-// repository too.
+// change returns the change from the stored property to the caller's definition. It also
+// accepts properties of a repository, because previews use it.
 func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
@@ -75,18 +75,19 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 	if err != nil {
 		return PropertyChange{}, err
 	}
-	after := in.into(before)
+	after := in.applyTo(before)
 	after.UpdatedAt = c.Now
 	return PropertyChange{Before: before, After: &after}, nil
 }
 
-// edit returns a change that will be stored.
+// edit returns a change that will be stored. It fails with core.CodeConflict for a property
+// of a repository.
 func (a *Activities) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	change, err := a.change(ctx, c, in)
 	if err != nil {
 		return PropertyChange{}, err
 	}
-	return change, change.Before.gitOwned()
+	return change, change.Before.refuseGitOwned()
 }
 
 func (a *Activities) propertiesPreview() core.Operation {
@@ -133,7 +134,7 @@ func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in Delete
 	if err != nil {
 		return Mutation{}, err
 	}
-	c.About(before.ID)
+	c.SetSubject(before.ID)
 	mutation, err := a.mutation(ctx, org, PropertyChange{Before: before}, in.counted.dropout(before))
 	if err != nil {
 		return Mutation{}, err
@@ -141,11 +142,12 @@ func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in Delete
 	return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
 }
 
-// editable returns a property that may be changed over the API.
+// editable returns a property that the API may change. It fails with core.CodeConflict for a
+// property of a repository.
 func (a *Activities) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
 	p, err := a.Store.Property(ctx, c.Principal.Org.ID, id)
 	if err == nil {
-		err = p.gitOwned()
+		err = p.refuseGitOwned()
 	}
 	return p, err
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Property is a promoted property: predicates may filter on it, with the type as which its
-// values are read. A value of another type counts as absent. Properties of website
-// activities need no promotion.
+// Property is a promoted property: predicates may test it, and read its values as its type.
+// A value of another type counts as absent. Properties of website activities need no
+// promotion.
 type Property struct {
 	ID           string       `json:"id" jsonschema:"format=uuid"`
 	ActivityName string       `json:"activity_name" voice:"untrusted"`
@@ -22,7 +22,7 @@ type Property struct {
 	UpdatedAt    time.Time    `json:"updated_at"`
 }
 
-// Origin says where a definition is edited.
+// Origin is the place where a definition is edited.
 type Origin string
 
 // The origins of a definition. Git definitions are read-only here.
@@ -42,7 +42,7 @@ const (
 	DatetimeProperty PropertyType = "datetime"
 )
 
-// PropertyIn is a property as a caller defines it.
+// PropertyIn is the definition of a property that a caller sends.
 type PropertyIn struct {
 	ActivityName string       `json:"activity_name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Name of the activities that have the property."`
 	Property     string       `json:"property" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Member of their properties."`
@@ -50,7 +50,7 @@ type PropertyIn struct {
 	Description  string       `json:"description,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"For people and agents."`
 }
 
-// IDIn names a property.
+// IDIn has the id of a property.
 type IDIn struct {
 	ID string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the property."`
 }
@@ -63,14 +63,14 @@ type PropertyChangeIn struct {
 	counted *counted
 }
 
-// DeletePropertyIn names the property to end.
+// DeletePropertyIn has the id of the property to delete.
 type DeletePropertyIn struct {
 	IDIn
 
 	counted *counted
 }
 
-// check refuses names of white space only, which no predicate can contain.
+// check refuses names that consist of white space, which no predicate can contain.
 func (in PropertyIn) check() error {
 	if strings.TrimSpace(in.ActivityName) == "" {
 		return core.Invalid("activity_name", "is blank")
@@ -81,19 +81,18 @@ func (in PropertyIn) check() error {
 	return nil
 }
 
-// into returns the property with the caller's definition.
-func (in PropertyIn) into(p Property) Property {
+// applyTo returns the property with the caller's definition.
+func (in PropertyIn) applyTo(p Property) Property {
 	p.ActivityName, p.Property, p.Type, p.Description = in.ActivityName, in.Property, in.Type, in.Description
 	return p
 }
 
-// PropertyStore keeps the promoted properties.
+// PropertyStore stores the promoted properties.
 type PropertyStore interface {
-	// InsertProperty fails with core.CodeConflict when the property is promoted
-	// already.
+	// InsertProperty fails with core.CodeConflict when the property is promoted already.
 	InsertProperty(ctx context.Context, orgID string, p Property) error
-	// Property fails with core.CodeNotFound. Inside a transaction the property is
-	// locked until its end.
+	// Property returns a property by id. It fails with core.CodeNotFound. Inside a
+	// transaction it locks the property until the transaction ends.
 	Property(ctx context.Context, orgID, id string) (Property, error)
 	// PropertyPage returns one page, newest first by creation and id.
 	PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]Property, error)
@@ -102,13 +101,14 @@ type PropertyStore interface {
 	// UpdateProperty fails as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error
-	// CountDropout counts active contacts with an activity whose value of the property is of
-	// its type and not also of the type stays; "" stays for none.
+	// CountDropout counts active contacts that would lose the property. Each has an activity
+	// whose value is of the property's type and not also of the type stays. stays is "" when
+	// all values are lost.
 	CountDropout(ctx context.Context, orgID string, p Property, stays PropertyType) (int, error)
 }
 
-// gitOwned refuses to change a definition of a repository.
-func (p Property) gitOwned() error {
+// refuseGitOwned refuses to change a definition of a repository.
+func (p Property) refuseGitOwned() error {
 	if p.Origin != Git {
 		return nil
 	}

@@ -2,24 +2,24 @@ package activities
 
 import "context"
 
-// MutationClass says what a change does to the users of a definition.
+// MutationClass is the effect of a change on predicates.
 type MutationClass string
 
 // The mutation classes of properties.
 const (
-	// Free changes nothing that is evaluated.
+	// Free changes have no effect on predicates.
 	Free MutationClass = "free"
-	// Disruptive is a rename, another type, or the end of the definition.
+	// Disruptive changes are a new name, a new type, or a deletion.
 	Disruptive MutationClass = "disruptive"
 )
 
-// PropertyChange is a change to a promoted property. After is nil for one that ends.
+// PropertyChange is a change of a promoted property. After is nil for a deletion.
 type PropertyChange struct {
 	Before Property
 	After  *Property
-	// Preview is set for a change that is only previewed: nothing may be stored.
+	// Preview is true for a change that is only previewed. Nothing may be stored then.
 	Preview bool
-	// Dropout is how many contacts have a value that predicates lose, see [Impact].
+	// Dropout is the number of contacts with a value that predicates lose; see [Impact].
 	Dropout int
 }
 
@@ -31,14 +31,14 @@ func (c PropertyChange) Class() MutationClass {
 	return Disruptive
 }
 
-// Impact is what a disruptive change does to segments.
+// Impact is the effect of a disruptive change on segments.
 type Impact struct {
 	AffectedSegments []AffectedSegment `json:"affected_segments"`
 	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value existing predicates no longer match."`
 }
 
-// AffectedSegment is a segment whose predicate names the property. Evaluation continues as
-// far as possible, with a warning.
+// AffectedSegment is a segment whose predicate tests the property. Its evaluation continues
+// as far as possible, with a warning.
 type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`
@@ -46,14 +46,14 @@ type AffectedSegment struct {
 	Warning     string `json:"warning" voice:"untrusted"`
 }
 
-// Mutation is what a change does.
+// Mutation is a change with its effects.
 type Mutation struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=disruptive"`
 	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"What else changes; with a disruptive change alone."`
 }
 
-// mutation changes the property. known is the number of contacts that the preview
-// counted, nil without one.
+// mutation returns the change with its effects. known is the number of contacts that the
+// preview counted, nil without one.
 func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
 	m := Mutation{MutationClass: change.Class()}
 	if m.MutationClass == Free {
@@ -68,10 +68,10 @@ func (a *Activities) mutation(ctx context.Context, orgID string, change Property
 		}
 	}
 	m.Impact = &Impact{AffectedSegments: []AffectedSegment{}, ProjectedDropout: change.Dropout}
-	if a.Affected == nil {
+	if a.AffectedSegments == nil {
 		return m, nil
 	}
-	affected, err := a.Affected(ctx, orgID, change)
+	affected, err := a.AffectedSegments(ctx, orgID, change)
 	m.Impact.AffectedSegments = append(m.Impact.AffectedSegments, affected...)
 	return m, err
 }
@@ -87,8 +87,9 @@ func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyC
 	return a.Store.CountDropout(ctx, orgID, change.Before, stays)
 }
 
-// counted is a drop-out that was counted before the transaction, since looking at all
-// activities of a name would hold up other writes, and what it was counted for.
+// counted is a number of contacts, counted before the transaction, with the change for which
+// it was counted. Counting reads all activities of a name, which inside the transaction
+// would delay other writes.
 type counted struct {
 	before Property
 	lost   int
@@ -99,7 +100,7 @@ func (a *Activities) count(ctx context.Context, orgID string, change PropertyCha
 	return &counted{change.Before, lost}, err
 }
 
-// dropout is the number that was counted, nil when the property is another now.
+// dropout returns the number, nil when the property has changed since it was counted.
 func (c *counted) dropout(now Property) *int {
 	if c == nil || c.before.ActivityName != now.ActivityName || c.before.Property != now.Property || c.before.Type != now.Type {
 		return nil

@@ -25,7 +25,7 @@ func TestPropertiesArePromotedChangedAndEnded(t *testing.T) {
 		if p.Origin != activities.Managed || p.Type != activities.NumberProperty || p.ActivityName != "purchase" || p.Property != "amount" || p.Description != "In cents" {
 			t.Errorf("%+v", p)
 		}
-		b.refused(t, core.CodeConflict, "activity_properties_create", "{"+amount+"}")
+		b.wantRefusal(t, core.CodeConflict, "activity_properties_create", "{"+amount+"}")
 		other := want[activities.Property](t, b, "activity_properties_create", `{"activity_name":"purchase","property":"Order id","type":"string"}`)
 		if got := want[activities.Property](t, b, "activity_properties_get", `{"id":%q}`, p.ID); !cmp.Equal(got, p) {
 			t.Error(cmp.Diff(p, got))
@@ -43,15 +43,15 @@ func TestPropertiesArePromotedChangedAndEnded(t *testing.T) {
 		if changed.MutationClass != activities.Free || changed.Impact != nil || changed.Description != "" || changed.ID != p.ID || !changed.CreatedAt.Equal(p.CreatedAt) {
 			t.Errorf("%+v", changed)
 		}
-		b.refused(t, core.CodeConflict, "activity_properties_replace", fmt.Sprintf(`{"id":%q,%s}`, other.ID, amount))
+		b.wantRefusal(t, core.CodeConflict, "activity_properties_replace", fmt.Sprintf(`{"id":%q,%s}`, other.ID, amount))
 		ended := want[activities.Mutation](t, b, "activity_properties_delete", `{"id":%q}`, p.ID)
 		if diff := cmp.Diff(activities.Mutation{MutationClass: activities.Disruptive, Impact: &activities.Impact{AffectedSegments: []activities.AffectedSegment{}}}, ended); diff != "" {
 			t.Error(diff)
 		}
 		for _, name := range []string{"activity_properties_get", "activity_properties_delete"} {
-			b.refused(t, core.CodeNotFound, name, `{"id":"`+p.ID+`"}`)
+			b.wantRefusal(t, core.CodeNotFound, name, `{"id":"`+p.ID+`"}`)
 		}
-		b.refused(t, core.CodeNotFound, "activity_properties_replace", `{"id":"`+p.ID+`",`+amount+`}`)
+		b.wantRefusal(t, core.CodeNotFound, "activity_properties_replace", `{"id":"`+p.ID+`",`+amount+`}`)
 	})
 }
 
@@ -60,7 +60,7 @@ func TestWhatAChangeIs(t *testing.T) {
 	asked := activities.PropertyChange{}
 	affected := []activities.AffectedSegment{{ID: core.NewID(), Name: "Big spenders"}}
 	b := setup(t, storagetest.SQLite(t), func(cfg *activities.Config) {
-		cfg.Affected = func(_ context.Context, _ string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
+		cfg.AffectedSegments = func(_ context.Context, _ string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 			asked = change
 			if change.After != nil && change.After.Property == "broken" {
 				return nil, errors.New("cannot tell")
@@ -217,8 +217,8 @@ func TestPropertiesOfARepositoryAreReadOnly(t *testing.T) {
 	if err := b.db.Activities().InsertProperty(t.Context(), b.org.ID, p); err != nil {
 		t.Fatal(err)
 	}
-	b.refused(t, core.CodeConflict, "activity_properties_replace", `{"id":"`+p.ID+`",`+amount+`}`)
-	b.refused(t, core.CodeConflict, "activity_properties_delete", `{"id":"`+p.ID+`"}`)
+	b.wantRefusal(t, core.CodeConflict, "activity_properties_replace", `{"id":"`+p.ID+`",`+amount+`}`)
+	b.wantRefusal(t, core.CodeConflict, "activity_properties_delete", `{"id":"`+p.ID+`"}`)
 }
 
 func TestPropertiesHaveBounds(t *testing.T) {
@@ -229,7 +229,7 @@ func TestPropertiesHaveBounds(t *testing.T) {
 		`{"activity_name":"\t","property":"a","type":"number"}`, `{"activity_name":"a","property":"b","type":"enum"}`,
 		`{"activity_name":"a","property":"b","type":"number","origin":"git"}`, `{"activity_name":"a\u0000","property":"b","type":"number"}`,
 	} {
-		b.refused(t, core.CodeValidationFailed, "activity_properties_create", definition)
+		b.wantRefusal(t, core.CodeValidationFailed, "activity_properties_create", definition)
 	}
-	b.refused(t, core.CodeNotFound, "activity_properties_get", `{"id":"x"}`)
+	b.wantRefusal(t, core.CodeNotFound, "activity_properties_get", `{"id":"x"}`)
 }

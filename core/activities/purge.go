@@ -9,33 +9,33 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is how often what is no longer kept is forgotten. What is not purged yet
-// is not shown either.
+// PurgeEvery is the pause between purges. Reads omit old rows even before they are purged.
 const PurgeEvery = time.Hour
 
-// purgeBatch is how many rows go in one transaction, so that writes come in between.
+// purgeBatch is the number of rows that one transaction deletes, so that other writes are
+// not delayed.
 const purgeBatch = 1000
 
-// PurgeArgs are the arguments of the purge; there are none.
+// PurgeArgs has the arguments of the purge. It has none.
 type PurgeArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (PurgeArgs) Kind() string { return "activities_purge" }
 
-// Purger forgets.
+// Purger deletes old activities and expired keys.
 type Purger interface {
-	// PurgeActivities forgets activities that were received before a time: at most
-	// limit of those that happened after the place, oldest first. It returns how many
-	// went and the last one's place, to go on behind; nil when nothing is left.
+	// PurgeActivities deletes at most limit activities that were received before a time. It
+	// visits the activities that happened after the given position, oldest first. It returns
+	// how many it deleted and the position at which to continue, nil at the end.
 	//
-	// Nothing is received before it happens, so the old end of the table has all of
-	// them, and what was received late and is to stay is passed over once a run.
+	// An activity happens before it is received. So the oldest activities include all that
+	// must be deleted. Those that were received late and must stay are visited once per run.
 	PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error)
-	// PurgeKeys forgets at most limit keys that have expired and returns how many.
+	// PurgeKeys deletes at most limit expired keys and returns how many it deleted.
 	PurgeKeys(ctx context.Context, orgID string, now time.Time, limit int) (int, error)
 }
 
-// PurgeConfig is what [PurgeWorker] needs.
+// PurgeConfig configures [PurgeWorker].
 type PurgeConfig struct {
 	From  Purger
 	Orgs  func(ctx context.Context) ([]string, error)
@@ -44,9 +44,9 @@ type PurgeConfig struct {
 	Log   *slog.Logger
 }
 
-// PurgeWorker forgets activities 365 days after they were received, or when the plan
-// keeps them no longer, and idempotency keys when they have expired. What happened
-// once keeps its claim.
+// PurgeWorker returns the worker that deletes activities 365 days after their receipt, or
+// earlier if the plan requires it. It also deletes expired idempotency keys. It never
+// deletes claims of the mode Once.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge of activities", cfg.purge)

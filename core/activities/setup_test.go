@@ -98,8 +98,8 @@ func want[Out any](t *testing.T, b *bundle, name, arguments string, values ...an
 	return out.(Out)
 }
 
-// refused runs an operation that must be refused with the code.
-func (b *bundle) refused(t *testing.T, code core.Code, name, arguments string) {
+// wantRefusal runs an operation that must be refused with the code.
+func (b *bundle) wantRefusal(t *testing.T, code core.Code, name, arguments string) {
 	t.Helper()
 	if _, err := b.run(t.Context(), name, arguments); err == nil || err.Code != code {
 		t.Errorf("%s(%s): %v, want %s", name, arguments, err, code)

@@ -98,17 +98,17 @@ func (l *Limits) AdmitFrom(client string) error {
 	return refuseAttempt(l.byNetwork.Take(client, l.Clock()))
 }
 
-// Passed clears the counts of the network for the address. The counts of other networks
+// ClearFailures clears the counts of the network for the address. The counts of other networks
 // stay.
-func (l *Limits) Passed(in people.SignInRequest) {
+func (l *Limits) ClearFailures(in people.SignInRequest) {
 	l.byPair.Forget(pairOf(in.Email, in.Client))
 	l.underFire.Forget(pairOf(in.Email, in.Client))
 }
 
-// Failed counts a wrong password. The tenth for an address enqueues a job that warns
+// CountFailure counts a wrong password. The tenth for an address enqueues a job that warns
 // the owner, once a day. A failure to enqueue is logged only: the answer to a wrong
 // password does not depend on it.
-func (l *Limits) Failed(ctx context.Context, in people.SignInRequest) {
+func (l *Limits) CountFailure(ctx context.Context, in people.SignInRequest) {
 	now, address := l.Clock(), core.EmailKey(in.Email)
 	if !core.IsEmail(in.Email) || l.wrong.Take(address, now) == 0 || l.warned.Take(address, now) > 0 {
 		return
@@ -146,18 +146,18 @@ func refuseAttempt(wait time.Duration) error {
 		return nil
 	}
 	return &core.Error{
-		Code: core.CodeRateLimited, RetryAfter: wholeSeconds(wait),
-		Message: "There were too many attempts to sign in.", Next: "Wait " + inWords(wait) + ", then try again.",
+		Code: core.CodeRateLimited, RetryAfter: ceilSeconds(wait),
+		Message: "There were too many attempts to sign in.", Next: "Wait " + waitText(wait) + ", then try again.",
 	}
 }
 
-// wholeSeconds rounds a wait up to whole seconds.
-func wholeSeconds(wait time.Duration) time.Duration {
+// ceilSeconds rounds a wait up to whole seconds.
+func ceilSeconds(wait time.Duration) time.Duration {
 	return (wait + time.Second - 1).Truncate(time.Second)
 }
 
-// inWords rounds a wait up to whole minutes: "a minute", "5 minutes".
-func inWords(wait time.Duration) string {
+// waitText rounds a wait up to whole minutes: "a minute", "5 minutes".
+func waitText(wait time.Duration) string {
 	if wait <= time.Minute {
 		return "a minute"
 	}

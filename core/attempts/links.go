@@ -34,7 +34,7 @@ func (l *Limits) AdmitLink(email, client string) error {
 		return nil
 	}
 	return &core.Error{
-		Code: core.CodeRateLimited, RetryAfter: wholeSeconds(wait),
-		Message: "Too many links were asked for.", Next: "Look for the mail that was sent, or wait " + inWords(wait) + " and ask again.",
+		Code: core.CodeRateLimited, RetryAfter: ceilSeconds(wait),
+		Message: "Too many links were asked for.", Next: "Look for the mail that was sent, or wait " + waitText(wait) + " and ask again.",
 	}
 }

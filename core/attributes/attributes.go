@@ -20,13 +20,13 @@ type Config struct {
 	// Topics reads the account's topics, for audience_get_schema.
 	Topics AccountTopics
 
-	// Changed reports contacts whose stored values changed, in the transaction of the
+	// OnChange reports contacts whose stored values changed, in the transaction of the
 	// change. With nil, changes are not reported.
-	Changed func(ctx context.Context, orgID string, contactIDs []string) error
-	// Affected returns what a change of the registry does to segments. It is called in
+	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
+	// AffectedSegments returns what a change of the registry does to segments. It is called in
 	// the transaction of the change, before the change is stored. nil means that no
 	// segments exist.
-	Affected func(ctx context.Context, orgID string, change Change) ([]AffectedSegment, error)
+	AffectedSegments func(ctx context.Context, orgID string, change Change) ([]AffectedSegment, error)
 	// ActivityProperties returns the properties of activities that predicates may test.
 	// nil means none.
 	ActivityProperties func(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error)

@@ -35,8 +35,8 @@ func (w world) attribute(t *testing.T, name string) string {
 	return ""
 }
 
-// passed runs the pass over all contacts.
-func (w world) passed(t *testing.T) {
+// runPass runs the pass over all contacts.
+func (w world) runPass(t *testing.T) {
 	t.Helper()
 	if err := w.Attributes.PassWorker().Work(t.Context(), attributes.PassArgs{}); err != nil {
 		t.Fatal(err)
@@ -173,7 +173,7 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		if lost := updated["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out %v, want the one that is no number", lost)
 		}
-		w.passed(t)
+		w.runPass(t)
 		w.holds(t, "one@x.test", `{"city":12}`)
 		w.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
 		w.holds(t, "three@x.test", `{"age":3}`)  // Rome is no number: kept, and left out of reads
@@ -187,7 +187,7 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		}
 
 		w.Want(t, "attributes_update", fmt.Sprintf(`{"id":%q,"name":"city","type":"string"}`, id))
-		w.passed(t)
+		w.runPass(t)
 		w.holds(t, "one@x.test", `{"city":"12"}`)
 		w.holds(t, "three@x.test", `{"age":5,"city":"Rome"}`)
 	})
@@ -216,7 +216,7 @@ func TestValuesFollowARename(t *testing.T) {
 		}
 		rename("place")
 		rename("town")
-		w.passed(t)
+		w.runPass(t)
 		w.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
 		w.holds(t, "two@x.test", `{}`)
 		w.holds(t, "three@x.test", `{"age":3,"town":"Rome"}`)
@@ -236,7 +236,7 @@ func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	}
 	w.Refuse(t, "attributes_get", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
 	w.Refuse(t, "attributes_delete", fmt.Sprintf(`{"id":%q}`, id), core.CodeNotFound)
-	w.passed(t)
+	w.runPass(t)
 	w.holds(t, "one@x.test", `{}`)
 	w.Refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
 
@@ -244,7 +244,7 @@ func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	age := fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, w.attribute(t, "age"))
 	w.Refuse(t, "attributes_update", age, core.CodeConflict)
 	w.Want(t, "attributes_create", `{"name":"city","type":"number"}`)
-	w.passed(t)
+	w.runPass(t)
 	w.holds(t, "one@x.test", `{"city":12}`)
 	w.holds(t, "three@x.test", `{"age":3}`) // "Rome" is no number
 }
@@ -264,14 +264,14 @@ func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreAsked checks the changes that Affected is called with, and that an error
-// of Affected prevents the change.
+// TestSegmentsAreAsked checks the changes that AffectedSegments is called with, and that an error
+// of AffectedSegments prevents the change.
 func TestSegmentsAreAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var asked []attributes.Change
 	var refusal error
-	w.Attributes.Affected = func(_ context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
+	w.Attributes.AffectedSegments = func(_ context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
 		if orgID != w.Org.ID {
 			t.Errorf("asked for organization %s", orgID)
 		}
@@ -332,7 +332,7 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			step := fmt.Sprintf("passed %v, ", passes)
 			pass := func() {
 				if passes {
-					w.passed(t)
+					w.runPass(t)
 				}
 			}
 			w.Want(t, "attributes_delete", `{"id":"`+w.attribute(t, "city")+`"}`)
@@ -358,9 +358,9 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			shows(step+"a string again", bob, `{"city":"five","plan":"pro"}`)
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "city")+`","name":"town","type":"string"}`)
 			shows(step+"renamed", bob, `{"plan":"pro","town":"five"}`)
-			w.passed(t) // a name is free again when the values have left it
+			w.runPass(t) // a name is free again when the values have left it
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "town")+`","name":"city","type":"string"}`)
-			w.passed(t)
+			w.runPass(t)
 		}
 		// null also clears values that no read shows, and names that were never registered.
 		w.Want(t, "attributes_delete", `{"id":"`+w.attribute(t, "city")+`"}`)

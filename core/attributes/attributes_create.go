@@ -38,6 +38,6 @@ func (a *Attributes) createAttribute(ctx context.Context, c *core.Call, in Creat
 	if err == nil && registered > maxAttributes {
 		return Attribute{}, core.Invalid("name", fmt.Sprintf("would be attribute %d, and an organization has at most %d", registered, maxAttributes))
 	}
-	c.About(attribute.ID)
+	c.SetSubject(attribute.ID)
 	return attribute, err
 }

@@ -45,10 +45,10 @@ func (a *Attributes) deleteAttribute(ctx context.Context, c *core.Call, in Delet
 		return Effect{}, err
 	}
 	change := classify(before, nil)
-	impact, err := a.assess(ctx, org, change, in.counted.of(before))
+	impact, err := a.assess(ctx, org, change, in.counted.countFor(before))
 	if err != nil {
 		return Effect{}, err
 	}
-	c.About(before.ID)
+	c.SetSubject(before.ID)
 	return Effect{change.Class, impact}, a.Store.DeleteAttribute(ctx, org, before.ID)
 }

@@ -55,7 +55,7 @@ func (a *Attributes) updateAttribute(ctx context.Context, c *core.Call, in Updat
 	change := classify(before, &after)
 	updated := Updated{Attribute: after, MutationClass: change.Class}
 	if change.Class != Free {
-		impact, err := a.assess(ctx, org, change, in.counted.of(before))
+		impact, err := a.assess(ctx, org, change, in.counted.countFor(before))
 		if err != nil {
 			return Updated{}, err
 		}
@@ -63,6 +63,6 @@ func (a *Attributes) updateAttribute(ctx context.Context, c *core.Call, in Updat
 			updated.Impact = impact
 		}
 	}
-	c.About(after.ID)
+	c.SetSubject(after.ID)
 	return updated, a.Store.UpdateAttribute(ctx, org, after)
 }

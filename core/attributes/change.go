@@ -107,10 +107,10 @@ func (a *Attributes) assess(ctx context.Context, orgID string, change Change, kn
 		}
 	}
 	impact := &Impact{AffectedSegments: []AffectedSegment{}, ProjectedDropout: change.Dropout}
-	if a.Affected == nil {
+	if a.AffectedSegments == nil {
 		return impact, nil
 	}
-	affected, err := a.Affected(ctx, orgID, change)
+	affected, err := a.AffectedSegments(ctx, orgID, change)
 	impact.AffectedSegments = append(impact.AffectedSegments, affected...)
 	return impact, err
 }
@@ -134,9 +134,9 @@ func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *At
 	return &countedDropout{before, lost}, err
 }
 
-// of returns the count if it still holds for the attribute, nil if the definition has
+// countFor returns the count if it still holds for the attribute, nil if the definition has
 // changed since.
-func (c *countedDropout) of(now Attribute) *int {
+func (c *countedDropout) countFor(now Attribute) *int {
 	if c == nil || c.before.Name != now.Name || c.before.Type != now.Type || !slices.Equal(c.before.EnumValues, now.EnumValues) {
 		return nil
 	}

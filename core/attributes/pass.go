@@ -53,8 +53,8 @@ func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
 }
 
 func (a *Attributes) reportChanged(ctx context.Context, orgID string, contactIDs []string) error {
-	if a.Changed == nil || len(contactIDs) == 0 {
+	if a.OnChange == nil || len(contactIDs) == 0 {
 		return nil
 	}
-	return a.Changed(ctx, orgID, contactIDs)
+	return a.OnChange(ctx, orgID, contactIDs)
 }

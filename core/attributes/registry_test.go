@@ -45,7 +45,7 @@ func TestCoercion(t *testing.T) {
 		{Enum, `"Pro"`, ``},
 		{Enum, `1`, ``},
 	} {
-		value := decoded(t, tc.in)
+		value := decode(t, tc.in)
 		got, reason := Attribute{Name: "a", Type: tc.kind, EnumValues: []string{"free", "pro"}}.coerce(value)
 		if (reason == "") != (tc.out != "") {
 			t.Errorf("%s %s: %v, %q", tc.kind, tc.in, got, reason)
@@ -57,8 +57,8 @@ func TestCoercion(t *testing.T) {
 	}
 }
 
-// decoded returns a value as the arguments of an operation hold it.
-func decoded(t interface{ Fatal(...any) }, raw string) any {
+// decode returns a value as the arguments of an operation hold it.
+func decode(t interface{ Fatal(...any) }, raw string) any {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()
 	var value any
@@ -104,7 +104,7 @@ func resent(t *rapid.T, value any) any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decoded(t, string(raw))
+	return decode(t, string(raw))
 }
 
 func TestAMisspelledAttributeIsSuggested(t *testing.T) {

@@ -32,12 +32,12 @@ type Config struct {
 	Queue jobs.Queue
 	// Observe counts the outcomes of rows; nil counts nothing.
 	Observe func(what, outcome string, n int)
-	// Changed is called in the transaction of a write, with the contacts whose record,
+	// OnChange is called in the transaction of a write, with the contacts whose record,
 	// consent or lists changed. nil reports nothing.
-	Changed func(ctx context.Context, orgID string, contactIDs []string) error
-	// Written is called in the transaction of a write, with its caller and the contacts
+	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
+	// OnWrite is called in the transaction of a write, with its caller and the contacts
 	// that it changed. The rails report single writes. nil reports nothing.
-	Written func(ctx context.Context, orgID, caller string, contactIDs []string) error
+	OnWrite func(ctx context.Context, orgID, caller string, contactIDs []string) error
 }
 
 // AttributeReader reads the registry of attributes.

@@ -38,11 +38,11 @@ func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error)
 	return chunk, err
 }
 
-// ahead starts reading the chunk that begins at an index.
-func (r *chunkReader) ahead(ctx context.Context, first int) {
+// prefetch starts reading the chunk that begins at an index.
+func (r *chunkReader) prefetch(ctx context.Context, first int) {
 	ctx, r.stop = context.WithCancel(ctx)
 	r.nextFirst = first
-	r.next = core.Ahead(func() (judgedChunk, error) { return r.read(ctx, first) })
+	r.next = core.StartAsync(func() (judgedChunk, error) { return r.read(ctx, first) })
 }
 
 // close stops the read in progress.

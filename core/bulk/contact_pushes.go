@@ -74,7 +74,7 @@ type PushConfig struct {
 	// List is the account's contact list.
 	List PushedList
 	// Turns serializes the writers of an address. It is shared with the sync.
-	Turns *sending.Turns
+	Turns *sending.KeyedLocks
 	// Repairs repairs writes that failed after they had reached the account.
 	Repairs Repairer
 	// Orgs lists every organization, for the job that visits all.
@@ -89,9 +89,9 @@ type PushConfig struct {
 type PushedList interface {
 	// Topics returns the account's topics by name, nil without an account or a list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
-	// OnList runs a write that needs the list. If the account has none, it makes the list
+	// WriteToList runs a write that needs the list. If the account has none, it makes the list
 	// and runs the write again, with bare set.
-	OnList(ctx context.Context, orgID string, write func(bare bool) error) error
+	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
 // Repairer repairs writes that failed after they had reached the account.
@@ -154,7 +154,7 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
 	for _, p := range pushes {
 		for _, address := range append([]string{p.Contact.Email}, p.Said.Left...) {
-			keys = append(keys, sending.AddressTurn(b.org, address))
+			keys = append(keys, sending.AddressLockKey(b.org, address))
 		}
 	}
 	release, err := b.pushes.Turns.Lock(ctx, keys...)
@@ -248,7 +248,7 @@ func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error)
 	}
 	if len(put) > 0 {
 		var outcomes []*sending.Failure
-		err := b.pushes.List.OnList(ctx, b.org, func(bool) error {
+		err := b.pushes.List.WriteToList(ctx, b.org, func(bool) error {
 			var failed error
 			outcomes, failed = b.pushes.Account.PutContacts(ctx, b.org, put)
 			return failed

@@ -58,7 +58,7 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 			"said@x.example":   {Preferences: map[string]sending.Subscription{"news": sending.OptIn, "offers": sending.OptOut}},
 			"later@x.example":  {UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut, "offers": sending.OptIn}},
 		} {
-			got, _ := b.AtAccount(t, email)
+			got, _ := b.AccountContact(t, email)
 			mirrored, err := db.Contacts().ContactByEmail(t.Context(), b.Org.ID, email)
 			if err != nil || got.UnsubscribeAll != want.UnsubscribeAll || !cmp.Equal(got.Preferences, want.Preferences) ||
 				mirrored.UnsubscribeAll != want.UnsubscribeAll || len(mirrored.TopicPreferences) != len(want.Preferences) {
@@ -99,7 +99,7 @@ func TestPushesWaitForTheAccount(t *testing.T) {
 		if report, err := other.Push(t.Context(), b.Org.ID); err != nil || report != (bulk.PushReport{Settled: 1}) {
 			t.Errorf("%+v, %v", report, err)
 		}
-		if c, _ := b.AtAccount(t, "a@x.example"); !c.UnsubscribeAll {
+		if c, _ := b.AccountContact(t, "a@x.example"); !c.UnsubscribeAll {
 			t.Errorf("the account was not told: %+v", c)
 		}
 	})

@@ -36,7 +36,7 @@ func (b *Bulk) contactsBulk() core.Operation {
 			if err := b.acceptBulk(ctx, c.Principal.Org.ID, c.Principal.Caller(), id, in.Contacts); err != nil {
 				return Accepted{}, err
 			}
-			c.About(id)
+			c.SetSubject(id)
 			return Accepted{JobID: id, Status: Queued}, nil
 		},
 	})

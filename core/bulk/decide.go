@@ -83,17 +83,17 @@ func (s *bulkState) index(c *bulkContact) {
 
 // ContactByEmail finds among the contacts of the chunk.
 func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (contacts.Contact, error) {
-	return found(s.byEmail[contacts.EmailKey(email)])
+	return contactOf(s.byEmail[contacts.EmailKey(email)])
 }
 
 // ContactByExternalID finds among the contacts of the chunk.
 func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (contacts.Contact, error) {
-	return found(s.byExternal[externalID])
+	return contactOf(s.byExternal[externalID])
 }
 
 var errNoContact = core.NotFound("contact")
 
-func found(c *bulkContact) (contacts.Contact, error) {
+func contactOf(c *bulkContact) (contacts.Contact, error) {
 	if c == nil {
 		return contacts.Contact{}, errNoContact
 	}
@@ -129,8 +129,8 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	if err != nil {
 		return failedItem(row.index, plan.Claim, err)
 	}
-	consent := plan.DecideConsent(was, s.inForce(was, shell, after.Email))
-	after = after.InUseWith(consent, plan.KeepsStub(was, shell), s.now)
+	consent := plan.DecideConsent(was, s.currentConsent(was, shell, after.Email))
+	after = after.Activate(consent, plan.KeepsStub(was, shell), s.now)
 	status := ItemUpdated
 	if before == nil {
 		status = ItemCreated
@@ -146,9 +146,9 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	}
 }
 
-// inForce returns the consent that a row starts from, as the mirror knows it. The push
+// currentConsent returns the consent that a row starts from, as the mirror knows it. The push
 // joins the account's own consent to it later.
-func (s *bulkState) inForce(was *contacts.Contact, shell, email string) sending.Contact {
+func (s *bulkState) currentConsent(was *contacts.Contact, shell, email string) sending.Contact {
 	if was == nil {
 		return sending.Contact{}
 	}
@@ -210,9 +210,9 @@ func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 	return left
 }
 
-// written returns the pending write and resets the state: all its contacts now count as
+// takeWrite returns the pending write and resets the state: all its contacts now count as
 // stored.
-func (s *bulkState) written() ContactsWrite {
+func (s *bulkState) takeWrite() ContactsWrite {
 	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]contacts.Said{}}
 	for _, c := range s.touched {
 		if c.stored {

@@ -33,9 +33,9 @@ func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMess
 	return b.Store.BulkItems(ctx, orgID, id, 0, MaxRows)
 }
 
-// Imported reports whether the rows under an id were stored and all of them are
+// IsImported reports whether the rows under an id were stored and all of them are
 // processed.
-func (b *Bulk) Imported(ctx context.Context, orgID, id string) (bool, error) {
+func (b *Bulk) IsImported(ctx context.Context, orgID, id string) (bool, error) {
 	job, err := b.Store.BulkJob(ctx, orgID, id)
 	if core.IsNotFound(err) {
 		return false, nil

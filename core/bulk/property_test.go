@@ -51,9 +51,9 @@ func randomRow(r *rand.Rand) map[string]any {
 	return row
 }
 
-// single returns the call for a single contact that matches the row. That call takes no
+// singleRow returns the call for a single contact that matches the row. That call takes no
 // lists for a contact named by address alone, so it removes them from the row as well.
-func single(row map[string]any) (string, map[string]any) {
+func singleRow(row map[string]any) (string, map[string]any) {
 	if row["external_id"] != nil {
 		return "contacts_upsert_by_external_id", row
 	}
@@ -77,7 +77,7 @@ func TestBulkAndSingleWritesAgree(t *testing.T) {
 			for round := range 4 {
 				var rows, refusals []string
 				for range 1 + r.IntN(12) {
-					operation, row := single(randomRow(r))
+					operation, row := singleRow(randomRow(r))
 					raw, err := json.Marshal(row)
 					if err != nil {
 						t.Fatal(err)
@@ -130,7 +130,7 @@ func (b bundle) everything(t *testing.T) map[string]any {
 			}
 			all[email] = []any{c.Email, id, c.Status, c.Attributes, c.TopicPreferences, c.UnsubscribeAll, lists}
 		}
-		if at, there := b.AtAccount(t, email); there {
+		if at, there := b.AccountContact(t, email); there {
 			all["account "+email] = []any{at.UnsubscribeAll, at.Preferences}
 		}
 	}

@@ -39,7 +39,7 @@ func TestAJobThatCannotGoOnFails(t *testing.T) {
 		b := setupOn(t, db)
 		id := b.AcceptRows(t, `{"email":"a@x.example"}`)
 		broken := errors.New("broken")
-		b.Bulk.Changed = func(context.Context, string, []string) error { return broken }
+		b.Bulk.OnChange = func(context.Context, string, []string) error { return broken }
 		for attempt := range 10 {
 			shown := b.Want(t, "contacts_bulk_get", `{"job_id":"`+id+`"}`)
 			if shown["status"] != "queued" || shown["completed_at"] != nil {

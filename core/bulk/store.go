@@ -35,10 +35,10 @@ type JobStore interface {
 
 // ContactStore reads and writes many contacts at once.
 type ContactStore interface {
-	// ContactsNamed finds contacts by EmailKey and by external id, including archived
+	// ContactsByKeys finds contacts by EmailKey and by external id, including archived
 	// ones, and locks them until the transaction ends. It leaves out their lists. A
 	// contact that matches twice is returned twice.
-	ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]NamedContact, error)
+	ContactsByKeys(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]NamedContact, error)
 	// WriteContacts stores many contacts at once. Inserted ids and all names must not
 	// belong to another contact. On a conflict with a concurrent writer, the transaction
 	// of the call runs again.

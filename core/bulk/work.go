@@ -98,7 +98,7 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 		return nil, err
 	}
 	if next := chunk.first + len(chunk.items); next < job.Total {
-		chunks.ahead(ctx, next)
+		chunks.prefetch(ctx, next)
 	}
 	var after Job
 	var outcomes []Item
@@ -112,7 +112,7 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 		if err := b.writeRows(ctx, org, chunk.rows, outcomes, chunk.first); err != nil {
 			return err
 		}
-		if err := b.written(ctx, org, locked.Caller, outcomes); err != nil {
+		if err := b.reportWritten(ctx, org, locked.Caller, outcomes); err != nil {
 			return err
 		}
 		if err := b.Store.FinishBulkChunk(ctx, org, job.ID, chunk.first, outcomes); err != nil {
@@ -128,9 +128,9 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 	return outcomes, err
 }
 
-// written reports the contacts that a chunk changed to Config.Written.
-func (b *Bulk) written(ctx context.Context, org, caller string, outcomes []Item) error {
-	if b.Written == nil || caller == "" {
+// reportWritten reports the contacts that a chunk changed to Config.OnWrite.
+func (b *Bulk) reportWritten(ctx context.Context, org, caller string, outcomes []Item) error {
+	if b.OnWrite == nil || caller == "" {
 		return nil
 	}
 	ids := make([]string, 0, len(outcomes))
@@ -139,7 +139,7 @@ func (b *Bulk) written(ctx context.Context, org, caller string, outcomes []Item)
 			ids = append(ids, item.ContactID)
 		}
 	}
-	return b.Written(ctx, org, caller, ids)
+	return b.OnWrite(ctx, org, caller, ids)
 }
 
 // count adds a chunk's outcomes to the job.
@@ -342,7 +342,7 @@ func (b *Bulk) loadState(ctx context.Context, org string, rows []readRow) (*bulk
 			externalIDs = append(externalIDs, row.plan.Claim.ExternalID)
 		}
 	}
-	known, err := b.Contacts.ContactsNamed(ctx, org, keys, externalIDs)
+	known, err := b.Contacts.ContactsByKeys(ctx, org, keys, externalIDs)
 	return newBulkState(b.Clock(), known), err
 }
 
@@ -350,12 +350,12 @@ func (b *Bulk) writeState(ctx context.Context, org string, state *bulkState) err
 	if len(state.touched) == 0 {
 		return nil
 	}
-	w := state.written()
+	w := state.takeWrite()
 	if err := b.Contacts.WriteContacts(ctx, org, w); err != nil {
 		return err
 	}
-	if ids := w.ids(); b.Changed != nil && len(ids) > 0 {
-		return b.Changed(ctx, org, ids)
+	if ids := w.ids(); b.OnChange != nil && len(ids) > 0 {
+		return b.OnChange(ctx, org, ids)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func TestBulkRowsFollowTheUpsert(t *testing.T) {
 			!cmp.Equal(ada["attributes"], any(map[string]any{"city": "Rome"})) || !cmp.Equal(contactstest.Choices(ada), map[string]any{"news": "OPT_OUT"}) {
 			t.Errorf("ada is %v", ada)
 		}
-		if at, there := b.AtAccount(t, "ada@new.example"); !there || at.UnsubscribeAll || at.Preferences["news"] != "OPT_OUT" {
+		if at, there := b.AccountContact(t, "ada@new.example"); !there || at.UnsubscribeAll || at.Preferences["news"] != "OPT_OUT" {
 			t.Errorf("at the account: %+v %t", at, there)
 		}
 		log, err := db.ListMembers().MembershipLog(t.Context(), b.Org.ID, nil, 10)
@@ -117,11 +117,11 @@ func TestNamesChangeHandsInOneChunk(t *testing.T) {
 			if c := b.Want(t, "contacts_lookup", `{"email":"`+email+`"}`); c["external_id"] != id {
 				t.Errorf("%s has %v, want %s", email, c["external_id"], id)
 			}
-			if _, there := b.AtAccount(t, email); !there {
+			if _, there := b.AccountContact(t, email); !there {
 				t.Errorf("%s is not at the account", email)
 			}
 		}
-		if _, there := b.AtAccount(t, "free@x.example"); there {
+		if _, there := b.AccountContact(t, "free@x.example"); there {
 			t.Error("an address that was left again is at the account")
 		}
 	})
@@ -138,11 +138,11 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 		}
 		id := b.AcceptRows(t, rows...)
 		ctx, cancel := context.WithCancel(t.Context())
-		b.onChanged(cancel)
+		b.setOnChange(cancel)
 		if err := b.Bulk.BulkWorker().Work(ctx, bulk.Args{OrgID: b.Org.ID, JobID: id}); err == nil {
 			t.Fatal("it was cut off and says nothing")
 		}
-		b.onChanged(nil)
+		b.setOnChange(nil)
 		first := b.Want(t, "contacts_bulk_get", `{"job_id":"`+id+`","limit":1}`)
 		if first["processed"] != 0.0 || len(first["results"].([]any)) != 0 || first["next_cursor"] == nil {
 			t.Fatalf("after the first end: %v", first)
@@ -150,13 +150,13 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 		// This runs between the second chunk and the third.
 		ctx, cancel = context.WithCancel(t.Context())
 		calls := 0
-		b.onChanged(func() {
+		b.setOnChange(func() {
 			if calls++; calls == 2 {
 				cancel()
 			}
 		})
 		_ = b.Bulk.BulkWorker().Work(ctx, bulk.Args{OrgID: b.Org.ID, JobID: id})
-		b.onChanged(nil)
+		b.setOnChange(nil)
 		middle := b.Want(t, "contacts_bulk_get", `{"job_id":"`+id+`"}`)
 		if middle["status"] != "processing" || middle["processed"] != 1000.0 || middle["succeeded"] != 1000.0 || middle["completed_at"] != nil {
 			t.Fatalf("in the middle: %v", middle)
@@ -175,10 +175,10 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 	})
 }
 
-// onChanged makes the audience call f inside the transaction whenever contacts are
+// setOnChange makes the audience call f inside the transaction whenever contacts are
 // written.
-func (b bundle) onChanged(f func()) {
-	b.Bulk.Changed = func(ctx context.Context, org string, ids []string) error {
+func (b bundle) setOnChange(f func()) {
+	b.Bulk.OnChange = func(ctx context.Context, org string, ids []string) error {
 		if f != nil {
 			f()
 		}

@@ -27,7 +27,7 @@ func TestEveryOperationIsWellNamed(t *testing.T) {
 			t.Errorf("%s: title %q is a phrase, purpose %q whole sentences", info.Name, info.Title, info.Purpose)
 		}
 		for _, s := range info.Scopes {
-			if !s.Known() {
+			if !s.IsKnown() {
 				t.Errorf("%s needs the unknown scope %q", info.Name, s)
 			}
 		}

@@ -33,7 +33,7 @@ func FuzzArguments(f *testing.F) {
 				if _, err := op.Decode(surface, raw); err != nil {
 					holdRefusal(t, op, raw, err)
 				} else {
-					holdTaken(t, op, surface, raw)
+					checkAccepted(t, op, surface, raw)
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func holdRefusal(t *testing.T, op core.Operation, raw []byte, err error) {
 	}
 }
 
-func holdTaken(t *testing.T, op core.Operation, surface core.Surface, raw []byte) {
+func checkAccepted(t *testing.T, op core.Operation, surface core.Surface, raw []byte) {
 	t.Helper()
 	var object map[string]json.RawMessage
 	if len(raw) > 0 && json.Unmarshal(raw, &object) != nil {

@@ -31,7 +31,7 @@ type Account interface {
 // DNS looks up records. An error means that the answer is unknown, because no name
 // server answered.
 type DNS interface {
-	Published(ctx context.Context, orgID string, r Record) (bool, error)
+	IsPublished(ctx context.Context, orgID string, r Record) (bool, error)
 }
 
 // Channels runs the operations of this package.

@@ -15,7 +15,7 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		w.account[w.org] = nil
-		w.Account = simulated(t, w.org)
+		w.Account = simulatorOf(t, w.org)
 		w.sync(t, w.org)
 		got := read[channels.Identity](t, w, "identities_get", `{"identity":"EXAMPLE.com"}`)
 		if got.Identity != "Example.com" || got.Type != "domain" || got.Verification != sending.Success || got.DKIM != sending.Success ||

@@ -54,8 +54,8 @@ func (a account) ConfigurationSets(_ context.Context, orgID string) ([]sending.C
 	return a[orgID].sets, nil
 }
 
-// Published looks the record up in the zone.
-func (w *world) Published(_ context.Context, _ string, r channels.Record) (bool, error) {
+// IsPublished looks the record up in the zone.
+func (w *world) IsPublished(_ context.Context, _ string, r channels.Record) (bool, error) {
 	if w.down {
 		return false, errors.New("no name server")
 	}
@@ -135,8 +135,8 @@ func code(err error) core.Code {
 	return core.AsError(err).Code
 }
 
-// simulated returns a simulated account with a domain and a tracking domain.
-func simulated(t *testing.T, orgID string) *simulator.Simulator {
+// simulatorOf returns a simulated account with a domain and a tracking domain.
+func simulatorOf(t *testing.T, orgID string) *simulator.Simulator {
 	t.Helper()
 	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
 	if err != nil {

@@ -30,8 +30,8 @@ type Store interface {
 
 	TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]TrackingDomain, error)
 	TrackingDomain(ctx context.Context, orgID, domain string) (TrackingDomain, error)
-	// Unverified returns all tracking domains that are still checked.
-	Unverified(ctx context.Context, orgID string) ([]TrackingDomain, error)
+	// UnverifiedDomains returns all tracking domains that are still checked.
+	UnverifiedDomains(ctx context.Context, orgID string) ([]TrackingDomain, error)
 	// SetTrackingStatus stores Status, CheckedAt and VerifiedAt of a domain. It succeeds
 	// if the domain was deleted.
 	SetTrackingStatus(ctx context.Context, orgID string, d TrackingDomain) error

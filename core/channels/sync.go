@@ -50,11 +50,11 @@ func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	}
 	seen := Seen{Sync: Sync{Account: accountKey(orgID, overview), Region: overview.Region, At: c.Clock()}}
 	sets, err := c.Account.ConfigurationSets(ctx, orgID)
-	if err != nil && !unsupported(err) {
+	if err != nil && !isUnsupported(err) {
 		return err
 	}
 	identities, err := c.Account.Identities(ctx, orgID)
-	if err != nil && !unsupported(err) {
+	if err != nil && !isUnsupported(err) {
 		return err
 	}
 	seen.Sets = slices.DeleteFunc(slices.Clone(sets), func(s sending.ConfigurationSet) bool { return !storable(s.Name) })
@@ -80,8 +80,8 @@ func accountKey(orgID string, o sending.Overview) string {
 	return o.AccountID + "/" + o.Region
 }
 
-// unsupported reports whether the error means that this kind of account has no channels.
-func unsupported(err error) bool {
+// isUnsupported reports whether the error means that this kind of account has no channels.
+func isUnsupported(err error) bool {
 	f, ok := errors.AsType[*sending.Failure](err)
 	return ok && f.Kind == sending.Unsupported
 }

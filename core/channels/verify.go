@@ -29,7 +29,7 @@ func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 // Verify checks one organization's tracking domains that are due. A domain stays pending
 // if no name server answers.
 func (c *Channels) Verify(ctx context.Context, orgID string) error {
-	rows, err := c.Store.Unverified(ctx, orgID)
+	rows, err := c.Store.UnverifiedDomains(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 		if !d.due(now) {
 			continue
 		}
-		published, err := c.allPublished(ctx, orgID, d.Records)
+		published, err := c.arePublished(ctx, orgID, d.Records)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("records of %s: %w", d.Domain, err))
 		}
@@ -56,10 +56,10 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// allPublished reports whether all records are published.
-func (c *Channels) allPublished(ctx context.Context, orgID string, records []Record) (bool, error) {
+// arePublished reports whether all records are published.
+func (c *Channels) arePublished(ctx context.Context, orgID string, records []Record) (bool, error) {
 	for _, r := range records {
-		found, err := c.DNS.Published(ctx, orgID, r)
+		found, err := c.DNS.IsPublished(ctx, orgID, r)
 		if err != nil || !found {
 			return false, err
 		}

@@ -49,7 +49,7 @@ func TestArchivedOptOutsHold(t *testing.T) {
 					if states {
 						want = sending.OptIn
 					}
-					held, there := b.AtAccount(t, "ada@x.example")
+					held, there := b.AccountContact(t, "ada@x.example")
 					c := b.Want(t, "contacts_lookup", `{"email":"ada@x.example"}`)
 					if !there || held.UnsubscribeAll == states || held.Preferences["news"] != want ||
 						c["unsubscribe_all"] == states || contactstest.Choices(c)["news"] != string(want) || c["status"] != "active" {

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Changed is called once for every write that changes a contact. It is not called for a
+// Config.OnChange is called once for every write that changes a contact. It is not called for a
 // write that was refused or changed nothing.
 func TestEveryWriteTellsWhoChanged(t *testing.T) {
 	t.Parallel()
@@ -39,13 +39,13 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 			b.Surface = core.Agent
 		}
 		b.Want(t, step.name, step.arguments)
-		if got := b.Changed(); !cmp.Equal(got, step.told) {
+		if got := b.TakeChanged(); !cmp.Equal(got, step.told) {
 			t.Errorf("%s %s told of %v, want %v", step.name, step.arguments, got, step.told)
 		}
 	}
 	b.Refuse(t, "contacts_update", `{"email":"nobody@example.com"}`, core.CodeNotFound)
 	b.Refuse(t, "contacts_create", `{"email":"new@example.com","lists":{"add":["nowhere"]}}`, core.CodeValidationFailed)
-	if got := b.Changed(); got != nil {
+	if got := b.TakeChanged(); got != nil {
 		t.Errorf("refusals told of %v", got)
 	}
 	b.Advance(time.Minute)
@@ -53,11 +53,11 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.SyncLater(t)
-	if got := b.Changed(); len(got) != 1 || got[0] == ada[0] {
+	if got := b.TakeChanged(); len(got) != 1 || got[0] == ada[0] {
 		t.Errorf("a sync told of %v", got)
 	}
 	b.SyncLater(t)
-	if got := b.Changed(); got != nil {
+	if got := b.TakeChanged(); got != nil {
 		t.Errorf("a sync that found nothing told of %v", got)
 	}
 }

@@ -10,14 +10,14 @@ import (
 
 // ConsentOf returns a mirrored contact's consent in the account's form.
 func ConsentOf(c Contact) sending.Contact {
-	return sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)}
+	return sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ChoicesByTopic(c.TopicPreferences)}
 }
 
 // WithConsent returns the contact with the given consent.
 func (c Contact) WithConsent(consent sending.Contact) Contact {
 	c.UnsubscribeAll = consent.UnsubscribeAll
 	c.TopicPreferences = topics.ChoicesOf(consent.Preferences)
-	return c.judged()
+	return c.withMailable()
 }
 
 // consentReader reads consent at the account and in the mirror.
@@ -48,7 +48,7 @@ func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact)
 // rememberedConsent returns the mirror's memory of a contact's consent, without choices
 // about topics that the account no longer has.
 func (r consentReader) rememberedConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
-	return r.List.Remembered(ctx, orgID, ConsentOf(c))
+	return r.List.DropUnknownTopics(ctx, orgID, ConsentOf(c))
 }
 
 // knownTopics fails with core.CodeValidationFailed if a choice names a topic that the

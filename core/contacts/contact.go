@@ -54,17 +54,17 @@ type Contact struct {
 // its ASCII form have the same key.
 func EmailKey(email string) string { return core.EmailKey(email) }
 
-// addressed returns an address in the form that is stored and sent to the account. It
+// canonicalEmail returns an address in the form that is stored and sent to the account. It
 // returns invalid text unchanged.
-func addressed(email string) string {
+func canonicalEmail(email string) string {
 	if canonical, ok := core.CanonicalEmail(email); ok {
 		return canonical
 	}
 	return email
 }
 
-// judged returns the contact with Mailable computed from its status and consent.
-func (c Contact) judged() Contact {
+// withMailable returns the contact with Mailable computed from its status and consent.
+func (c Contact) withMailable() Contact {
 	c.Mailable = c.Status == Active && !c.Stub && !c.UnsubscribeAll
 	return c
 }

@@ -104,7 +104,7 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	}
 	w.Consent = w.DecideConsent(existing, inForce)
 	w.Consent.Email = after.Email
-	err = wr.List.OnList(ctx, org, func(bare bool) error {
+	err = wr.List.WriteToList(ctx, org, func(bare bool) error {
 		if bare { // choices about topics of a deleted list are deleted with it
 			w.Consent.Preferences = nil
 		}
@@ -131,14 +131,14 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 	org := c.Principal.Org.ID
 	var keys []string
 	if w.Claim.Email != "" {
-		keys = append(keys, turnOf(c, w.Claim.Email))
+		keys = append(keys, addressKey(c, w.Claim.Email))
 	}
 	if w.Claim.ExternalID != "" {
 		release, err := wr.Turns.Lock(ctx, org+"#"+w.Claim.ExternalID)
 		if err != nil {
 			return nil, err
 		}
-		c.After(release)
+		c.Defer(release)
 	}
 	for range maxMoves {
 		release, err := wr.Turns.Lock(ctx, keys...)
@@ -146,12 +146,12 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 			return nil, err
 		}
 		existing, err := w.existing(ctx, wr.Store, org)
-		if err != nil || existing == nil || slices.Contains(keys, turnOf(c, existing.Email)) {
-			c.After(release)
+		if err != nil || existing == nil || slices.Contains(keys, addressKey(c, existing.Email)) {
+			c.Defer(release)
 			return existing, err
 		}
 		release()
-		keys = append(keys, turnOf(c, existing.Email))
+		keys = append(keys, addressKey(c, existing.Email))
 	}
 	return nil, &core.Error{
 		Code: core.CodeContactClaimRace, RetryAfter: time.Second,
@@ -159,9 +159,9 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 	}
 }
 
-// turnOf returns the key under which writers of an address take turns.
-func turnOf(c *core.Call, address string) string {
-	return sending.AddressTurn(c.Principal.Org.ID, address)
+// addressKey returns the key under which writers of an address take turns.
+func addressKey(c *core.Call, address string) string {
+	return sending.AddressLockKey(c.Principal.Org.ID, address)
 }
 
 // consentInForce returns the consent that a write to an address starts from. It joins
@@ -227,7 +227,7 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	if err := wr.dropNote(ctx, org, w.Note); err != nil {
 		return ContactWritten{}, err
 	}
-	c.About(written.Contact.ID)
+	c.SetSubject(written.Contact.ID)
 	if written.Contact.Lists, err = wr.Lists.ApplyChange(ctx, c.Principal.Org.ID, written.Contact.ID, written.Contact.Lists, w.Lists); err != nil {
 		return ContactWritten{}, err
 	}
@@ -254,7 +254,7 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	if w.Spared && existing != nil {
 		consent = ConsentOf(*existing) // also for a contact that ceased to be a stub
 	}
-	after = after.InUseWith(consent, w.Spared && after.Stub, now)
+	after = after.Activate(consent, w.Spared && after.Stub, now)
 	if existing == nil {
 		return ContactWritten{Contact: after, Result: "created"}, wr.Store.InsertContact(ctx, org, after)
 	}
@@ -268,9 +268,9 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	return ContactWritten{Contact: after, Result: result}, wr.Store.UpdateContact(ctx, org, after)
 }
 
-// InUseWith returns the contact in use, with this consent and the time at which it is
+// Activate returns the contact in use, with this consent and the time at which it is
 // stored. A new contact gets an id.
-func (c Contact) InUseWith(consent sending.Contact, stub bool, at time.Time) Contact {
+func (c Contact) Activate(consent sending.Contact, stub bool, at time.Time) Contact {
 	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
 	if c.ID == "" {
 		c.ID, c.CreatedAt = core.NewID(), at

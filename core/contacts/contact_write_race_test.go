@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// raced runs an operation as the rails do, with a step between its two halves.
-func (b bundle) raced(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
+// race runs an operation as the rails do, with a step between its two halves.
+func (b bundle) race(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
 	t.Helper()
 	op := b.Operation(name)
 	call := &core.Call{Principal: core.Principal{Org: b.Org}, Surface: b.Surface, Now: b.Clock()}
@@ -70,8 +70,8 @@ var (
 	archived = append(known, `{"email":"a@example.com"}`)
 )
 
-// prepared returns an organization with the contacts that a race starts with.
-func prepared(t *testing.T, db *storage.DB, before []string) bundle {
+// prepare returns an organization with the contacts that a race starts with.
+func prepare(t *testing.T, db *storage.DB, before []string) bundle {
 	t.Helper()
 	b := setupOn(t, db)
 	b.Surface = core.Agent
@@ -85,9 +85,9 @@ func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		for _, race := range writeRaces {
-			b := prepared(t, db, race.before)
+			b := prepare(t, db, race.before)
 			b.Surface = race.surface
-			written, err := b.raced(t, race.name, race.arguments, func() { b.syncCreating(t, race.made) })
+			written, err := b.race(t, race.name, race.arguments, func() { b.syncCreating(t, race.made) })
 			if err != nil || written.Result != race.want {
 				t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
 			}
@@ -120,10 +120,10 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 		if race.made == 0 {
 			continue // the sync waits for the contact, which the call has locked
 		}
-		b := prepared(t, db, race.before)
+		b := prepare(t, db, race.before)
 		b.Surface = race.surface
 		b.Contacts.Store = overtaken{b.Contacts.Store, sync.OnceFunc(func() { b.syncCreating(t, race.made) })}
-		written, err := b.raced(t, race.name, race.arguments, func() {})
+		written, err := b.race(t, race.name, race.arguments, func() {})
 		if err != nil || written.Result != race.want {
 			t.Errorf("%v, then %s(%s): %q, %v; want %q", race.before, race.name, race.arguments, written.Result, err, race.want)
 		}
@@ -151,11 +151,11 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-				b := prepared(t, db, race.before)
+				b := prepare(t, db, race.before)
 				b.Surface = core.REST
 				other := b.OtherProcess()
 				other.Surface = core.REST
-				_, err := b.raced(t, upsert, race.ours, func() { other.Want(t, upsert, race.theirs) })
+				_, err := b.race(t, upsert, race.ours, func() { other.Want(t, upsert, race.theirs) })
 				if race.lost && (err == nil || err.Code != core.CodeContactClaimRace || err.RetryAfter == 0) || !race.lost && err != nil {
 					t.Fatalf("ended with %v", err)
 				}
@@ -164,12 +164,12 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 					t.Errorf("once more: %v", after)
 				}
 				for _, address := range race.held {
-					if held, there := b.AtAccount(t, address); !there || held.UnsubscribeAll != after["unsubscribe_all"] {
+					if held, there := b.AccountContact(t, address); !there || held.UnsubscribeAll != after["unsubscribe_all"] {
 						t.Errorf("the account holds %+v of %s, the mirror %v", held, address, after)
 					}
 				}
 				for _, address := range race.nowhere {
-					if _, there := b.AtAccount(t, address); there {
+					if _, there := b.AccountContact(t, address); there {
 						t.Errorf("the account still has %s", address)
 					}
 				}
@@ -183,15 +183,15 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 func TestAVisitorGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
-		b := prepared(t, db, known)
+		b := prepare(t, db, known)
 		b.Surface = core.REST
 		const identify = `{"external_id":"u1"}`
-		_, err := b.raced(t, "contacts_identify", identify, func() { b.OtherProcess().Want(t, "contacts_archive", `{"email":"a@example.com"}`) })
+		_, err := b.race(t, "contacts_identify", identify, func() { b.OtherProcess().Want(t, "contacts_archive", `{"email":"a@example.com"}`) })
 		if err == nil || err.Code != core.CodeConflict || err.Next == "" {
 			t.Errorf("ended with %v", err)
 		}
 		b.Want(t, "contacts_upsert_by_external_id", identify)
-		_, err = b.raced(t, "contacts_identify", `{"email":"a@example.com","external_id":"u1"}`, func() {
+		_, err = b.race(t, "contacts_identify", `{"email":"a@example.com","external_id":"u1"}`, func() {
 			b.OtherProcess().Want(t, "contacts_upsert_by_external_id", `{"external_id":"u2","email":"a@example.com","rebind_external_id":true}`)
 		})
 		if err == nil || err.Code != core.CodeExternalIDConflict {

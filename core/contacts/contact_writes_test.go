@@ -31,7 +31,7 @@ func TestCreate(t *testing.T) {
 		if diff := cmp.Diff([]string{"customers"}, contactstest.ListKeys(got)); diff != "" {
 			t.Error(diff)
 		}
-		if c, ok := b.AtAccount(t, "ann@example.com"); !ok || c.Preferences["news"] != sending.OptOut {
+		if c, ok := b.AccountContact(t, "ann@example.com"); !ok || c.Preferences["news"] != sending.OptOut {
 			t.Errorf("the account holds %+v, %v", c, ok)
 		}
 		b.Refuse(t, "contacts_create", `{"email":"ann@example.com"}`, core.CodeConflict)
@@ -128,7 +128,7 @@ func TestRefusedWritesChangeNothing(t *testing.T) {
 			t.Errorf("%s: %s", arguments, diff)
 		}
 	}
-	if _, there := b.AtAccount(t, "a@example.com"); there {
+	if _, there := b.AccountContact(t, "a@example.com"); there {
 		t.Error("the account heard of a refused write")
 	}
 	b.Refuse(t, "contacts_lookup", `{"email":"a@example.com"}`, core.CodeNotFound)
@@ -177,7 +177,7 @@ func TestArchive(t *testing.T) {
 		if got["archived"] != true {
 			t.Errorf("got %v", got)
 		}
-		if _, there := b.AtAccount(t, "a@example.com"); there {
+		if _, there := b.AccountContact(t, "a@example.com"); there {
 			t.Error("the account still lists the address")
 		}
 		after := b.Want(t, "contacts_lookup", `{"email":"a@example.com"}`)
@@ -204,7 +204,7 @@ func TestAnOptOutOutlivesArchiving(t *testing.T) {
 	b := setup(t)
 	b.Want(t, "contacts_create", `{"email":"a@example.com","unsubscribe_all":true}`)
 	b.Want(t, "contacts_archive", `{"email":"a@example.com"}`)
-	if c, there := b.AtAccount(t, "a@example.com"); !there || !c.UnsubscribeAll {
+	if c, there := b.AccountContact(t, "a@example.com"); !there || !c.UnsubscribeAll {
 		t.Errorf("the account forgot the opt-out: %+v %v", c, there)
 	}
 	if got := b.Want(t, "contacts_replace", `{"email":"a@example.com"}`); got["unsubscribe_all"] != true {

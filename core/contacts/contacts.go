@@ -25,14 +25,14 @@ type Config struct {
 	// Lists turns names into changes of membership, and applies them.
 	Lists Memberships
 	// Turns serializes the writers of an address. It is shared with the sync.
-	Turns *sending.Turns
+	Turns *sending.KeyedLocks
 	// Sealer seals visitor ids.
 	Sealer sending.Sealer
 	Clock  core.Clock
 
-	// Changed is called in the transaction of a write, with the contacts whose record,
+	// OnChange is called in the transaction of a write, with the contacts whose record,
 	// consent or lists changed. nil reports nothing.
-	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 	// Record stores an activity of a contact, in the transaction of the write that
 	// caused it. nil records nothing.
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
@@ -50,20 +50,20 @@ type AttributeReader interface {
 type AccountList interface {
 	// Topics returns the account's topics by name, nil without an account or a list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
-	// Remembered returns a consent without choices about topics that the account no
+	// DropUnknownTopics returns a consent without choices about topics that the account no
 	// longer has.
-	Remembered(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
-	// OnList runs a write that needs the list. If the account has none, it makes the list
+	DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
+	// WriteToList runs a write that needs the list. If the account has none, it makes the list
 	// and runs the write again, with bare set.
-	OnList(ctx context.Context, orgID string, write func(bare bool) error) error
+	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
 // Memberships changes which static lists contacts are on.
 type Memberships interface {
-	// ExactlyNamed, Directed and AddAndRemove return the change that a caller asks for, nil for
+	// ExactChange, Directed and AddAndRemove return the change that a caller asks for, nil for
 	// none. They fail with core.CodeValidationFailed for names of no list.
-	ExactlyNamed(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
-	Directed(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
+	ExactChange(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
+	DirectiveChange(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
 	AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*lists.Change, error)
 	// ApplyChange and LeaveAll change the membership in the transaction of a write.
 	ApplyChange(ctx context.Context, orgID, contactID string, current []lists.Ref, change *lists.Change) ([]lists.Ref, error)
@@ -85,12 +85,12 @@ func (cs *Contacts) consents() consentReader { return consentReader{&cs.Config} 
 
 func (cs *Contacts) visitors() visitors { return visitors{&cs.Config} }
 
-// reportChanged reports a written contact to Config.Changed.
+// reportChanged reports a written contact to Config.OnChange.
 func (c *Config) reportChanged(ctx context.Context, orgID, contactID string) error {
-	if c.Changed == nil {
+	if c.OnChange == nil {
 		return nil
 	}
-	return c.Changed(ctx, orgID, []string{contactID})
+	return c.OnChange(ctx, orgID, []string{contactID})
 }
 
 // Operations returns the operations of this package except SetListMembership, in the

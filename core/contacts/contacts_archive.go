@@ -78,7 +78,7 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	if err != nil {
 		return ArchivedContact{}, err
 	}
-	c.About(contact.ID)
+	c.SetSubject(contact.ID)
 	if contact.Status == Archived {
 		return ArchivedContact{Summary: "The contact was archived already; nothing was done."}, nil
 	}

@@ -46,7 +46,7 @@ func (cs *Contacts) prepareCreate(ctx context.Context, c *core.Call, in CreateCo
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = cs.Lists.Directed(ctx, org, in.Lists); err != nil {
+	if plan.Lists, err = cs.Lists.DirectiveChange(ctx, org, in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

@@ -125,8 +125,8 @@ func (cs *Contacts) identify(ctx context.Context, c *core.Call, in IdentifyConta
 	case existing != nil && existing.Status == Archived:
 		return Identified{}, errArchivedVisitor()
 	case existing != nil && in.isKnownAs(*existing):
-		found.ContactID, found.Mailable = existing.ID, existing.judged().Mailable
-		c.About(existing.ID)
+		found.ContactID, found.Mailable = existing.ID, existing.withMailable().Mailable
+		c.SetSubject(existing.ID)
 	case !in.pushed:
 		return Identified{}, &core.Error{
 			Code: core.CodeContactClaimRace, RetryAfter: time.Second, Message: "The contact was renamed at the same moment.",

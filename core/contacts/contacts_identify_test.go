@@ -25,7 +25,7 @@ func TestIdentifyGivesOneVisitorID(t *testing.T) {
 		if id := first["visitor_id"].(string); first["result"] != "created" || !visitorShape.MatchString(id) {
 			t.Errorf("first %v", first)
 		}
-		if _, there := b.AtAccount(t, "ada@example.com"); !there {
+		if _, there := b.AccountContact(t, "ada@example.com"); !there {
 			t.Error("the contact made is not at the account")
 		}
 		for _, names := range []string{`{"email":"ADA@example.com"}`, `{"email":"ada@example.com","external_id":"7"}`, `{"external_id":"7"}`} {
@@ -70,7 +70,7 @@ func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
 	} {
 		b.Refuse(t, identify, names, core.CodeExternalIDConflict)
 	}
-	if _, there := b.AtAccount(t, "new@example.com"); there {
+	if _, there := b.AccountContact(t, "new@example.com"); there {
 		t.Error("a refused address is at the account")
 	}
 }

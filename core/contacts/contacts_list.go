@@ -50,7 +50,7 @@ func (cs *Contacts) listContacts(ctx context.Context, c *core.Call, in ListConta
 			After: after, Limit: limit,
 		})
 		for i := range page {
-			page[i] = page[i].judged()
+			page[i] = page[i].withMailable()
 		}
 		return page, err
 	}, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} })

@@ -49,7 +49,7 @@ func (cs *Contacts) prepareReplace(ctx context.Context, c *core.Call, in Replace
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = cs.Lists.ExactlyNamed(ctx, org, "lists", in.Lists); err != nil {
+	if plan.Lists, err = cs.Lists.ExactChange(ctx, org, "lists", in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

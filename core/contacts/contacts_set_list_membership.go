@@ -45,7 +45,7 @@ func (cs *Contacts) SetListMembership() core.Operation {
 
 func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetListMembershipIn) (ListsOfContact, error) {
 	org := c.Principal.Org.ID
-	contact, err := contactNamed(ctx, cs.Store, org, in.Contact)
+	contact, err := contactByName(ctx, cs.Store, org, in.Contact)
 	if err != nil {
 		return ListsOfContact{}, err
 	}
@@ -55,7 +55,7 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 	if contact.Status == Archived {
 		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
 	}
-	c.About(contact.ID)
+	c.SetSubject(contact.ID)
 	if contact.Shell { // a caller has now written it
 		if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
 			return ListsOfContact{}, err
@@ -68,9 +68,9 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 	return ListsOfContact{Lists: on}, cs.reportChanged(ctx, org, contact.ID)
 }
 
-// contactNamed returns the contact with this address or external id. If the text fits both, the
+// contactByName returns the contact with this address or external id. If the text fits both, the
 // contact with the address wins.
-func contactNamed(ctx context.Context, store Store, org, name string) (Contact, error) {
+func contactByName(ctx context.Context, store Store, org, name string) (Contact, error) {
 	finders := []func(context.Context, string, string) (Contact, error){store.ContactByExternalID}
 	if strings.Contains(name, "@") {
 		finders = append([]func(context.Context, string, string) (Contact, error){store.ContactByEmail}, finders...)

@@ -22,7 +22,7 @@ func TestSetListMembership(t *testing.T) {
 	b.Surface = core.Agent
 	const set = "contacts_set_list_membership"
 	made := b.Want(t, "contacts_upsert", `{"email":"ada@example.com","external_id":"crm@1"}`)["contact"].(map[string]any)
-	b.Changed()
+	b.TakeChanged()
 	for _, step := range []struct {
 		arguments string
 		want      []string
@@ -36,7 +36,7 @@ func TestSetListMembership(t *testing.T) {
 			t.Errorf("%s: on %v, want %v", step.arguments, got, step.want)
 		}
 	}
-	if got := b.Changed(); len(got) != 4 {
+	if got := b.TakeChanged(); len(got) != 4 {
 		t.Errorf("told of %v", got)
 	}
 	b.Refuse(t, set, `{"contact":"crm@1"}`, core.CodeValidationFailed)

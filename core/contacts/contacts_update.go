@@ -44,7 +44,7 @@ func (cs *Contacts) prepareUpdate(ctx context.Context, c *core.Call, in UpdateCo
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = cs.Lists.Directed(ctx, org, in.Lists); err != nil {
+	if plan.Lists, err = cs.Lists.DirectiveChange(ctx, org, in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

@@ -51,7 +51,7 @@ func (cs *Contacts) prepareUpsertByExternalID(ctx context.Context, c *core.Call,
 		return in, err
 	}
 	var err error
-	if plan.Lists, err = cs.Lists.ExactlyNamed(ctx, org, "lists", in.Lists); err != nil {
+	if plan.Lists, err = cs.Lists.ExactChange(ctx, org, "lists", in.Lists); err != nil {
 		return in, err
 	}
 	in.write = &write{Plan: plan}

@@ -55,7 +55,7 @@ func TestUpsertByExternalID(t *testing.T) {
 	if moved["email"] != "new@example.com" || moved["external_id"] != "u1" {
 		t.Errorf("a new address for a known id: %v", moved)
 	}
-	if _, there := b.AtAccount(t, "a@example.com"); there {
+	if _, there := b.AccountContact(t, "a@example.com"); there {
 		t.Error("the account still lists the old address")
 	}
 	bound := b.Want(t, "contacts_upsert", `{"external_id":"u3","email":"c@example.com"}`)["contact"].(map[string]any)

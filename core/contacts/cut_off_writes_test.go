@@ -123,7 +123,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 			for _, inside := range []bool{false, true} {
 				t.Run(name, func(t *testing.T) {
 					b := setupOn(t, db)
-					b.before(t, tc.before)
+					b.runSteps(t, tc.before)
 					if tc.operation == "contacts_upsert" {
 						b.Surface = core.Agent
 					}
@@ -153,8 +153,8 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	})
 }
 
-// before runs the steps that come before the write; a sync creates the shells.
-func (b bundle) before(t *testing.T, steps [][2]string) {
+// runSteps runs the steps that come before the write; a sync creates the shells.
+func (b bundle) runSteps(t *testing.T, steps [][2]string) {
 	t.Helper()
 	for _, step := range steps {
 		if step[0] != "shell" {

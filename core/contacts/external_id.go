@@ -89,7 +89,7 @@ func (cl Claim) apply(existing *Contact) (Contact, error) {
 		changed = *existing
 	}
 	if cl.Email != "" {
-		changed.Email = addressed(cl.Email)
+		changed.Email = canonicalEmail(cl.Email)
 	}
 	if cl.ExternalID != "" {
 		changed.ExternalID = &cl.ExternalID

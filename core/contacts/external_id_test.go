@@ -30,10 +30,10 @@ func TestUpsertByExternalIDMergesAndMoves(t *testing.T) {
 		if moved["id"] != made["id"] || moved["email"] != "ada@xn--bcher-kva.example" || len(contactstest.ListKeys(moved)) != 0 {
 			t.Errorf("moved %v", moved)
 		}
-		if _, there := b.AtAccount(t, "ada@example.com"); there {
+		if _, there := b.AccountContact(t, "ada@example.com"); there {
 			t.Error("the address it left is still at the account")
 		}
-		if at, there := b.AtAccount(t, "ada@xn--bcher-kva.example"); !there || at.UnsubscribeAll || len(at.Preferences) != 2 {
+		if at, there := b.AccountContact(t, "ada@xn--bcher-kva.example"); !there || at.UnsubscribeAll || len(at.Preferences) != 2 {
 			t.Errorf("at the account: %+v, %t", at, there)
 		}
 	})
@@ -78,11 +78,11 @@ func TestArchiveByExternalID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	made := b.Want(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"one@example.com","lists":["beta","customers"]}`)
-	b.Changed()
+	b.TakeChanged()
 	for _, id := range []string{"1", "1", "nobody"} {
 		b.Want(t, "contacts_archive_by_external_id", `{"external_id":"`+id+`"}`)
 	}
-	if got := b.Changed(); !cmp.Equal(got, []string{b.Org.ID + "/" + made["id"].(string)}) {
+	if got := b.TakeChanged(); !cmp.Equal(got, []string{b.Org.ID + "/" + made["id"].(string)}) {
 		t.Errorf("told of %v", got)
 	}
 	log, err := b.DB.ListMembers().MembershipLog(t.Context(), b.Org.ID, nil, 10)

@@ -79,7 +79,7 @@ func (p Plan) Apply(existing *Contact) (Contact, error) {
 		if existing != nil {
 			stated = *existing
 		}
-		stated.Email = addressed(p.Claim.Email)
+		stated.Email = canonicalEmail(p.Claim.Email)
 		return p.Stated.apply(stated.withOnlyAttributes(p.Attributes)), nil
 	case Updating:
 		return p.Stated.apply(existing.withAttributes(p.Attributes)), nil
@@ -135,7 +135,7 @@ func (p Plan) DecideConsent(existing *Contact, inForce sending.Contact) sending.
 //     other topics. A caller that creates a contact cannot know of earlier opt-outs.
 //   - In every other way: those of the plan, and all in force about other topics.
 func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription) map[string]sending.Subscription {
-	named := topics.ByTopic(p.Topics)
+	named := topics.ChoicesByTopic(p.Topics)
 	if p.Way == Replacing && existing != nil && existing.isInUse() {
 		return named
 	}
@@ -156,5 +156,5 @@ func StubOf(id string, claim Claim, at time.Time) (Contact, error) {
 		return Contact{}, err
 	}
 	stub.ID, stub.CreatedAt = id, at
-	return stub.InUseWith(sending.Contact{}, true, at), nil
+	return stub.Activate(sending.Contact{}, true, at), nil
 }

@@ -23,8 +23,8 @@ type wire struct {
 	trips []string
 }
 
-// wiretapped returns the URL of a new database, reached through the wire.
-func wiretapped(t *testing.T) (*wire, string) {
+// newWiretapped returns the URL of a new database, reached through the wire.
+func newWiretapped(t *testing.T) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(storagetest.PostgresURL(t))
 	if err != nil {
@@ -109,8 +109,8 @@ func (w *wire) note(text string) {
 	w.trips = append(w.trips, text[:min(len(text), 90)])
 }
 
-// noted returns the round trips since the last call.
-func (w *wire) noted() []string {
+// takeNotes returns the round trips since the last call.
+func (w *wire) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	all := w.trips
@@ -123,7 +123,7 @@ func (w *wire) noted() []string {
 // to change the number here.
 func TestRoundTripsOfAContactWrite(t *testing.T) {
 	t.Parallel()
-	w, address := wiretapped(t)
+	w, address := newWiretapped(t)
 	db := storagetest.Open(t, storage.Config{URL: address})
 	if err := db.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
@@ -146,9 +146,9 @@ func TestRoundTripsOfAContactWrite(t *testing.T) {
 		for _, n := range []string{"1", "2", "3"} {
 			b.Want(t, write.name, strings.ReplaceAll(write.arguments, "%", n))
 		}
-		w.noted()
+		w.takeNotes()
 		b.Want(t, write.name, strings.ReplaceAll(write.arguments, "%", "4"))
-		trips := w.noted()
+		trips := w.takeNotes()
 		inside := 0
 		for i, trip := range trips {
 			if strings.HasPrefix(trip, "BEGIN") {

@@ -96,7 +96,7 @@ func TestAttributesAreNoConsent(t *testing.T) {
 				t.Errorf("%s %s: %+v, %v", write[0], write[1], c, err)
 			}
 			for _, address := range []string{"new@x.example", "moved@x.example"} {
-				if held, there := b.AtAccount(t, address); there {
+				if held, there := b.AccountContact(t, address); there {
 					t.Fatalf("%s %s: the account was told %+v", write[0], write[1], held)
 				}
 			}
@@ -122,7 +122,7 @@ func TestStubsMeetOtherWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	p := b.stub(t, "new@x.example")
-	_, err := b.raced(t, "contacts_update", `{"email":"new@x.example","attributes":{"city":"Oslo"}}`, func() {
+	_, err := b.race(t, "contacts_update", `{"email":"new@x.example","attributes":{"city":"Oslo"}}`, func() {
 		b.OtherProcess().Want(t, "contacts_update", `{"email":"new@x.example","topic_preferences":{"news":"OPT_OUT"}}`)
 	})
 	c, found := b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, p.ID)
@@ -130,9 +130,9 @@ func TestStubsMeetOtherWrites(t *testing.T) {
 		t.Errorf("a stub that ended meanwhile: %v, %+v, %v", err, c, found)
 	}
 	var later activities.Person
-	_, err = b.raced(t, "contacts_upsert_by_external_id", `{"external_id":"2","email":"later@x.example"}`, func() { later = b.stub(t, "later@x.example") })
+	_, err = b.race(t, "contacts_upsert_by_external_id", `{"external_id":"2","email":"later@x.example"}`, func() { later = b.stub(t, "later@x.example") })
 	c, found = b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, later.ID)
-	if _, told := b.AtAccount(t, "later@x.example"); err != nil || found != nil || c.Stub || !told {
+	if _, told := b.AccountContact(t, "later@x.example"); err != nil || found != nil || c.Stub || !told {
 		t.Errorf("a stub that came meanwhile: %v, %+v, %v", err, c, found)
 	}
 }

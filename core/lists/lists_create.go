@@ -57,6 +57,6 @@ func (l *Lists) createList(ctx context.Context, c *core.Call, in CreateListIn) (
 		ID: core.NewID(), Key: key, Name: name, Description: in.Description, Source: "api", Origin: core.ManagedOrigin, Status: statusActive,
 		CreatedAt: c.Now, UpdatedAt: c.Now,
 	}
-	c.About(made.ID)
+	c.SetSubject(made.ID)
 	return made, l.Store.InsertList(ctx, org, made)
 }

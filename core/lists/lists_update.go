@@ -51,7 +51,7 @@ func (l *Lists) readManaged(ctx context.Context, c *core.Call, ref string) (List
 	if err != nil {
 		return List{}, err
 	}
-	c.About(list.ID)
+	c.SetSubject(list.ID)
 	if list.Origin == core.GitOrigin {
 		return List{}, core.RefuseGitOwned("list")
 	}

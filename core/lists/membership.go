@@ -22,10 +22,10 @@ func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]strin
 	return &Change{Exactly: true, Join: ids}, nil
 }
 
-// Directed returns the change of a directive, nil for nil. It fails with
+// DirectiveChange returns the change of a directive, nil for nil. It fails with
 // core.CodeValidationFailed for names of no list and for directives that contradict
 // themselves.
-func (l *Lists) Directed(ctx context.Context, orgID string, d *Directive) (*Change, error) {
+func (l *Lists) DirectiveChange(ctx context.Context, orgID string, d *Directive) (*Change, error) {
 	if d == nil {
 		return nil, nil
 	}

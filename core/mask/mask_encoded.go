@@ -42,7 +42,7 @@ func (m Mask) maskEncoded(s string, depth int) string {
 		return run
 	})
 	s = hexRun.ReplaceAllStringFunc(s, func(run string) string {
-		if m.inHex(run, depth) {
+		if m.isNameInHex(run, depth) {
 			return hidden
 		}
 		return run
@@ -61,9 +61,9 @@ func (m Mask) names(text string, depth int) bool {
 	return utf8.ValidString(text) && m.maskEncoded(text, depth+1) != text
 }
 
-// inHex tries both places at which the first byte may begin: a digit before it may
+// isNameInHex tries both places at which the first byte may begin: a digit before it may
 // belong to something else.
-func (m Mask) inHex(run string, depth int) bool {
+func (m Mask) isNameInHex(run string, depth int) bool {
 	for from := range 2 {
 		digits := run[from:]
 		text, err := hex.DecodeString(digits[:len(digits)/2*2])
@@ -80,14 +80,14 @@ func (m Mask) withoutBase64(run string, depth int) string {
 	segments := strings.Split(run, "/")
 	found := false
 	for i, segment := range segments {
-		if m.inBase64(segment, depth) {
+		if m.isNameInBase64(segment, depth) {
 			segments[i], found = hidden, true
 		}
 	}
 	switch {
 	case found:
 		return strings.Join(segments, "/")
-	case len(segments) > 1 && m.inBase64(run, depth):
+	case len(segments) > 1 && m.isNameInBase64(run, depth):
 		return hidden
 	}
 	return run
@@ -95,8 +95,8 @@ func (m Mask) withoutBase64(run string, depth int) string {
 
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// inBase64 tries each of the four places at which a group of letters may begin.
-func (m Mask) inBase64(run string, depth int) bool {
+// isNameInBase64 tries each of the four places at which a group of letters may begin.
+func (m Mask) isNameInBase64(run string, depth int) bool {
 	run = oneAlphabet.Replace(run)
 	for from := 0; from < 4 && len(run)-from >= 8; from++ {
 		letters := run[from:]

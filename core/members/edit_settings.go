@@ -44,7 +44,7 @@ func (s Settings) EditTo(wanted Settings) SettingsEdit {
 	return edit
 }
 
-func (e SettingsEdit) of(s Settings) Settings {
+func (e SettingsEdit) applyTo(s Settings) Settings {
 	if e.Name != nil {
 		s.Name = *e.Name
 	}
@@ -82,7 +82,7 @@ func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID
 			return err
 		}
 		before := SettingsOf(org)
-		wanted := edit.of(before)
+		wanted := edit.applyTo(before)
 		if wanted.RequireSecondFactor && !before.RequireSecondFactor && !may.unlimited && !proven {
 			return core.Conflict("Requiring a second factor now would lock you out: you have not proven one since you signed in.",
 				"Set up an authenticator app or a passkey, sign in with it, and try again.")

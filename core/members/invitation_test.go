@@ -36,7 +36,7 @@ func TestInvitationsAndJoining(t *testing.T) {
 		if diff := cmp.Diff(line{"member.invited", "user " + asOwner.ID, made[0].ID, `{"role":"member","permissions":["contacts.view","lists.view"]}`}, g.last()); diff != "" {
 			t.Errorf("audit (-want +got):\n%s", diff)
 		}
-		offer, err := m.Offered(ctx, secret)
+		offer, err := m.FindOffer(ctx, secret)
 		if err != nil || !offer.HasAccount || offer.Org.Name != "Acme" || offer.Invitation.ID != made[0].ID {
 			t.Errorf("%+v, %v", offer, err)
 		}
@@ -61,7 +61,7 @@ func TestInvitationsAndJoining(t *testing.T) {
 		g.wantCode("a member's address", err, core.CodeConflict)
 
 		fresh := g.inviting(m, asOwner, "new@example.com")
-		if offer, err := m.Offered(ctx, fresh); err != nil || offer.HasAccount {
+		if offer, err := m.FindOffer(ctx, fresh); err != nil || offer.HasAccount {
 			t.Errorf("%+v, %v", offer, err)
 		}
 		for what, password := range map[string]string{"short": "1234567", "endless": strings.Repeat("x", 1025)} {
@@ -91,14 +91,14 @@ func TestInvitationsEnd(t *testing.T) {
 		maker, asMaker := g.person("maker", members.PlainMember, members.MayManageMembers, members.MayViewLists)
 		ended := func(what, secret string) {
 			t.Helper()
-			_, err := m.Offered(ctx, secret)
+			_, err := m.FindOffer(ctx, secret)
 			g.wantCode(what, err, core.CodeNotFound)
 			_, err = m.JoinNew(ctx, secret, "New", "long enough")
 			g.wantCode(what, err, core.CodeNotFound)
 		}
 		open := func(what, secret string) {
 			t.Helper()
-			if _, err := m.Offered(ctx, secret); err != nil {
+			if _, err := m.FindOffer(ctx, secret); err != nil {
 				t.Errorf("%s: %v", what, err)
 			}
 		}

@@ -20,9 +20,9 @@ type Offer struct {
 	HasAccount, MaySignIn bool
 }
 
-// Offered returns the invitation behind a link. It fails with core.CodeNotFound, in the
+// FindOffer returns the invitation behind a link. It fails with core.CodeNotFound, in the
 // same words, for a link that is unknown, used, withdrawn, expired or void.
-func (m Memberships) Offered(ctx context.Context, secret string) (Offer, error) {
+func (m Memberships) FindOffer(ctx context.Context, secret string) (Offer, error) {
 	i, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
 		return Offer{}, err

@@ -86,7 +86,7 @@ func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgI
 	}
 	may, err := m.authority(ctx, orgID, actor)
 	if err == nil && !may.unlimited && may.member.UserID == "" {
-		return notAllowed("You do not belong to this organization.", "Ask a member who manages its members to invite you.")
+		return permissionError("You do not belong to this organization.", "Ask a member who manages its members to invite you.")
 	}
 	return err
 }
@@ -133,29 +133,29 @@ func (a authority) need(p Permission) error {
 	if a.has(p) {
 		return nil
 	}
-	return notAllowed("You may not do this in this organization.",
+	return permissionError("You may not do this in this organization.",
 		fmt.Sprintf("Ask a member who manages its members for the permission %s.", p))
 }
 
 // mayGive fails for a role or a permission that the actor lacks.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
-		return onlyOwners()
+		return ownersOnlyError()
 	}
 	for _, p := range permissions {
 		if !a.has(p) {
-			return notAllowed(fmt.Sprintf("You do not have the permission %s, so you cannot give it.", p),
+			return permissionError(fmt.Sprintf("You do not have the permission %s, so you cannot give it.", p),
 				"Ask a member who has it, or an owner.")
 		}
 	}
 	return nil
 }
 
-func onlyOwners() error {
-	return notAllowed("Only an owner can make a member an owner, or change or remove an owner.", "Ask an owner.")
+func ownersOnlyError() error {
+	return permissionError("Only an owner can make a member an owner, or change or remove an owner.", "Ask an owner.")
 }
 
-func notAllowed(message, next string) error {
+func permissionError(message, next string) error {
 	return &core.Error{Code: core.CodeInvalidScope, Message: message, Next: next}
 }
 

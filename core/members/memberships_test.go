@@ -243,7 +243,7 @@ func TestRemoveMember(t *testing.T) {
 		if got, err := db.Grants().Grant(ctx, g.org.ID, grant.ID); err != nil || got.RevokedAt == nil {
 			t.Errorf("the grant is %+v, %v", got, err)
 		}
-		_, err = m.Offered(ctx, secret)
+		_, err = m.FindOffer(ctx, secret)
 		g.wantCode("the invitation", err, core.CodeNotFound)
 	})
 }

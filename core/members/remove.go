@@ -39,7 +39,7 @@ func (m Memberships) RemoveMember(ctx context.Context, actor access.Actor, orgID
 		}
 		if member.Role == Owner {
 			if !may.owns() {
-				return onlyOwners()
+				return ownersOnlyError()
 			}
 			if err := m.requireOtherOwner(ctx, member); err != nil {
 				return err

@@ -29,7 +29,7 @@ func (m Memberships) SetRole(ctx context.Context, actor access.Actor, orgID, use
 			return err
 		}
 		if !may.owns() {
-			return onlyOwners()
+			return ownersOnlyError()
 		}
 		if member, err = m.Members.Member(ctx, orgID, userID); err != nil || member.Role == role {
 			return err

@@ -25,7 +25,7 @@ type tally struct {
 
 var errPoison = errors.New("poison")
 
-func (r *tally) Recorded(_ context.Context, _ string, events []messages.Event) error {
+func (r *tally) ObserveEvents(_ context.Context, _ string, events []messages.Event) error {
 	r.mu.Lock()
 	r.calls++
 	first := r.calls == 1

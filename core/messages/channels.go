@@ -13,7 +13,7 @@ func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (st
 		return "", nil
 	}
 	name, err := m.Channels.ChannelName(ctx, c.Principal.Org.ID, strings.ToLower(id))
-	if notFound(err) {
+	if isNotFound(err) {
 		return "", nil
 	}
 	return name, err
@@ -28,7 +28,7 @@ func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string
 	if m.Channels != nil {
 		name, err = m.Channels.ChannelNameOf(ctx, c.Principal.Org.ID, reference)
 	}
-	if notFound(err) {
+	if isNotFound(err) {
 		return "", core.NotFound("channel").WithNext("Leave `channel` out to search the messages of all channels.")
 	}
 	return name, err
@@ -47,7 +47,7 @@ func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Rec
 			var err error
 			slug, err = m.Channels.ChannelSlug(ctx, c.Principal.Org.ID, r.Channel)
 			switch {
-			case notFound(err):
+			case isNotFound(err):
 				slug = r.Channel
 			case err != nil:
 				return err
@@ -59,6 +59,6 @@ func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Rec
 	return nil
 }
 
-func notFound(err error) bool {
+func isNotFound(err error) bool {
 	return err != nil && core.AsError(err).Code == core.CodeNotFound
 }

@@ -60,8 +60,8 @@ func isRecipientAction(t EventType) bool {
 	return t == Open || t == Click || t == Subscription || t == Complaint
 }
 
-// worst returns the course of greatest concern.
-func worst(courses []*course) *course {
+// worstCourse returns the course of greatest concern.
+func worstCourse(courses []*course) *course {
 	return slices.MaxFunc(courses, func(a, b *course) int { return concern(a.mostSignificant().Type) - concern(b.mostSignificant().Type) })
 }
 
@@ -104,9 +104,9 @@ func (k *course) mostSignificant() Event {
 	return decisive
 }
 
-func (k *course) has(t EventType) bool { return len(k.all(t)) > 0 }
+func (k *course) has(t EventType) bool { return len(k.eventsOf(t)) > 0 }
 
-func (k *course) all(t EventType) []Event {
+func (k *course) eventsOf(t EventType) []Event {
 	var found []Event
 	for _, e := range k.events {
 		if e.Type == t {
@@ -121,7 +121,7 @@ func (k *course) subject() string {
 	if k.of < 2 {
 		return ""
 	}
-	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quoted(k.hide.Address(k.recipient)), k.of)
+	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quote(k.hide.Address(k.recipient)), k.of)
 }
 
 // quote returns a text of the provider about the event, quoted and clipped, in a sentence of
@@ -131,5 +131,5 @@ func (k *course) quote(e Event, member, before string) string {
 	if text == "" {
 		return ""
 	}
-	return before + core.Quoted(text) + "."
+	return before + core.Quote(text) + "."
 }

@@ -62,9 +62,9 @@ type BounceKind struct{ Type, SubType string }
 // the address was on the account's own suppression list, and the provider sent nothing.
 const OnAccountList = "OnAccountSuppressionList"
 
-// KeptBack reports whether the provider sent nothing because the address is on the
+// IsKeptBack reports whether the provider sent nothing because the address is on the
 // account's own list.
-func (e *Event) KeptBack() bool {
+func (e *Event) IsKeptBack() bool {
 	return e.ComplaintSubType == OnAccountList || e.Bounced != nil && e.Bounced.SubType == OnAccountList
 }
 
@@ -88,9 +88,10 @@ type Mail struct {
 	Test bool
 }
 
-// Recorder keeps figures from events. Recorded is called inside the transaction that stores
-// new events, once for each event however often it arrived, and takes part in it: figures
-// and events agree, or neither is stored. The order of the events has no meaning.
+// Recorder computes figures from events. ObserveEvents is called inside the transaction that
+// stores new events, once for each event, even if the event arrived several times. It takes
+// part in the transaction: figures and events agree, or neither is stored. The events are in
+// no particular order.
 type Recorder interface {
-	Recorded(ctx context.Context, orgID string, events []Event) error
+	ObserveEvents(ctx context.Context, orgID string, events []Event) error
 }

@@ -14,7 +14,7 @@ const namedEvents = 10
 func (k *course) claims() []Claim {
 	var claims []Claim
 	for _, t := range []EventType{Send, Reject, RenderingFailure, DeliveryDelay, Delivery, Bounce, Open, Click, Complaint, Subscription} {
-		events := k.all(t)
+		events := k.eventsOf(t)
 		if len(events) == 0 {
 			continue
 		}
@@ -30,7 +30,7 @@ func (k *course) claims() []Claim {
 // tell describes the events of one type in one sentence. The last event decides.
 func (k *course) tell(events []Event) string {
 	last := events[len(events)-1]
-	when := " at " + at(last.OccurredAt)
+	when := " at " + formatInstant(last.OccurredAt)
 	switch last.Type {
 	case Send:
 		return "The provider took the message" + when + "."
@@ -74,9 +74,9 @@ func times(events []Event, last string) string {
 // any text.
 func kindOf(e Event) string {
 	if e.Bounced == nil {
-		return core.Quoted(UndeterminedBounce)
+		return core.Quote(UndeterminedBounce)
 	}
-	return core.Quoted(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
+	return core.Quote(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
 }
 
 // tally counts several recipients by outcome.
@@ -110,7 +110,7 @@ func (s *suppressionAnswer) claims() []Claim {
 	case s.entry == nil:
 		return []Claim{{Text: "The recipient is not on the account's suppression list now."}}
 	}
-	text := "The recipient is on the account's suppression list since " + at(s.entry.At)
+	text := "The recipient is on the account's suppression list since " + formatInstant(s.entry.At)
 	if why := suppressionReasons[s.entry.Reason]; why != "" {
 		text += ", " + why
 	}
@@ -137,6 +137,6 @@ func undeliverableClaims(listed *UndeliverableRecipient) []Claim {
 		return nil
 	}
 	return []Claim{{
-		Text: "The recipient is on the undeliverable list by the rule " + core.Quoted(listed.Reason) + ", last for an event at " + at(listed.LastSeenAt) + ". That list advises and blocks nothing.",
+		Text: "The recipient is on the undeliverable list by the rule " + core.Quote(listed.Reason) + ", last for an event at " + formatInstant(listed.LastSeenAt) + ". That list advises and blocks nothing.",
 	}}
 }

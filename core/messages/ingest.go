@@ -29,7 +29,7 @@ func (m *Messages) record(ctx context.Context, orgID string, events []Event) ([]
 			return err
 		}
 		for _, r := range m.Recorders {
-			if err := r.Recorded(ctx, orgID, fresh); err != nil {
+			if err := r.ObserveEvents(ctx, orgID, fresh); err != nil {
 				return err
 			}
 		}

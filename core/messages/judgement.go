@@ -42,7 +42,7 @@ func (k *course) judge() judgement {
 	case DeliveryDelay:
 		return k.judgeDelay(e)
 	}
-	return k.silent(e)
+	return k.judgeSilence(e)
 }
 
 func (k *course) judgeComplaint(e Event) judgement {
@@ -53,7 +53,7 @@ func (k *course) judgeComplaint(e Event) judgement {
 		}
 	}
 	return judgement{
-		Complained, "The message arrived, and the recipient reported it as unwanted at " + at(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
+		Complained, "The message arrived, and the recipient reported it as unwanted at " + formatInstant(e.OccurredAt) + ". Each such report harms what the account's other mail is worth to mailbox providers.",
 		[]remedy{respectComplaint, checkSuppression, readHealth},
 	}
 }
@@ -70,7 +70,7 @@ func (k *course) judgeArrival(e Event) judgement {
 		return judgement{Arrived, "The message arrived: its recipient used it to change their subscriptions.", nil}
 	}
 	return judgement{
-		Arrived, "The receiving server took the message at " + at(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
+		Arrived, "The receiving server took the message at " + formatInstant(e.OccurredAt) + ", so it arrived there. In which folder it was put, no server says. " +
 			"No open is recorded: it was not opened, was opened without pictures, or its channel does not track opens.",
 		[]remedy{lookInSpam, readHealth},
 	}
@@ -83,24 +83,24 @@ func (k *course) judgeDelay(e Event) judgement {
 		cause = delays["Undetermined"]
 	}
 	if k.now.Sub(e.OccurredAt) > triedFor {
-		return judgement{Silent, "Delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why +
+		return judgement{Silent, "Delivery was put off, last at " + formatInstant(e.OccurredAt) + ", because " + cause.why +
 			". No event came since, for longer than the provider retries, so the outcome is unknown.", slices.Concat(cause.remedies, []remedy{checkEvents, checkReadiness})}
 	}
 	return judgement{
-		Delayed, "The message has not arrived yet: delivery was put off, last at " + at(e.OccurredAt) + ", because " + cause.why + ". The provider keeps retrying.",
+		Delayed, "The message has not arrived yet: delivery was put off, last at " + formatInstant(e.OccurredAt) + ", because " + cause.why + ". The provider keeps retrying.",
 		slices.Concat([]remedy{waitAndSee}, cause.remedies),
 	}
 }
 
-func (k *course) silent(e Event) judgement {
+func (k *course) judgeSilence(e Event) judgement {
 	sent := e.OccurredAt
 	if sent.IsZero() {
 		sent = k.message.SentAt
 	}
 	if k.now.Sub(sent) <= answerWithin {
-		return judgement{Underway, "The provider took the message at " + at(sent) + " and has reported nothing since. It is still underway, as far as anyone knows.", []remedy{waitAndSee}}
+		return judgement{Underway, "The provider took the message at " + formatInstant(sent) + " and has reported nothing since. It is still underway, as far as anyone knows.", []remedy{waitAndSee}}
 	}
-	return judgement{Silent, "The provider took the message at " + at(sent) + " and has reported nothing since, though a delivery or a bounce is usually known within minutes. " +
+	return judgement{Silent, "The provider took the message at " + formatInstant(sent) + " and has reported nothing since, though a delivery or a bounce is usually known within minutes. " +
 		"Either its events do not reach this service, or the provider is still holding it.", []remedy{checkEvents, checkReadiness}}
 }
 
@@ -128,7 +128,7 @@ func causeOf(e Event) cause {
 	}
 	found := bounces[BounceKind{Type: kind.Type}]
 	if kind.SubType != "" {
-		found.why += ", for what the provider calls " + core.Quoted(kind.SubType)
+		found.why += ", for what the provider calls " + core.Quote(kind.SubType)
 	}
 	return found
 }

@@ -44,7 +44,7 @@ func TestLinksDoNotHideTheRecipient(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.record(happened(name, messages.Send, ago(5*hour), ""), happened(name, messages.Click, ago(4*hour), string(said)))
+		d.record(newEvent(name, messages.Send, timeBefore(5*hour), ""), newEvent(name, messages.Click, timeBefore(4*hour), string(said)))
 	}
 	told := func(id string) string {
 		d.surface = core.REST
@@ -57,7 +57,7 @@ func TestLinksDoNotHideTheRecipient(t *testing.T) {
 			t.Errorf("%s: %s is in %s", name, secret, masked)
 		}
 	}
-	d.unmasked()
+	d.withoutMask()
 	for name, secret := range secrets {
 		contains(t, told(name), "/c/"+secret+"/open?e="+secret)
 	}
@@ -80,7 +80,7 @@ func TestOtherCodesStay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.record(happened(link, messages.Send, ago(5*hour), ""), happened(link, messages.Click, ago(4*hour), string(said)))
+		d.record(newEvent(link, messages.Send, timeBefore(5*hour), ""), newEvent(link, messages.Click, timeBefore(4*hour), string(said)))
 		if got := d.must("messages_events", `{"id":"`+link+`"}`); !strings.Contains(got, `"click_url":"`+link) {
 			t.Errorf("%s became %s", link, got)
 		}

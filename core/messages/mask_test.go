@@ -24,7 +24,7 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := setup(t)
-	d.record(happened("m", messages.Send, ago(5*hour), string(metadata)), bounced("m", "Permanent", "NoEmail", ago(4*hour), string(metadata)))
+	d.record(newEvent("m", messages.Send, timeBefore(5*hour), string(metadata)), newBounce("m", "Permanent", "NoEmail", timeBefore(4*hour), string(metadata)))
 	everything := func() string {
 		d.surface = core.REST
 		all := d.must("messages_list", `{}`) + d.must("messages_get", `{"id":"m"}`) + d.must("messages_events", `{"id":"m"}`)
@@ -41,7 +41,7 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 	if strings.Count(masked, `"metadata"`) != 2 { // of the Bounce, on both surfaces; a Send has none
 		t.Error(masked)
 	}
-	d.unmasked()
+	d.withoutMask()
 	contains(t, everything(), jane, "user jane.doe unknown", "secret.person@example.net", "jane.doe%40example.com")
 }
 
@@ -50,7 +50,7 @@ func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
 	for _, to := range []string{jane, "second.person@example.net"} {
-		e := happened("m", messages.Delivery, ago(hour), "")
+		e := newEvent("m", messages.Delivery, timeBefore(hour), "")
 		e.ID, e.Recipient, e.Mail.Subject = "to "+to, to, "A note for second.person and jane.doe"
 		d.record(e)
 	}
@@ -63,7 +63,7 @@ func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
 	if masked := everything(); strings.Count(masked, "A note for s*** and j***") != 4 {
 		t.Error(masked)
 	}
-	d.unmasked()
+	d.withoutMask()
 	if shown := everything(); strings.Count(shown, "A note for second.person and jane.doe") != 4 {
 		t.Error(shown)
 	}
@@ -74,7 +74,7 @@ func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
 	for i, metadata := range []string{`[]`, `null`, `"x"`, `{`, `{}`} {
-		e := happened("m", messages.Delivery, ago(hour), metadata)
+		e := newEvent("m", messages.Delivery, timeBefore(hour), metadata)
 		e.ID += string(rune('a' + i))
 		d.record(e)
 	}
@@ -82,7 +82,7 @@ func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 		if got := d.must("messages_events", `{"id":"m"}`); strings.Contains(got, "metadata") {
 			t.Error(got)
 		}
-		d.unmasked()
+		d.withoutMask()
 	}
 }
 
@@ -91,7 +91,7 @@ func TestStrangeRecipientsAreMasked(t *testing.T) {
 	t.Parallel()
 	for _, recipient := range []string{`"jane doe"@example.com`, "jäne.döe@exämple.com", "jane.doe\xff@example.com", "jane.doe", "a.jane@b@example.com"} {
 		d := setup(t)
-		e := happened("m", messages.Delivery, ago(hour), `{"smtp_response":"ok for jane.doe@example.com"}`)
+		e := newEvent("m", messages.Delivery, timeBefore(hour), `{"smtp_response":"ok for jane.doe@example.com"}`)
 		e.Recipient, e.Mail.To, e.Mail.Subject = strings.ToValidUTF8(recipient, "?"), []string{strings.ToValidUTF8(recipient, "?")}, ""
 		d.record(e)
 		d.surface = core.Agent

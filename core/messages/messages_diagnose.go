@@ -113,8 +113,8 @@ func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in Diagno
 	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {
 		return in, err
 	}
-	if recipient := worst(coursesOf(in.found, in.events)).recipient; m.Suppressions != nil && recipient != "" && c.Principal.Scopes.Has(core.SuppressionsView) {
-		entry, err := m.Suppressions.Suppressed(ctx, c.Principal.Org.ID, recipient)
+	if recipient := worstCourse(coursesOf(in.found, in.events)).recipient; m.Suppressions != nil && recipient != "" && c.Principal.Scopes.Has(core.SuppressionsView) {
+		entry, err := m.Suppressions.FindSuppressed(ctx, c.Principal.Org.ID, recipient)
 		in.suppressed = &suppressionAnswer{entry, err}
 	}
 	return in, nil
@@ -122,7 +122,7 @@ func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in Diagno
 
 func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (Diagnosis, error) {
 	courses := coursesOf(in.found, in.events)
-	course := worst(courses)
+	course := worstCourse(courses)
 	course.hide = mask.For(c, recipientsOf(in.found, in.events)...)
 	course.message, course.now, course.of = in.found, c.Now, len(courses)
 	judged := course.judge()
@@ -194,4 +194,4 @@ func clip(metadata map[string]any) (map[string]any, bool) {
 	return clipped, cut
 }
 
-func at(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+func formatInstant(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -15,8 +15,8 @@ import (
 
 const hour = time.Hour
 
-func bounced(id, kind, sub string, at time.Time, more string) messages.Event {
-	e := happened(id, messages.Bounce, at, more)
+func newBounce(id, kind, sub string, at time.Time, more string) messages.Event {
+	e := newEvent(id, messages.Bounce, at, more)
 	e.Bounced = &messages.BounceKind{Type: kind, SubType: sub}
 	return e
 }
@@ -32,10 +32,10 @@ type course struct {
 
 func courses() []course {
 	is := func(t messages.EventType, more string) []messages.Event {
-		return []messages.Event{happened("m", t, ago(4*hour), more)}
+		return []messages.Event{newEvent("m", t, timeBefore(4*hour), more)}
 	}
 	bounce := func(kind, sub string) []messages.Event {
-		return []messages.Event{bounced("m", kind, sub, ago(4*hour), `{"smtp_response":"550 5.1.1 no"}`)}
+		return []messages.Event{newBounce("m", kind, sub, timeBefore(4*hour), `{"smtp_response":"550 5.1.1 no"}`)}
 	}
 	return []course{
 		{"silent", nil, messages.Silent, "reported nothing since", "publishes its events"},
@@ -49,7 +49,7 @@ func courses() []course {
 		{"delayed", is(messages.DeliveryDelay, `{"delay_type":"MailboxFull"}`), messages.Delayed, "mailbox is full", "Wait"},
 		{"delayed by spam", is(messages.DeliveryDelay, `{"delay_type":"SpamDetected"}`), messages.Delayed, "for spam", "SPF"},
 		{"delayed somehow", is(messages.DeliveryDelay, `{"delay_type":"Unheard of"}`), messages.Delayed, "could not determine", "Wait"},
-		{"delayed and silent", []messages.Event{happened("m", messages.DeliveryDelay, ago(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "No event came since", "publishes its events"},
+		{"delayed and silent", []messages.Event{newEvent("m", messages.DeliveryDelay, timeBefore(30*hour), `{"delay_type":"General"}`)}, messages.Silent, "No event came since", "publishes its events"},
 		{"subscription alone", is(messages.Subscription, ""), messages.Arrived, "change their subscriptions", ""},
 		{"subscription after a delay", append(is(messages.DeliveryDelay, ""), is(messages.Subscription, "")...), messages.Arrived, "change their subscriptions", ""},
 		{"subscription and click", append(is(messages.Click, ""), is(messages.Subscription, "")...), messages.Arrived, "a link in it was followed", ""},
@@ -79,7 +79,7 @@ func TestDiagnoses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := setup(t)
-			sent := happened("m", messages.Send, ago(5*hour), "")
+			sent := newEvent("m", messages.Send, timeBefore(5*hour), "")
 			d.record(append([]messages.Event{sent}, c.then...)...)
 			got := d.diagnose("m")
 			if got.Outcome != c.outcome || !strings.Contains(got.Text, c.says) {
@@ -131,7 +131,7 @@ func TestOneEventIsNotNothing(t *testing.T) {
 		for _, recipients := range [][]string{{jane}, {jane, "joe@example.com"}, {}} {
 			for _, age := range []time.Duration{time.Minute, 5 * hour} {
 				d := setup(t)
-				e := happened("m", kind, ago(age), "")
+				e := newEvent("m", kind, timeBefore(age), "")
 				if e.Mail.To = recipients; len(recipients) != 1 {
 					e.Recipient = "" // the provider does not say who it was
 				}
@@ -147,7 +147,7 @@ func TestOneEventIsNotNothing(t *testing.T) {
 func TestAYoungMessageIsUnderway(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
-	d.record(happened("m", messages.Send, ago(hour), ""))
+	d.record(newEvent("m", messages.Send, timeBefore(hour), ""))
 	if got := d.diagnose("m"); got.Outcome != messages.Underway || !strings.Contains(got.NextSteps[0].Text, "Wait") {
 		t.Errorf("%+v", got)
 	}
@@ -155,8 +155,8 @@ func TestAYoungMessageIsUnderway(t *testing.T) {
 
 func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 	t.Parallel()
-	d := setup(t).unmasked()
-	d.record(happened("m", messages.Send, ago(hour), ""))
+	d := setup(t).withoutMask()
+	d.record(newEvent("m", messages.Send, timeBefore(hour), ""))
 	evidence := func() string {
 		text, err := json.Marshal(d.diagnose("m").Evidence)
 		if err != nil {
@@ -184,8 +184,8 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 	if diff := cmp.Diff([]string{jane}, d.asked); diff != "" {
 		t.Error(diff)
 	}
-	d.suppressed = &messages.SuppressedRecipient{Reason: "complaint", At: ago(48 * hour)}
-	d.undeliverable = &messages.UndeliverableRecipient{Reason: "permanent_bounce", LastSeenAt: ago(72 * hour)}
+	d.suppressed = &messages.SuppressedRecipient{Reason: "complaint", At: timeBefore(48 * hour)}
+	d.undeliverable = &messages.UndeliverableRecipient{Reason: "permanent_bounce", LastSeenAt: timeBefore(72 * hour)}
 	contains(t, evidence(), "since 2026-03-18T12:00:00Z, because its owner complained", `the rule \"permanent_bounce\"`, "2026-03-17T12:00:00Z")
 	steps := d.diagnose("m").NextSteps
 	if last := steps[len(steps)-1]; last.Tool != "suppressions_check_address" || last.Arguments["email"] != jane {
@@ -203,7 +203,7 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 func TestNextStepsAreForTheCaller(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
-	d.record(happened("m", messages.Send, ago(hour), ""), bounced("m", "Permanent", "NoEmail", ago(hour), ""))
+	d.record(newEvent("m", messages.Send, timeBefore(hour), ""), newBounce("m", "Permanent", "NoEmail", timeBefore(hour), ""))
 	calls := func(scopes ...core.Scope) string {
 		d.scopes = core.NewScopes(append(core.Scopes(scopes).Strings(), string(core.MessagesView))...)
 		var made []string
@@ -227,18 +227,18 @@ func TestNextStepsAreForTheCaller(t *testing.T) {
 
 func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	t.Parallel()
-	d := setup(t).unmasked()
+	d := setup(t).withoutMask()
 	to := func(e messages.Event, recipient string) messages.Event {
 		e.ID, e.Recipient, e.Mail.To = e.ID+recipient, recipient, []string{jane, "bob@example.net", "eve@example.org"}
 		return e
 	}
 	d.record(
-		to(happened("m", messages.Send, ago(5*hour), ""), ""),
-		to(happened("m", messages.Delivery, ago(4*hour), ""), jane),
-		to(bounced("m", "Transient", "MailboxFull", ago(4*hour), ""), "bob@example.net"),
-		to(happened("m", messages.Delivery, ago(3*hour), ""), "EVE@example.org"),
-		to(happened("m", messages.Delivery, ago(2*hour), ""), "eve@example.org"),
-		to(happened("m", messages.Open, ago(2*hour), ""), ""),
+		to(newEvent("m", messages.Send, timeBefore(5*hour), ""), ""),
+		to(newEvent("m", messages.Delivery, timeBefore(4*hour), ""), jane),
+		to(newBounce("m", "Transient", "MailboxFull", timeBefore(4*hour), ""), "bob@example.net"),
+		to(newEvent("m", messages.Delivery, timeBefore(3*hour), ""), "EVE@example.org"),
+		to(newEvent("m", messages.Delivery, timeBefore(2*hour), ""), "eve@example.org"),
+		to(newEvent("m", messages.Open, timeBefore(2*hour), ""), ""),
 	)
 	got := d.diagnose("m")
 	contains(t, got.Text, `For "bob@example.net", one of 3 recipients: The message did not arrive: the recipient's mailbox is full.`)
@@ -255,9 +255,9 @@ func TestWhatIsWorse(t *testing.T) {
 	worse := []messages.EventType{messages.Complaint, messages.Bounce, messages.Reject, messages.DeliveryDelay, messages.Send, messages.Delivery}
 	for i, bad := range worse {
 		for _, good := range worse[i+1:] {
-			d := setup(t).unmasked()
+			d := setup(t).withoutMask()
 			for recipient, kind := range map[string]messages.EventType{"bad@example.com": bad, "good@example.com": good} {
-				e := happened("m", kind, ago(hour), "")
+				e := newEvent("m", kind, timeBefore(hour), "")
 				e.ID, e.Recipient, e.Mail.To = e.ID+recipient, recipient, []string{"bad@example.com", "good@example.com"}
 				d.record(e)
 			}
@@ -271,9 +271,9 @@ func TestWhatIsWorse(t *testing.T) {
 func TestOfManyEventsTheLatestAreShown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
-	events := []messages.Event{happened("m", messages.Send, ago(5*hour), "")}
+	events := []messages.Event{newEvent("m", messages.Send, timeBefore(5*hour), "")}
 	for i := range 70 {
-		events = append(events, happened("m", messages.Open, ago(4*hour-time.Duration(i)*time.Minute), ""))
+		events = append(events, newEvent("m", messages.Open, timeBefore(4*hour-time.Duration(i)*time.Minute), ""))
 	}
 	d.record(events...)
 	got := d.diagnose("m")

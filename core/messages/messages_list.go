@@ -100,12 +100,12 @@ func mayName(c *core.Call, recipient string) error {
 	case !c.Principal.Scopes.Has(core.MessagesUnmask):
 		return core.MissingScope(c, "recipient", core.MessagesUnmask)
 	}
-	return wholeAddress("recipient", recipient)
+	return refusePartialAddress("recipient", recipient)
 }
 
-// wholeAddress refuses a text that cannot be an address. Otherwise it accepts whatever a
+// refusePartialAddress refuses a text that cannot be an address. Otherwise it accepts whatever a
 // provider accepts.
-func wholeAddress(field, address string) error {
+func refusePartialAddress(field, address string) error {
 	if at := strings.LastIndexByte(address, '@'); at < 1 || at == len(address)-1 {
 		return core.Invalid(field, "is not a whole address")
 	}

@@ -36,10 +36,10 @@ func other(id string, at time.Time) messages.Event {
 
 func TestMessagesAreListedWithFilters(t *testing.T) {
 	t.Parallel()
-	d := setup(t).unmasked()
-	d.record(happened("m1", messages.Send, ago(3*time.Hour), ""), happened("m1", messages.Bounce, ago(2*time.Hour), ""))
-	d.record(other("m2", ago(time.Hour)))
-	d.record(happened("m3", messages.Send, ago(time.Minute), ""))
+	d := setup(t).withoutMask()
+	d.record(newEvent("m1", messages.Send, timeBefore(3*time.Hour), ""), newEvent("m1", messages.Bounce, timeBefore(2*time.Hour), ""))
+	d.record(other("m2", timeBefore(time.Hour)))
+	d.record(newEvent("m3", messages.Send, timeBefore(time.Minute), ""))
 	for arguments, want := range map[string][]string{
 		`{}`:                                                 {"m3", "m2", "m1"},
 		`{"status":"Bounce"}`:                                {"m1"},
@@ -72,7 +72,7 @@ func TestMessagesArePagedWithTheirFilters(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
 	for i := range 7 {
-		d.record(happened(fmt.Sprintf("m%d", i), messages.Send, ago(time.Duration(i/2)*time.Hour+time.Minute), ""))
+		d.record(newEvent(fmt.Sprintf("m%d", i), messages.Send, timeBefore(time.Duration(i/2)*time.Hour+time.Minute), ""))
 	}
 	var all []string
 	arguments := `{"status":"Send","limit":2}`
@@ -99,8 +99,8 @@ func TestMessagesArePagedWithTheirFilters(t *testing.T) {
 func TestRefusalsOfMessages(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
-	d.record(happened("m1", messages.Send, ago(100*24*time.Hour), ""))
-	d.record(happened("old", messages.Send, ago(366*24*time.Hour), ""))
+	d.record(newEvent("m1", messages.Send, timeBefore(100*24*time.Hour), ""))
+	d.record(newEvent("old", messages.Send, timeBefore(366*24*time.Hour), ""))
 	for _, c := range []struct {
 		operation, arguments string
 		code                 core.Code
@@ -148,7 +148,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
-	d.record(happened("old", messages.Send, ago(366*24*time.Hour), ""))
+	d.record(newEvent("old", messages.Send, timeBefore(366*24*time.Hour), ""))
 	for operation, argument := range map[string]string{"messages_get": "id", "messages_events": "id", "messages_diagnose": "message_id"} {
 		for _, id := range []string{"just-sent", "old"} {
 			_, err := d.run(operation, `{"`+argument+`":"`+id+`"}`)
@@ -164,7 +164,7 @@ func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 	d := setup(t)
 	d.surface = core.Agent
 	for i := range 5 {
-		d.record(happened(fmt.Sprintf("m%d", i), messages.Send, ago(time.Duration(i)*time.Hour+time.Minute), ""))
+		d.record(newEvent(fmt.Sprintf("m%d", i), messages.Send, timeBefore(time.Duration(i)*time.Hour+time.Minute), ""))
 	}
 	contains(t, d.must("messages_search", `{"channel":"marketing","limit":2}`), `"shown":2,"total":5,"truncated":true`, `"id":"m0"`)
 	contains(t, d.must("messages_search", `{"status":"Bounce"}`), `"items":[],"shown":0,"total":0,"truncated":false`)
@@ -175,9 +175,9 @@ func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 // here, and callers know the one that is here.
 func TestChannelsAreNamedByTheirSlugs(t *testing.T) {
 	t.Parallel()
-	d := setup(t).unmasked()
+	d := setup(t).withoutMask()
 	over := func(id, channel string) {
-		e := happened(id, messages.Send, ago(time.Hour), "")
+		e := newEvent(id, messages.Send, timeBefore(time.Hour), "")
 		e.Mail.Channel = channel
 		d.record(e)
 	}
@@ -196,8 +196,8 @@ func TestChannelsAreNamedByTheirSlugs(t *testing.T) {
 
 func TestAnotherOrganizationsMessagesDoNotExist(t *testing.T) {
 	t.Parallel()
-	d := setup(t).unmasked()
-	d.record(happened("m1", messages.Send, ago(time.Hour), ""))
+	d := setup(t).withoutMask()
+	d.record(newEvent("m1", messages.Send, timeBefore(time.Hour), ""))
 	d.org.ID = core.NewID()
 	for _, operation := range []string{"messages_get", "messages_events"} {
 		_, foreign := d.run(operation, `{"id":"m1"}`)

@@ -21,9 +21,9 @@ type ChannelNames interface {
 
 // SuppressionList is the account's own list of addresses that it refuses to mail.
 type SuppressionList interface {
-	// Suppressed asks the account, over the network. It returns nil when the address is not
+	// FindSuppressed asks the account, over the network. It returns nil when the address is not
 	// on the list.
-	Suppressed(ctx context.Context, orgID, email string) (*SuppressedRecipient, error)
+	FindSuppressed(ctx context.Context, orgID, email string) (*SuppressedRecipient, error)
 }
 
 // SuppressedRecipient is an entry of the account's list.

@@ -37,9 +37,9 @@ func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
 	return kept{t, db, all, org}
 }
 
-// yearly returns the events of one message for each time: sent, bounced and opened, each
+// yearlyEvents returns the events of one message for each time: sent, bounced and opened, each
 // with its own recipient.
-func yearly(times ...time.Time) []messages.Event {
+func yearlyEvents(times ...time.Time) []messages.Event {
 	var all []messages.Event
 	for i, at := range times {
 		for _, kind := range []messages.EventType{messages.Send, messages.Bounce, messages.Open} {
@@ -63,8 +63,8 @@ func (k kept) record(events []messages.Event) {
 	}
 }
 
-// seen returns all that the reads of the organization return, without a bound in time.
-func (k kept) seen() map[string]any {
+// tables returns all that the reads of the organization return, without a bound in time.
+func (k kept) tables() map[string]any {
 	k.t.Helper()
 	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}
 	must := func(v any, err error) any {
@@ -75,8 +75,8 @@ func (k kept) seen() map[string]any {
 		return v
 	}
 	seen := map[string]any{}
-	seen["days"] = must(k.db.Reports().ByDay(ctx, k.org.ID, reports.Filter{Window: always}))
-	seen["hours"] = must(k.db.Reports().ByHours(ctx, k.org.ID, reports.Filter{Window: always}))
+	seen["days"] = must(k.db.Reports().DayCounts(ctx, k.org.ID, reports.Filter{Window: always}))
+	seen["hours"] = must(k.db.Reports().HourCounts(ctx, k.org.ID, reports.Filter{Window: always}))
 	scan, err := k.db.Reports().FromEvents(ctx, k.org.ID, reports.Filter{Window: always})
 	slices.SortFunc(scan, func(a, b reports.GroupCounts) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) }) // in no order
 	seen["scan"] = must(scan, err)
@@ -101,14 +101,14 @@ func TestPurge(t *testing.T) {
 		for i := range 5 {
 			readable = append(readable, day(365).Add(time.Duration(i)*time.Hour), day(i))
 		}
-		gone, stays := yearly(old...), yearly(readable...)
+		gone, stays := yearlyEvents(old...), yearlyEvents(readable...)
 		tidy, patient, untouched := newKept(t, db, 90), newKept(t, db, 800), newKept(t, db, 90)
 		untouched.record(stays)
 		for _, k := range []kept{tidy, patient} {
 			k.record(gone)
 			k.record(stays)
 		}
-		before := patient.seen()
+		before := patient.tables()
 		purge := messages.PurgeWorker(messages.PurgeConfig{
 			From: []messages.Purger{db.Messages(), db.Reports()}, Orgs: db.Orgs().OrgIDs, Org: db.Orgs().Org,
 			Clock: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler),
@@ -119,11 +119,11 @@ func TestPurge(t *testing.T) {
 			}
 		}
 		run()
-		want := untouched.seen()
-		if diff := cmp.Diff(want, tidy.seen()); diff != "" {
+		want := untouched.tables()
+		if diff := cmp.Diff(want, tidy.tables()); diff != "" {
 			t.Errorf("not what would be there without the old mail (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff(before, patient.seen()); diff != "" {
+		if diff := cmp.Diff(before, patient.tables()); diff != "" {
 			t.Errorf("a longer retention is cut (-want +got):\n%s", diff)
 		}
 		if again, err := tidy.all.Record(t.Context(), tidy.org.ID, stays); err != nil || again.New != 0 {
@@ -131,7 +131,7 @@ func TestPurge(t *testing.T) {
 		}
 		tidy.record(gone[:30])
 		run()
-		if diff := cmp.Diff(want, tidy.seen()); diff != "" {
+		if diff := cmp.Diff(want, tidy.tables()); diff != "" {
 			t.Errorf("old events came once more (-want +got):\n%s", diff)
 		}
 	})
@@ -143,10 +143,10 @@ func TestPurgeGoesInSteps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		one, other := newKept(t, db, 90), newKept(t, db, 90)
-		mail := yearly(ago(time.Hour), ago(2*time.Hour), ago(3*time.Hour), ago(4*time.Hour))
+		mail := yearlyEvents(timeBefore(time.Hour), timeBefore(2*time.Hour), timeBefore(3*time.Hour), timeBefore(4*time.Hour))
 		one.record(mail)
 		other.record(mail)
-		whole := other.seen()
+		whole := other.tables()
 		for name, step := range map[string]struct {
 			purge func(context.Context, string, time.Time, int) (int, error)
 			most  int
@@ -168,12 +168,12 @@ func TestPurgeGoesInSteps(t *testing.T) {
 				t.Errorf("%s: %d steps", name, steps)
 			}
 		}
-		for name, left := range one.seen() {
+		for name, left := range one.tables() {
 			if text := fmt.Sprint(left); text != "[]" && text != "0" {
 				t.Errorf("%s: %s is left", name, text)
 			}
 		}
-		if diff := cmp.Diff(whole, other.seen()); diff != "" {
+		if diff := cmp.Diff(whole, other.tables()); diff != "" {
 			t.Errorf("another organization's (-want +got):\n%s", diff)
 		}
 	})

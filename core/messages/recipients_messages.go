@@ -30,7 +30,7 @@ func (m *Messages) recipientsMessages() core.Operation {
 }
 
 func (m *Messages) listOfRecipient(ctx context.Context, c *core.Call, in ListRecipientIn) (core.Page[Record], error) {
-	if err := wholeAddress("email", in.Email); err != nil {
+	if err := refusePartialAddress("email", in.Email); err != nil {
 		return core.Page[Record]{}, err
 	}
 	window, err := core.WindowOf(in.From, in.To, c.Now, c.Principal.Org.RetentionDays)

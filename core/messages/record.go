@@ -60,7 +60,7 @@ func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message)
 // find returns one message that is within the retention.
 func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, error) {
 	found, err := m.Store.Message(ctx, c.Principal.Org.ID, id)
-	if notFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
+	if isNotFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
 		err = messageNotFound()
 	}
 	return found, err

@@ -65,7 +65,7 @@ func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now tim
 	if err != nil {
 		return nil, err
 	}
-	beside := k.beside(members)
+	beside := k.unknownMembers(members)
 	at := mail.SentAt
 	if stamp, ok := details["timestamp"].(string); ok {
 		if at, err = sesTime(k.member+".timestamp", stamp, now); err != nil {
@@ -113,9 +113,9 @@ func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 	return details, nil
 }
 
-// beside returns the unknown members of the event, cleaned like the details. They are stored
+// unknownMembers returns the unknown members of the event, cleaned like the details. They are stored
 // and not interpreted.
-func (k sesKind) beside(members map[string]json.RawMessage) map[string]any {
+func (k sesKind) unknownMembers(members map[string]json.RawMessage) map[string]any {
 	unknown := map[string]any{}
 	for name, raw := range members {
 		switch name {

@@ -17,7 +17,7 @@ import (
 
 var now = time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC)
 
-func ago(d time.Duration) time.Time { return now.Add(-d) }
+func timeBefore(d time.Duration) time.Time { return now.Add(-d) }
 
 const (
 	jane    = "Jane.Doe@Example.com"
@@ -62,7 +62,7 @@ func (n *neighbours) ChannelSlug(_ context.Context, _, name string) (string, err
 	return "", core.NotFound("channel")
 }
 
-func (n *neighbours) Suppressed(_ context.Context, _, email string) (*messages.SuppressedRecipient, error) {
+func (n *neighbours) FindSuppressed(_ context.Context, _, email string) (*messages.SuppressedRecipient, error) {
 	n.asked = append(n.asked, email)
 	return n.suppressed, n.err
 }
@@ -98,7 +98,7 @@ func setup(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) unmasked() *desk {
+func (d *desk) withoutMask() *desk {
 	d.scopes = core.AllScopes()
 	return d
 }
@@ -108,8 +108,8 @@ func mail(sent time.Time) messages.Mail {
 	return messages.Mail{From: "shop@mail.example.com", To: []string{jane}, SentAt: sent, Subject: "For " + jane, Template: "welcome", Channel: "marketing"}
 }
 
-// happened returns an event of a message to Jane; more is added to its metadata.
-func happened(id string, t messages.EventType, at time.Time, more string) messages.Event {
+// newEvent returns an event of a message to Jane; more is added to its metadata.
+func newEvent(id string, t messages.EventType, at time.Time, more string) messages.Event {
 	e := messages.Event{ID: fmt.Sprintf("%s-%s-%d", id, t, at.Unix()), MessageID: id, Type: t, OccurredAt: at, Recipient: jane, Mail: mail(at)}
 	if more != "" {
 		e.Metadata = json.RawMessage(more)

@@ -76,7 +76,7 @@ func parsePasswordHash(hash string) (cost, []byte, []byte, error) {
 	}
 	var c cost
 	_, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memory, &c.passes, &c.threads)
-	if err != nil || parts[3] != c.String() || !c.bounded() {
+	if err != nil || parts[3] != c.String() || !c.isBounded() {
 		return cost{}, nil, nil, errPasswordHash
 	}
 	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
@@ -92,7 +92,7 @@ func (c cost) String() string {
 	return fmt.Sprintf("m=%d,t=%d,p=%d", c.memory, c.passes, c.threads)
 }
 
-func (c cost) bounded() bool {
+func (c cost) isBounded() bool {
 	return c.memory >= leastCost.memory && c.memory <= mostCost.memory &&
 		c.passes >= leastCost.passes && c.passes <= mostCost.passes &&
 		c.threads >= leastCost.threads && c.threads <= mostCost.threads

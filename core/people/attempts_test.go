@@ -148,7 +148,7 @@ func TestTheOwnerIsWarned(t *testing.T) {
 			for i := range times {
 				in := attempt(fmt.Sprint("bot ", i), "")
 				in.Email = address
-				h.attempts.Failed(ctx, in)
+				h.attempts.CountFailure(ctx, in)
 			}
 		}
 		wrong(email, 9)
@@ -177,7 +177,7 @@ func TestTheOwnerIsWarned(t *testing.T) {
 		// Another process counts for itself, and does not tell again.
 		other := newHouseBeside(h)
 		for range 10 {
-			other.Failed(ctx, attempt("bot", ""))
+			other.CountFailure(ctx, attempt("bot", ""))
 		}
 		h.must(h.work())
 		if letters := h.sender.take(); len(letters) != 0 {

@@ -101,7 +101,7 @@ func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, request
 		return Added{}, err
 	}
 	added, err := f.add(ctx, v, kindApp, requestID, func(ctx context.Context) error {
-		return f.takeStep(ctx, v.User.ID, readCode(code), pending)
+		return f.takeStep(ctx, v.User.ID, readCode(code), isPending)
 	})
 	if err == nil {
 		f.tries.Forget(v.User.ID)
@@ -116,10 +116,10 @@ func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID stri
 	})
 }
 
-// confirmed and pending report which apps a code is accepted of. An app that waits for
+// isConfirmed and pending report which apps a code is accepted of. An app that waits for
 // its first code proves nothing.
-func confirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
-func pending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
+func isConfirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
+func isPending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 
 // takeStep accepts a code of an app that fits, once.
 func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {

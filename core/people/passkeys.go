@@ -72,16 +72,16 @@ type ceremonies struct {
 // AskPasskey asks for a passkey of the person of this session, for a [FactorProof]. The
 // session may await its second factor.
 func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQuestion, error) {
-	v, err := f.Asked(ctx, secret)
+	v, err := f.FindAwaiting(ctx, secret)
 	if err != nil {
 		return PasskeyQuestion{}, err
 	}
-	has, err := f.Of(ctx, v.User.ID)
+	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil {
 		return PasskeyQuestion{}, err
 	}
-	if !f.PasskeysOffered() || len(has.Passkeys) == 0 {
-		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
+	if !f.OffersPasskeys() || len(has.Passkeys) == 0 {
+		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
 	}
 	options, memory, err := f.protocol.Ask(v.User.ID, has.Passkeys)
 	if err != nil {
@@ -103,16 +103,16 @@ func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options str
 // take returns the ceremony of an answer and deletes it, whatever the answer is.
 func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID string) (PasskeyCeremony, error) {
 	if c.protocol == nil {
-		return PasskeyCeremony{}, passkeyRefused(errNoPasskeys)
+		return PasskeyCeremony{}, passkeyError(errNoPasskeys)
 	}
 	asked, err := c.passkeys.TakeCeremony(ctx, access.HashSecret(a.Ceremony), c.people.Clock())
 	switch {
 	case core.IsNotFound(err):
-		return PasskeyCeremony{}, passkeyRefused(err)
+		return PasskeyCeremony{}, passkeyError(err)
 	case err != nil:
 		return PasskeyCeremony{}, fmt.Errorf("passkey ceremony: %w", err)
 	case asked.Purpose != purpose || asked.UserID != userID:
-		return PasskeyCeremony{}, passkeyRefused(errors.New("the answer is to another question"))
+		return PasskeyCeremony{}, passkeyError(errors.New("the answer is to another question"))
 	}
 	return asked, nil
 }
@@ -135,14 +135,14 @@ func (c ceremonies) judge(ctx context.Context, a PasskeyAnswer, purpose, userID 
 		return Passkey{}, failure
 	}
 	if err != nil {
-		return Passkey{}, passkeyRefused(err)
+		return Passkey{}, passkeyError(err)
 	}
 	for _, p := range existing {
 		if bytes.Equal(p.CredentialID, judged.CredentialID) && (userID == "" || p.UserID == userID) {
 			return p, c.note(ctx, p, judged)
 		}
 	}
-	return Passkey{}, passkeyRefused(errors.New("the passkey is not this person's"))
+	return Passkey{}, passkeyError(errors.New("the passkey is not this person's"))
 }
 
 func (c ceremonies) owner(ctx context.Context, credentialID []byte) (string, []Passkey, error) {
@@ -163,7 +163,7 @@ func (c ceremonies) note(ctx context.Context, p Passkey, judged JudgedPasskey) e
 			return err
 		}
 		if stored.Credential != p.Credential {
-			return passkeyRefused(errors.New("the passkey was used elsewhere while this answer was judged"))
+			return passkeyError(errors.New("the passkey was used elsewhere while this answer was judged"))
 		}
 		stored.Credential, stored.LastUsedAt = judged.Credential, &now
 		if err := c.passkeys.SetPasskey(ctx, stored); err != nil || !judged.Cloned {
@@ -173,17 +173,17 @@ func (c ceremonies) note(ctx context.Context, p Passkey, judged JudgedPasskey) e
 	})
 	switch {
 	case core.IsNotFound(err): // removed in between
-		return passkeyRefused(err)
+		return passkeyError(err)
 	case err != nil:
 		return fmt.Errorf("note the use of a passkey: %w", err)
 	case judged.Cloned:
-		return passkeyRefused(errors.New("the count of signatures went back"))
+		return passkeyError(errors.New("the count of signatures went back"))
 	}
 	return nil
 }
 
-// passkeyRefused returns the same refusal for every cause.
-func passkeyRefused(cause error) error {
+// passkeyError returns the same refusal for every cause.
+func passkeyError(cause error) error {
 	return &core.Error{
 		Code: core.CodeValidationFailed, Message: "The passkey was not accepted.",
 		Next: "Try again, or use another way.", Err: cause,

@@ -16,8 +16,8 @@ const maxPasskeys = 20
 // BeginPasskey asks for a new passkey. It fails with conflict for a person who has the
 // most allowed, and as [IsProofNeeded] says.
 func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
-	if !f.PasskeysOffered() {
-		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
+	if !f.OffersPasskeys() {
+		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
 	}
 	has, err := f.ready(ctx, v)
 	if err != nil {
@@ -51,7 +51,7 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	}
 	judged, err := f.protocol.VerifyRegistration(v.User, c.Data, a.Answer)
 	if err != nil {
-		return Added{}, passkeyRefused(err)
+		return Added{}, passkeyError(err)
 	}
 	return f.add(ctx, v, kindPasskey, requestID, func(ctx context.Context) error {
 		if existing, err := f.passkeys.Passkeys(ctx, v.User.ID); err != nil || len(existing) >= maxPasskeys {

@@ -15,8 +15,8 @@ type PasskeySignIn struct {
 // AskSignIn asks for any passkey of this site. Each question counts as an attempt to
 // sign in: it fails with rate_limited after too many from one client.
 func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQuestion, error) {
-	if !f.PasskeysOffered() {
-		return PasskeyQuestion{}, passkeyRefused(errNoPasskeys)
+	if !f.OffersPasskeys() {
+		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
 	}
 	if err := f.people.Attempts.AdmitFrom(client); err != nil {
 		return PasskeyQuestion{}, err

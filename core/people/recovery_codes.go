@@ -47,7 +47,7 @@ func (f *SecondFactors) replaceCodes(ctx context.Context, userID string) ([]stri
 	codes, hashes := make([]string, recoveryCodes), make([][]byte, recoveryCodes)
 	for i := range codes {
 		code := rand.Text()[:recoveryCodeLength]
-		codes[i], hashes[i] = inGroups(code), hashOfRecovery(userID, code)
+		codes[i], hashes[i] = groupCode(code), hashOfRecovery(userID, code)
 	}
 	if err := f.factors.SetRecoveryCodes(ctx, userID, hashes); err != nil {
 		return nil, fmt.Errorf("recovery codes: %w", err)
@@ -84,8 +84,8 @@ func readCode(typed string) string {
 
 const maxTypedCode = 64
 
-// inGroups puts a dash after every four characters.
-func inGroups(code string) string {
+// groupCode puts a dash after every four characters.
+func groupCode(code string) string {
 	var b strings.Builder
 	for i, c := range []byte(code) {
 		if i > 0 && i%recoveryCodeGroup == 0 {

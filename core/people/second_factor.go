@@ -57,8 +57,8 @@ func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 	}
 }
 
-// PasskeysOffered reports whether people can have passkeys here.
-func (f *SecondFactors) PasskeysOffered() bool { return f.protocol != nil }
+// OffersPasskeys reports whether people can have passkeys here.
+func (f *SecondFactors) OffersPasskeys() bool { return f.protocol != nil }
 
 // Factors are the second factors that a person has set up. Recovery codes alone are no
 // factor.
@@ -79,8 +79,8 @@ func (f Factors) last() bool {
 	return len(f.Passkeys) == 1
 }
 
-// Of returns the factors of a person.
-func (f *SecondFactors) Of(ctx context.Context, userID string) (Factors, error) {
+// FactorsOf returns the factors of a person.
+func (f *SecondFactors) FactorsOf(ctx context.Context, userID string) (Factors, error) {
 	return f.people.factorsOf(ctx, userID)
 }
 
@@ -117,7 +117,7 @@ func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 	if !v.Org.RequireSecondFactor || v.Session.SecondFactorAt != nil {
 		return NoDemand, nil
 	}
-	has, err := f.Of(ctx, v.User.ID)
+	has, err := f.FactorsOf(ctx, v.User.ID)
 	switch {
 	case err != nil:
 		return NoDemand, err
@@ -150,28 +150,28 @@ func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 // CheckProof fails as [IsProofNeeded] says when the visitor has a second factor and no
 // recent proof of it. It passes a visitor without second factors.
 func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
-	has, err := f.Of(ctx, v.User.ID)
+	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil || !has.Any() || f.provenLately(v.Session) {
 		return err
 	}
-	return proofNeeded()
+	return proofNeededError()
 }
 
 // ready returns the factors of a visitor. It fails as [IsProofNeeded] says without a
 // recent proof: an unattended browser must not suffice to change how its person signs
 // in.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
-	has, err := f.Of(ctx, v.User.ID)
+	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil {
 		return Factors{}, err
 	}
 	if f.provenLately(v.Session) || !has.Any() && f.people.Clock().Sub(v.Session.CreatedAt) <= ProofAge {
 		return has, nil
 	}
-	return Factors{}, proofNeeded()
+	return Factors{}, proofNeededError()
 }
 
-func proofNeeded() error {
+func proofNeededError() error {
 	return &core.Error{
 		Code: core.CodeConflict, Message: "This needs a proof that it is you.",
 		Next: "Prove it and try again.", Err: errProofNeeded,

@@ -67,7 +67,7 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 		if err := do(ctx); err != nil {
 			return err
 		}
-		left, err := f.Of(ctx, v.User.ID)
+		left, err := f.FactorsOf(ctx, v.User.ID)
 		if err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 		return nil
 	}
 	next := "Add another factor first, then remove this one."
-	if has.App != nil && !f.PasskeysOffered() { // no other kind can be added
+	if has.App != nil && !f.OffersPasskeys() { // no other kind can be added
 		next = "To move to another phone, ask the operator of this server to reset your second factors."
 	}
 	return core.Conflict("This is your last second factor, and one is required by "+strings.Join(strict, ", ")+".", next)

@@ -16,10 +16,10 @@ type FactorProof struct {
 	RequestID string
 }
 
-// Asked returns the visitor of a session that may await its second factor. It sets only
+// FindAwaiting returns the visitor of a session that may await its second factor. It sets only
 // the session, the person and the secret of form tokens. It fails with invalid_key
 // without a session.
-func (f *SecondFactors) Asked(ctx context.Context, secret string) (Visitor, error) {
+func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visitor, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {
 		return Visitor{}, err
@@ -45,29 +45,29 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 		if _, err := f.ceremonies.judge(ctx, p.Passkey, ceremonyConfirm, session.UserID); err != nil {
 			return "", err
 		}
-		return f.proven(ctx, session.UserID, secret, p.RequestID, kindPasskey, nothingElse)
+		return f.recordProof(ctx, session.UserID, secret, p.RequestID, kindPasskey, acceptAny)
 	}
 	if err := f.count(session.UserID); err != nil {
 		return "", err
 	}
 	code, with := readCode(p.Code), kindApp
-	take := func(ctx context.Context, s Session) error { return f.takeStep(ctx, s.UserID, code, confirmed) }
+	take := func(ctx context.Context, s Session) error { return f.takeStep(ctx, s.UserID, code, isConfirmed) }
 	if len(code) == recoveryCodeLength {
 		with = kindRecovery
 		take = func(ctx context.Context, s Session) error { return f.takeRecoveryCode(ctx, s, code, p.RequestID) }
 	}
-	next, err := f.proven(ctx, session.UserID, secret, p.RequestID, with, take)
+	next, err := f.recordProof(ctx, session.UserID, secret, p.RequestID, with, take)
 	if err == nil {
 		f.tries.Forget(session.UserID)
 	}
 	return next, err
 }
 
-func nothingElse(context.Context, Session) error { return nil }
+func acceptAny(context.Context, Session) error { return nil }
 
-// proven replaces a session by one with a fresh secret and a recent proof, after take
+// recordProof replaces a session by one with a fresh secret and a recent proof, after take
 // has accepted the proof.
-func (f *SecondFactors) proven(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
+func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := access.MintLink().Secret
 	err := f.people.withPerson(ctx, userID, func(ctx context.Context) error {
 		session, err := f.people.readSession(ctx, secret, f.people.Clock())

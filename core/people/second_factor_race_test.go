@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// atOnce runs all of them at the same time, each in a browser of its own.
-func (e *factored) atOnce(tasks ...func() error) []error {
+// runAtOnce runs all of them at the same time, each in a browser of its own.
+func (e *factored) runAtOnce(tasks ...func() error) []error {
 	outcomes := make([]error, len(tasks))
 	var running sync.WaitGroup
 	for i, task := range tasks {
@@ -39,10 +39,10 @@ func TestChangesInSeveralBrowsers(t *testing.T) {
 		v := e.visitor(added.Secret)
 		renew := func() error { _, err := e.factors.RenewCodes(ctx, v, "r1"); return err }
 		for range 5 {
-			for _, err := range e.atOnce(renew, renew, renew, renew) {
+			for _, err := range e.runAtOnce(renew, renew, renew, renew) {
 				e.must(err)
 			}
-			if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.CodesLeft != 10 {
+			if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.CodesLeft != 10 {
 				t.Errorf("renewed at once: %d codes, %v", has.CodesLeft, err)
 			}
 		}
@@ -51,10 +51,10 @@ func TestChangesInSeveralBrowsers(t *testing.T) {
 			p := e.passkey(name)
 			removals = append(removals, func() error { return e.factors.RemovePasskey(ctx, v, p.ID, "r1") })
 		}
-		for _, err := range e.atOnce(removals...) {
+		for _, err := range e.runAtOnce(removals...) {
 			e.must(err)
 		}
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
 			t.Errorf("all removed at once: %+v, %v", has, err)
 		}
 	})
@@ -71,11 +71,11 @@ func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
 			key, err := e.factors.BeginApp(ctx, v)
 			e.must(err)
 			var other people.AppKey
-			outcomes := e.atOnce(
+			outcomes := e.runAtOnce(
 				func() error { _, err := e.factors.ConfirmApp(ctx, v, e.code(key, 0), "r1"); return err },
 				func() (err error) { other, err = e.factors.BeginApp(ctx, v); return err },
 			)
-			has, err := e.factors.Of(ctx, e.user.ID)
+			has, err := e.factors.FactorsOf(ctx, e.user.ID)
 			e.must(err)
 			if confirmed := outcomes[0] == nil; confirmed != (has.App != nil) {
 				t.Errorf("confirmed %v, has %v", confirmed, has.App != nil)

@@ -31,7 +31,7 @@ func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 		if said := core.AsError(err); !strings.Contains(said.Message, "Zeta") || strings.Contains(said.Message, "Acme") || !strings.Contains(said.NextStep(), "Add another factor first") {
 			t.Errorf("refused with %q %q", said.Message, said.NextStep())
 		}
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || len(has.Passkeys) != 1 || has.CodesLeft != 10 {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || len(has.Passkeys) != 1 || has.CodesLeft != 10 {
 			t.Errorf("after the refusal: %+v, %v", has, err)
 		}
 		e.must(e.db.Members().RemoveMember(ctx, e.second.ID, e.user.ID))
@@ -53,13 +53,13 @@ func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 			removals = append(removals, func() error { return e.factors.RemovePasskey(ctx, v, p.ID, "r1") })
 		}
 		refused := 0
-		for _, err := range e.atOnce(removals...) {
+		for _, err := range e.runAtOnce(removals...) {
 			if err != nil {
 				e.wantCode("the last removal", err, core.CodeConflict)
 				refused++
 			}
 		}
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || !has.Any() || refused != 1 {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || !has.Any() || refused != 1 {
 			t.Errorf("%d refused, left: %+v, %v", refused, has, err)
 		}
 	})

@@ -84,7 +84,7 @@ func TestSettingUpAnApp(t *testing.T) {
 		if again, err := e.factors.PendingApp(ctx, v); err != nil || again != key {
 			t.Errorf("shown again it is another key, %v", err)
 		}
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.Any() {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() {
 			t.Errorf("an app without a first code counts: %v", err)
 		}
 		_, err = e.factors.ConfirmApp(ctx, v, "000000", "r1")
@@ -240,7 +240,7 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 		secret, err := e.prove(e.signIn(""), code)
 		e.must(err)
 		e.wantCodeRefused("a used recovery code", e.signIn(""), code)
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.CodesLeft != 9 {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.CodesLeft != 9 {
 			t.Errorf("%d left, %v", has.CodesLeft, err)
 		}
 		renewed, err := e.factors.RenewCodes(ctx, e.visitor(secret), "r1")
@@ -250,7 +250,7 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 			t.Fatalf("a new recovery code: %v", err)
 		}
 		e.must(e.factors.RemoveApp(ctx, e.visitor(secret), "r1"))
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
 			t.Errorf("after removing the app: %+v, %v", has, err)
 		}
 		begun, err := e.sessions.SignIn(ctx, people.SignInRequest{Email: ownersEmail, Password: ownersPassword})
@@ -339,7 +339,7 @@ func TestResettingSecondFactors(t *testing.T) {
 		if e.signedIn(added.Secret) {
 			t.Error("a session lives on")
 		}
-		if has, err := e.factors.Of(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
+		if has, err := e.factors.FactorsOf(ctx, e.user.ID); err != nil || has.Any() || has.CodesLeft != 0 {
 			t.Errorf("left: %+v, %v", has, err)
 		}
 		for _, org := range []core.Org{e.org, e.second} {

@@ -34,9 +34,9 @@ func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (access.
 	user, err := s.checkPassword(ctx, in)
 	switch {
 	case err == nil:
-		s.Attempts.Passed(in)
+		s.Attempts.ClearFailures(in)
 	case errors.Is(err, errWrongPassword):
-		s.Attempts.Failed(ctx, in)
+		s.Attempts.CountFailure(ctx, in)
 	}
 	return user, err
 }

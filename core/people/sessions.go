@@ -54,10 +54,10 @@ type Attempts interface {
 	AdmitFrom(client string) error
 	// AdmitLink counts a request for the link of a reset. It fails as Admit does.
 	AdmitLink(email, client string) error
-	// Passed clears the counts of wrong passwords before a right one.
-	Passed(in SignInRequest)
-	// Failed counts a wrong password, with equal work for addresses that exist or not.
-	Failed(ctx context.Context, in SignInRequest)
+	// ClearFailures clears the counts of wrong passwords before a right one.
+	ClearFailures(in SignInRequest)
+	// CountFailure counts a wrong password, with equal work for addresses that exist or not.
+	CountFailure(ctx context.Context, in SignInRequest)
 }
 
 // Sessions signs people in and out. It is safe for use by several goroutines.
@@ -238,7 +238,7 @@ func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.
 		return members.Member{}, fmt.Errorf("memberships: %w", err)
 	}
 	if len(memberships) == 0 {
-		return members.Member{}, signInRefused(errNoMembership)
+		return members.Member{}, signInError(errNoMembership)
 	}
 	return memberships[0], nil
 }

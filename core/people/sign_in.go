@@ -85,7 +85,7 @@ func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User)
 		return signedOut(err)
 	}
 	if now.PasswordHash != checked.PasswordHash {
-		return signInRefused(errWrongPassword)
+		return signInError(errWrongPassword)
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 		return access.User{}, fmt.Errorf("stored password hash: %w", err)
 	}
 	if !matches || !known {
-		return access.User{}, signInRefused(errWrongPassword)
+		return access.User{}, signInError(errWrongPassword)
 	}
 	return user, nil
 }
@@ -268,7 +268,7 @@ func (c SessionsConfig) AuditEverywhere(ctx context.Context, by access.Actor, us
 	return nil
 }
 
-func signInRefused(cause error) error {
+func signInError(cause error) error {
 	return &core.Error{
 		Code: core.CodeInvalidKey, Message: "The address or the password is not right.",
 		Next: "Check both and try again.", Err: cause,

@@ -21,10 +21,10 @@ func (c *Checked) Tree() *Tree { return c.tree }
 // String returns the predicate in its canonical spelling.
 func (c *Checked) String() string { return c.tree.String() }
 
-// Same reports whether both predicates, which must have one source, have the same result
+// Equal reports whether both predicates, which must have one source, have the same result
 // for every contact. They do if each name was resolved to the same thing, even by
 // different schemas.
-func (c *Checked) Same(other *Checked) bool { return reflect.DeepEqual(c.Root, other.Root) }
+func (c *Checked) Equal(other *Checked) bool { return reflect.DeepEqual(c.Root, other.Root) }
 
 // Check resolves a tree by a schema. It fails with [Errors], the faults in the order of
 // the source. It does not change the tree.
@@ -77,7 +77,7 @@ func (c *checker) node(n Node) Node {
 	case *Compare:
 		return c.compare(*n)
 	case *In:
-		return c.in(*n)
+		return c.checkIn(*n)
 	case *Match:
 		return c.match(*n)
 	case *Known:
@@ -114,7 +114,7 @@ func (c *checker) compare(n Compare) Node {
 	return &n
 }
 
-func (c *checker) in(n In) Node {
+func (c *checker) checkIn(n In) Node {
 	n.Field = c.field(n.Field)
 	values := make([]Value, 0, len(n.Values))
 	for i, v := range n.Values {
@@ -164,13 +164,13 @@ func (c *checker) value(f Field, v Value, at Offset) Value {
 	c.fail(at, Error{
 		Message:    f.title() + " is a " + f.Type.String() + " and is compared with the " + v.Type.String() + " " + valueWords(v),
 		Expected:   literals[f.Type],
-		Suggestion: rewritten(v, f.Type),
+		Suggestion: rewriteLiteral(v, f.Type),
 	})
 	return v
 }
 
-// rewritten returns the literal rewritten as type t, "" if that is not possible.
-func rewritten(v Value, t Type) string {
+// rewriteLiteral returns the literal rewritten as type t, "" if that is not possible.
+func rewriteLiteral(v Value, t Type) string {
 	switch {
 	case t == String && (v.Type == Number || v.Type == Bool):
 		return `"` + valueWords(v) + `"`

@@ -91,7 +91,7 @@ func (c *checker) field(f Field) Field {
 		if !ok {
 			fault := Error{Message: "attribute " + quote(f.Name) + " is not registered"}
 			known := append(slices.Sorted(maps.Keys(c.schema.Attributes)), "email")
-			if meant := nearest(f.Name, known); meant != "" {
+			if meant := nearestWord(f.Name, known); meant != "" {
 				fault.Suggestion = "attr." + meant
 			} else {
 				fault.Known = known
@@ -112,7 +112,7 @@ func (c *checker) field(f Field) Field {
 func (c *checker) unknownProperty(f Field) {
 	known := c.schema.PropertyNames(*c.event)
 	fault := Error{Message: c.event.title() + " has no property " + quote(f.Name) + " to test"}
-	if meant := nearest(f.Name, known); meant != "" {
+	if meant := nearestWord(f.Name, known); meant != "" {
 		fault.Suggestion = Field{Source: Property, Name: meant}.title()
 	}
 	switch {
@@ -127,7 +127,7 @@ func (c *checker) unknownProperty(f Field) {
 // unknown adds the fault that the schema does not have a topic, list or segment.
 func (c *checker) unknown(at Offset, what, name string, known []string) {
 	fault := Error{Message: "there is no " + what + " " + quote(name)}
-	if meant := nearest(name, known); meant != "" {
+	if meant := nearestWord(name, known); meant != "" {
 		fault.Suggestion = textLiteral(meant)
 	} else {
 		fault.Known = append([]string{}, known...)

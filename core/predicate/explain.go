@@ -21,15 +21,15 @@ func clause(n Node, negated, inner bool) string {
 	case *Not:
 		return clause(n.Term, !negated, inner)
 	case *Compare:
-		return whose(n.Field, opPhrase(n.Op.negatedIf(negated), n.Field.Type), valueWords(n.Value))
+		return fieldPhrase(n.Field, opPhrase(n.Op.negatedIf(negated), n.Field.Type), valueWords(n.Value))
 	case *In:
-		return whose(n.Field, pick(negated, "is none of", "is one of"), listWords(n.Values))
+		return fieldPhrase(n.Field, pick(negated, "is none of", "is one of"), listWords(n.Values))
 	case *Match:
-		return whose(n.Field, matchPhrase(n.How, negated), quote(n.Text))
+		return fieldPhrase(n.Field, matchPhrase(n.How, negated), quote(n.Text))
 	case *Known:
-		return whose(n.Field, pick(n.Want == negated, "is not known", "is known"))
+		return fieldPhrase(n.Field, pick(n.Want == negated, "is not known", "is known"))
 	case *Age:
-		return whose(n.Field, ageWords(n, negated))
+		return fieldPhrase(n.Field, ageWords(n, negated))
 	case *EventTest:
 		return eventClause(n, negated)
 	case *Consent:
@@ -59,7 +59,7 @@ func pick(first bool, a, b string) string {
 	return b
 }
 
-func whose(f Field, words ...string) string {
+func fieldPhrase(f Field, words ...string) string {
 	name := quote(f.Name)
 	if f.Source == Email {
 		name = "email address"
@@ -160,11 +160,11 @@ func consentClause(n *Consent, negated bool) string {
 	case UnsubscribedAll:
 		return are + "unsubscribed from all mail"
 	case OptedOut:
-		return are + "opted out of the topic " + quote(n.Topic) + byDefault(!n.DefaultIn)
+		return are + "opted out of the topic " + quote(n.Topic) + defaultPhrase(!n.DefaultIn)
 	}
-	return are + "subscribed to the topic " + quote(n.Topic) + byDefault(n.DefaultIn)
+	return are + "subscribed to the topic " + quote(n.Topic) + defaultPhrase(n.DefaultIn)
 }
 
-func byDefault(is bool) string {
+func defaultPhrase(is bool) string {
 	return pick(is, " (which is its default)", " (which is not its default)")
 }

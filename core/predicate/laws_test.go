@@ -52,7 +52,7 @@ func TestReferencesAreAllThatMatters(t *testing.T) {
 		for _, p := range c.Predicates {
 			r := p.References()
 			for _, s := range c.Subjects {
-				if whole, part := p.Match(s, predicatetest.Now), p.Match(only(s, r), predicatetest.Now); whole != part {
+				if whole, part := p.Match(s, predicatetest.Now), p.Match(keepOnly(s, r), predicatetest.Now); whole != part {
 					t.Fatalf("%s is %s, and %s with what it refers to alone: %+v", p, whole, part, r)
 				}
 			}
@@ -60,8 +60,8 @@ func TestReferencesAreAllThatMatters(t *testing.T) {
 	})
 }
 
-// only returns the part of s that r names.
-func only(s predicate.Subject, r predicate.References) predicate.Subject {
+// keepOnly returns the part of s that r names.
+func keepOnly(s predicate.Subject, r predicate.References) predicate.Subject {
 	part := predicate.Subject{Attributes: map[string]predicate.Value{}, Topics: map[string]bool{}, Lists: map[string]bool{}, Segments: map[string]bool{}}
 	for _, name := range r.Attributes {
 		if v, ok := s.Attributes[name]; ok {

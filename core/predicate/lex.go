@@ -70,7 +70,7 @@ func (l *lexer) word() token {
 	l.at++
 	name := l.take(isActivityByte)
 	fix := ""
-	if prefix := nearest(word, []string{"attr", "activity", "property"}); prefix != "" {
+	if prefix := nearestWord(word, []string{"attr", "activity", "property"}); prefix != "" {
 		fix = prefix + "." + name
 	}
 	return token{kind: tokenBad, text: "nothing begins with " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}

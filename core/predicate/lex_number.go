@@ -15,7 +15,7 @@ func (l *lexer) number() token {
 	}
 	start := l.at
 	l.take(isDigit)
-	if l.followed('.', isDigit) {
+	if l.isFollowed('.', isDigit) {
 		l.at++
 		l.take(isDigit)
 	}
@@ -32,7 +32,7 @@ func (l *lexer) number() token {
 	return duration(digits, n, suffix)
 }
 
-func (l *lexer) followed(by byte, then func(byte) bool) bool {
+func (l *lexer) isFollowed(by byte, then func(byte) bool) bool {
 	return l.at+1 < len(l.source) && l.source[l.at] == by && then(l.source[l.at+1])
 }
 
@@ -75,7 +75,7 @@ func duration(digits string, n float64, suffix string) token {
 // date reads a date, if there are four digits, a hyphen and a digit.
 func (l *lexer) date() (token, bool) {
 	rest := l.source[l.at:]
-	if len(rest) < 6 || !allDigits(rest[:4]) || rest[4] != '-' || !isDigit(rest[5]) {
+	if len(rest) < 6 || !isDigits(rest[:4]) || rest[4] != '-' || !isDigit(rest[5]) {
 		return token{}, false
 	}
 	text := l.take(func(c byte) bool { return isDigit(c) || c == '-' })
@@ -90,7 +90,7 @@ func (l *lexer) date() (token, bool) {
 	return token{kind: tokenDate, micros: day.UnixMicro()}, true
 }
 
-func allDigits(s string) bool {
+func isDigits(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {
 			return false

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-func repeated(n int, what, by string) string {
+func repeat(n int, what, by string) string {
 	return strings.TrimSuffix(strings.Repeat(what+by, n), by)
 }
 
@@ -19,14 +19,14 @@ func TestLimits(t *testing.T) {
 		limit        predicate.Limit
 		fits, beyond string
 	}{
-		{predicate.LimitNodes, repeated(199, "suppressed", " and "), repeated(200, "suppressed", " and ")},
-		{predicate.LimitNodes, "exists(open where " + repeated(198, `url = "a"`, " or ") + ")", "exists(open where " + repeated(199, `url = "a"`, " or ") + ")"},
+		{predicate.LimitNodes, repeat(199, "suppressed", " and "), repeat(200, "suppressed", " and ")},
+		{predicate.LimitNodes, "exists(open where " + repeat(198, `url = "a"`, " or ") + ")", "exists(open where " + repeat(199, `url = "a"`, " or ") + ")"},
 		{predicate.LimitDepth, strings.Repeat("not ", 19) + "suppressed", strings.Repeat("not ", 20) + "suppressed"},
 		{predicate.LimitDepth, strings.Repeat("(", 19) + "suppressed" + strings.Repeat(")", 19), strings.Repeat("(", 20) + "suppressed" + strings.Repeat(")", 20)},
 		{predicate.LimitDepth, strings.Repeat("(", 18) + "exists(open where a = 1)" + strings.Repeat(")", 18), strings.Repeat("(", 19) + "exists(open where a = 1)" + strings.Repeat(")", 19)},
-		{predicate.LimitListItems, "attr.x in [" + repeated(100, "1", ",") + "]", "attr.x in [" + repeated(101, "1", ",") + "]"},
-		{predicate.LimitEventTerms, repeated(8, "exists(open)", " or "), repeated(9, "exists(open)", " or ")},
-		{predicate.LimitMembership, repeated(4, `in list "a" or in segment "b"`, " or "), repeated(9, `in list "a"`, " or ")},
+		{predicate.LimitListItems, "attr.x in [" + repeat(100, "1", ",") + "]", "attr.x in [" + repeat(101, "1", ",") + "]"},
+		{predicate.LimitEventTerms, repeat(8, "exists(open)", " or "), repeat(9, "exists(open)", " or ")},
+		{predicate.LimitMembership, repeat(4, `in list "a" or in segment "b"`, " or "), repeat(9, `in list "a"`, " or ")},
 		{predicate.LimitSource, "suppressed" + strings.Repeat(" ", predicate.MaxSource-10), "suppressed" + strings.Repeat(" ", predicate.MaxSource-9)},
 	} {
 		if _, err := predicate.Parse(row.fits); err != nil {

@@ -156,7 +156,7 @@ func (c *checker) enumValue(f Field, v Value) {
 	if f.Source != Attribute || registered.Type != Enum || slices.Contains(registered.EnumValues, v.Text) {
 		return
 	}
-	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quote(v.Text), Suggestion: nearest(v.Text, registered.EnumValues)}
+	w := Warning{Kind: WarnEnumValue, Message: f.title() + " is never " + quote(v.Text), Suggestion: nearestWord(v.Text, registered.EnumValues)}
 	w.Line, w.Column = c.tree.Position(f.Offset)
 	c.warnings = append(c.warnings, w)
 }
@@ -167,7 +167,7 @@ func (c *checker) warnUnseen(s EventSource) {
 	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {
 		return
 	}
-	w := Warning{Kind: WarnActivity, Message: "no activity " + quote(name) + " has been recorded so far", Suggestion: nearest(name, c.schema.Activities)}
+	w := Warning{Kind: WarnActivity, Message: "no activity " + quote(name) + " has been recorded so far", Suggestion: nearestWord(name, c.schema.Activities)}
 	w.Line, w.Column = c.tree.Position(s.Offset)
 	c.warnings = append(c.warnings, w)
 }

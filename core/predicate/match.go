@@ -23,15 +23,15 @@ type evaluation struct {
 func (e *evaluation) node(n Node) Truth {
 	switch n := n.(type) {
 	case *And:
-		return e.and(n.Terms)
+		return e.evalAnd(n.Terms)
 	case *Or:
-		return e.or(n.Terms)
+		return e.evalOr(n.Terms)
 	case *Not:
 		return e.node(n.Term).Not()
 	case *Compare:
 		return e.compare(n)
 	case *In:
-		return e.in(n)
+		return e.evalIn(n)
 	case *Match:
 		return e.match(n)
 	case *Known:
@@ -52,7 +52,7 @@ func (e *evaluation) node(n Node) Truth {
 	return Unknown
 }
 
-func (e *evaluation) and(terms []Node) Truth {
+func (e *evaluation) evalAnd(terms []Node) Truth {
 	least := True
 	for _, term := range terms {
 		if least = min(least, e.node(term)); least == False {
@@ -62,7 +62,7 @@ func (e *evaluation) and(terms []Node) Truth {
 	return least
 }
 
-func (e *evaluation) or(terms []Node) Truth {
+func (e *evaluation) evalOr(terms []Node) Truth {
 	greatest := False
 	for _, term := range terms {
 		if greatest = max(greatest, e.node(term)); greatest == True {
@@ -100,10 +100,10 @@ func (e *evaluation) compare(n *Compare) Truth {
 	case Datetime:
 		return truthOf(holds(n.Op, v.Moment.Micros, n.Value.Moment.At(e.at)))
 	}
-	return truthOf(e.same(v, n.Value) == (n.Op == Equal))
+	return truthOf(e.isSame(v, n.Value) == (n.Op == Equal))
 }
 
-func (e *evaluation) same(v, literal Value) bool {
+func (e *evaluation) isSame(v, literal Value) bool {
 	switch v.Type {
 	case Number:
 		return v.Number == literal.Number
@@ -116,13 +116,13 @@ func (e *evaluation) same(v, literal Value) bool {
 	}
 }
 
-func (e *evaluation) in(n *In) Truth {
+func (e *evaluation) evalIn(n *In) Truth {
 	v, known := e.value(n.Field)
 	if !known {
 		return Unknown
 	}
 	for _, literal := range n.Values {
-		if e.same(v, literal) {
+		if e.isSame(v, literal) {
 			return True
 		}
 	}

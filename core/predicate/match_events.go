@@ -5,7 +5,7 @@ func (e *evaluation) eventTest(n *EventTest) Truth {
 	var f figures
 	for i := range e.subject.Events {
 		o := &e.subject.Events[i]
-		if !e.selected(&n.Source, o) {
+		if !e.isSelected(&n.Source, o) {
 			continue
 		}
 		if n.Kind == Exists {
@@ -30,7 +30,7 @@ func (e *evaluation) eventTest(n *EventTest) Truth {
 	case First:
 		return truthOf(holds(n.Op, f.first, n.Time.At(e.at)))
 	}
-	return truthOf(holds(n.Op, f.of(n.Kind), n.Number))
+	return truthOf(holds(n.Op, f.figure(n.Kind), n.Number))
 }
 
 // figures has the aggregates of the events so far. All fields but count are set once
@@ -41,7 +41,7 @@ type figures struct {
 	first, last    int64
 }
 
-func (f *figures) of(kind EventTestKind) float64 {
+func (f *figures) figure(kind EventTestKind) float64 {
 	switch kind {
 	case Avg:
 		return f.sum / float64(f.count)
@@ -77,8 +77,8 @@ func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	return true
 }
 
-// selected reports whether the source selects the event.
-func (e *evaluation) selected(s *EventSource, o *Occurrence) bool {
+// isSelected reports whether the source selects the event.
+func (e *evaluation) isSelected(s *EventSource, o *Occurrence) bool {
 	if o.Event != s.Event {
 		return false
 	}

@@ -14,7 +14,7 @@ const (
 	unknown = predicate.Unknown
 )
 
-func ago(d time.Duration) int64 { return now.Add(-d).UnixMicro() }
+func microsBefore(d time.Duration) int64 { return now.Add(-d).UnixMicro() }
 
 const day = 24 * time.Hour
 
@@ -30,9 +30,9 @@ var anna = predicate.Subject{
 	Topics: map[string]bool{"offers": true},
 	Lists:  map[string]bool{"list-1": true},
 	Events: []predicate.Occurrence{
-		{Event: predicate.Event{Kind: predicate.Open}, At: ago(10 * day), Properties: map[string]predicate.Value{"subject": text("Hello")}},
-		{Event: predicate.Event{Kind: predicate.Open}, At: ago(day), Properties: map[string]predicate.Value{}},
-		{Event: predicate.Event{Kind: predicate.Bounce}, At: ago(40 * day), Properties: map[string]predicate.Value{"type": text("Permanent")}},
+		{Event: predicate.Event{Kind: predicate.Open}, At: microsBefore(10 * day), Properties: map[string]predicate.Value{"subject": text("Hello")}},
+		{Event: predicate.Event{Kind: predicate.Open}, At: microsBefore(day), Properties: map[string]predicate.Value{}},
+		{Event: predicate.Event{Kind: predicate.Bounce}, At: microsBefore(40 * day), Properties: map[string]predicate.Value{"type": text("Permanent")}},
 		purchase(10*day, predicate.NumberValue(10), true), purchase(day, predicate.NumberValue(2.5), false),
 		purchase(40*day, text("a former type"), false), purchase(5*day, predicate.NumberValue(math.NaN()), false),
 	},
@@ -43,7 +43,7 @@ var bareContact = predicate.Subject{Email: "b@example.com"}
 
 func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occurrence {
 	return predicate.Occurrence{
-		Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}, At: ago(at),
+		Event: predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}, At: microsBefore(at),
 		Properties: map[string]predicate.Value{"amount": amount, "gift": predicate.BoolValue(gift)},
 	}
 }

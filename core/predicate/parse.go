@@ -53,13 +53,13 @@ func (p *parser) predicate() Node {
 		p.fail(p.tok, Error{Message: "the predicate is empty", Expected: testHint})
 		return nil
 	}
-	return p.or()
+	return p.parseOr()
 }
 
-// or := and { "or" and }.
-func (p *parser) or() Node {
+// parseOr := and { "or" and }.
+func (p *parser) parseOr() Node {
 	start := p.tok
-	first := p.and()
+	first := p.parseAnd()
 	if p.fault != nil || !p.tok.is("or") {
 		return first
 	}
@@ -67,15 +67,15 @@ func (p *parser) or() Node {
 	terms := appendOr(nil, first)
 	for p.fault == nil && p.tok.is("or") {
 		p.advance()
-		terms = appendOr(terms, p.and())
+		terms = appendOr(terms, p.parseAnd())
 	}
 	return &Or{Offset: Offset(start.start), Terms: terms}
 }
 
-// and := not { "and" not }.
-func (p *parser) and() Node {
+// parseAnd := not { "and" not }.
+func (p *parser) parseAnd() Node {
 	start := p.tok
-	first := p.not()
+	first := p.parseNot()
 	if p.fault != nil || !p.tok.is("and") {
 		return first
 	}
@@ -83,7 +83,7 @@ func (p *parser) and() Node {
 	terms := appendAnd(nil, first)
 	for p.fault == nil && p.tok.is("and") {
 		p.advance()
-		terms = appendAnd(terms, p.not())
+		terms = appendAnd(terms, p.parseNot())
 	}
 	return &And{Offset: Offset(start.start), Terms: terms}
 }
@@ -104,18 +104,18 @@ func appendAnd(terms []Node, n Node) []Node {
 	return append(terms, n)
 }
 
-// not := "not" not | primary.
-func (p *parser) not() Node {
+// parseNot := "not" not | primary.
+func (p *parser) parseNot() Node {
 	if p.fault != nil || !p.tok.is("not") {
 		return p.primary()
 	}
 	start := p.tok
 	p.advance()
 	p.count(start)
-	if !p.deeper(start) {
+	if !p.enterLevel(start) {
 		return nil
 	}
-	term := p.not()
+	term := p.parseNot()
 	p.depth--
 	return &Not{Offset: Offset(start.start), Term: term}
 }
@@ -133,10 +133,10 @@ func (p *parser) primary() Node {
 		return p.contactTest()
 	}
 	p.advance()
-	if !p.deeper(start) {
+	if !p.enterLevel(start) {
 		return nil
 	}
-	inner := p.or()
+	inner := p.parseOr()
 	p.depth--
 	if p.fault == nil && !p.tok.sign(")") {
 		line, _ := position(p.source, Offset(start.start))
@@ -146,8 +146,8 @@ func (p *parser) primary() Node {
 	return inner
 }
 
-// deeper opens one level of depth. The caller must lower depth again.
-func (p *parser) deeper(t token) bool {
+// enterLevel opens one level of depth. The caller must lower depth again.
+func (p *parser) enterLevel(t token) bool {
 	if p.depth++; p.depth >= MaxDepth {
 		p.limit(LimitDepth, t.start)
 	}
@@ -223,7 +223,7 @@ func (p *parser) failExpecting(expected string, candidates ...string) {
 		what = "unexpected string "
 	}
 	fault := Error{Message: what + quote(strings.Trim(p.source[p.tok.start:p.tok.end], `"`)), Expected: expected}
-	if meant := nearest(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
+	if meant := nearestWord(p.tok.text, candidates); p.tok.kind == tokenWord && meant != p.tok.text {
 		fault.Suggestion = meant
 	}
 	p.fail(p.tok, fault)
@@ -238,4 +238,4 @@ func (p *parser) misplacedHint() string {
 	return ""
 }
 
-func quote(s string) string { return core.Quoted(s) }
+func quote(s string) string { return core.Quote(s) }

@@ -60,7 +60,7 @@ func (p *parser) notATest() {
 	case past:
 		p.fault.Suggestion = "exists(" + kind.String() + " within 30d)"
 	case !reserved[t.text] && startsOperator(p.peek()):
-		p.fault.Suggestion = asAttribute(t.text)
+		p.fault.Suggestion = suggestAttribute(t.text)
 	}
 }
 
@@ -99,10 +99,10 @@ func (p *parser) fieldTest() Node {
 	if p.tok.kind == tokenWord {
 		switch p.tok.text {
 		case "in":
-			return p.in(at, f)
+			return p.parseIn(at, f)
 		case "is":
 			p.advance()
-			return &Known{Offset: at, Field: f, Want: p.known()}
+			return &Known{Offset: at, Field: f, Want: p.parseKnown()}
 		case "starts", "ends", "contains":
 			return p.match(at, f)
 		}
@@ -120,7 +120,7 @@ func (p *parser) fieldTest() Node {
 	return nil
 }
 
-func (p *parser) known() bool {
+func (p *parser) parseKnown() bool {
 	known := p.tok.is("known")
 	if !known && !p.tok.is("unknown") {
 		t := p.tok
@@ -167,7 +167,7 @@ func (p *parser) field() Field {
 			p.fault.Suggestion = t.text + "(open) < now - 30d"
 		}
 		if t.kind == tokenWord && !reserved[t.text] {
-			p.fault.Suggestion = asAttribute(t.text)
+			p.fault.Suggestion = suggestAttribute(t.text)
 		}
 	case t.kind == tokenProperty, t.kind == tokenWord && !reserved[t.text]:
 		f.Source = Property
@@ -250,9 +250,9 @@ func (p *parser) member() Node {
 	return m
 }
 
-// asAttribute suggests that a word was meant as an attribute. It returns "" for a long
+// suggestAttribute suggests that a word was meant as an attribute. It returns "" for a long
 // word, because the suggestion would repeat the source without quotes.
-func asAttribute(word string) string {
+func suggestAttribute(word string) string {
 	const longest = 30
 	if len(word) > longest {
 		return ""

@@ -58,7 +58,7 @@ func (p *parser) eventSource() EventSource {
 		t := p.tok
 		switch {
 		case p.accept("where"):
-			s.Where = p.where(t, s)
+			s.Where = p.parseWhere(t, s)
 		case p.accept("within"):
 			if s.HasWithin {
 				p.fail(t, Error{Message: "within stands here twice"})
@@ -96,13 +96,13 @@ func (p *parser) eventName() Event {
 	return event
 }
 
-// where parses the condition after the token t. A second condition narrows the first.
-func (p *parser) where(t token, s EventSource) Node {
-	if !p.deeper(t) {
+// parseWhere parses the condition after the token t. A second condition narrows the first.
+func (p *parser) parseWhere(t token, s EventSource) Node {
+	if !p.enterLevel(t) {
 		return nil
 	}
 	p.event = &s.Event
-	condition := p.or()
+	condition := p.parseOr()
 	p.event = nil
 	p.depth--
 	if s.Where == nil || p.fault != nil {

@@ -78,8 +78,8 @@ func (p *parser) value(relative bool) Value {
 	return Value{}
 }
 
-// in parses what follows the field: "in" "[" value { "," value } "]".
-func (p *parser) in(at Offset, f Field) Node {
+// parseIn parses what follows the field: "in" "[" value { "," value } "]".
+func (p *parser) parseIn(at Offset, f Field) Node {
 	n := &In{Offset: at, Field: f}
 	p.advance()
 	p.sign("[")

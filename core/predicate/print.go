@@ -37,7 +37,7 @@ func (p *printer) print(n Node, place int) {
 		p.words(" ", n.Op.String(), " ")
 		p.value(n.Value)
 	case *In:
-		p.in(n)
+		p.printIn(n)
 	case *Match:
 		p.field(n.Field)
 		p.words(" ", n.How.String(), " ")
@@ -110,7 +110,7 @@ func isActivityName(s string) bool {
 	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r > 0x7f || !isActivityByte(byte(r)) }) < 0
 }
 
-func (p *printer) in(n *In) {
+func (p *printer) printIn(n *In) {
 	p.field(n.Field)
 	p.words(" in [")
 	for i, v := range n.Values {

@@ -2,11 +2,11 @@ package predicate
 
 import "strings"
 
-// nearest returns the candidate that a misspelled word probably means, "" for none. It
+// nearestWord returns the candidate that a misspelled word probably means, "" for none. It
 // prefers one that differs only in case, then the one with the smallest edit distance.
 // The distance must be at most two and less than half of the word's length. Ties go to
 // the first in the alphabet.
-func nearest(word string, candidates []string) string {
+func nearestWord(word string, candidates []string) string {
 	const longest = 64
 	limit := min(2, (len(word)-1)/2)
 	if len(word) > longest {

@@ -122,7 +122,7 @@ func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 // retries a failure.
 func (p *Process) Tick(ctx context.Context) {
 	// A busy process must not look dead, so its sign of life does not wait behind calls.
-	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), Silence)
+	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), Silence)
 	defer cancel()
 	defer p.wake()
 	p.returnAll(ctx)

@@ -50,7 +50,7 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 		case s.beats > first.beats:
 			return Verdict{Waited: true, RetryAfter: Beat}, nil
 		case waits == maxTicks:
-			return Verdict{Waited: true, RetryAfter: wholeSeconds(Silence - silent)}, nil
+			return Verdict{Waited: true, RetryAfter: ceilSeconds(Silence - silent)}, nil
 		}
 		select {
 		case <-ctx.Done():
@@ -70,7 +70,7 @@ func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	return s, known, p.ticked
 }
 
-// wholeSeconds rounds up, as Retry-After has it.
-func wholeSeconds(d time.Duration) time.Duration {
+// ceilSeconds rounds up, as Retry-After has it.
+func ceilSeconds(d time.Duration) time.Duration {
 	return max((d + time.Second - 1).Truncate(time.Second), time.Second)
 }

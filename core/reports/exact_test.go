@@ -100,7 +100,7 @@ func questions() *rapid.Generator[question] {
 	})
 }
 
-func (q question) in(names ...string) map[string]any {
+func (q question) with(names ...string) map[string]any {
 	all := map[string]string{
 		"from": q.from, "to": q.to, "group_by": q.group, "channel": q.channel, "identity": q.identity, "template": q.template,
 	}
@@ -207,12 +207,12 @@ func TestReportsEqualAFullScan(t *testing.T) {
 
 func (b *bundle) checkSeries(rt *rapid.T, t *testing.T, events []messages.Event, q question) {
 	delivered, err := call[core.Collection[reports.DeliverabilityPoint]](t.Context(), b, core.REST, "reports_deliverability",
-		q.in("from", "to", "group_by", "channel", "identity"))
+		q.with("from", "to", "group_by", "channel", "identity"))
 	if err != nil {
 		rt.Fatal(err)
 	}
 	engaged, err := call[core.Collection[reports.EngagementPoint]](t.Context(), b, core.REST, "reports_engagement",
-		q.in("from", "to", "group_by", "channel", "identity"))
+		q.with("from", "to", "group_by", "channel", "identity"))
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -241,7 +241,7 @@ func (b *bundle) checkSeries(rt *rapid.T, t *testing.T, events []messages.Event,
 
 func (b *bundle) checkTemplates(rt *rapid.T, t *testing.T, events []messages.Event, q question) {
 	got, err := call[core.Collection[reports.TemplateRow]](t.Context(), b, core.REST, "reports_template_performance",
-		q.in("from", "to", "channel", "identity", "template"))
+		q.with("from", "to", "channel", "identity", "template"))
 	if err != nil {
 		rt.Fatal(err)
 	}

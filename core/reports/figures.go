@@ -64,7 +64,7 @@ func (r *Reports) readSpan(ctx context.Context, orgID string, f Filter, s span, 
 
 func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wanted, into figures) error {
 	if want.days {
-		rows, err := r.Store.ByDay(ctx, orgID, f)
+		rows, err := r.Store.DayCounts(ctx, orgID, f)
 		if err != nil {
 			return fmt.Errorf("report by day: %w", err)
 		}
@@ -73,7 +73,7 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 		}
 	}
 	if want.groups {
-		rows, err := r.Store.ByGroup(ctx, orgID, f)
+		rows, err := r.Store.GroupCounts(ctx, orgID, f)
 		if err != nil {
 			return fmt.Errorf("report by group: %w", err)
 		}
@@ -93,7 +93,7 @@ func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into fig
 	var sources []source
 	hours, minutes := cutAtHours(f.Window)
 	if hours.From.Before(hours.To) {
-		sources = append(sources, source{r.Store.ByHours, hours})
+		sources = append(sources, source{r.Store.HourCounts, hours})
 	}
 	for _, part := range minutes {
 		sources = append(sources, source{r.Store.FromEvents, part})
@@ -130,7 +130,7 @@ func total[K comparable](sums map[K]Counts) Counts {
 func series(days map[time.Time]Counts, p Period) []DayCounts {
 	periods := map[time.Time]Counts{}
 	for at, c := range days {
-		addTo(periods, p.of(at), c)
+		addTo(periods, p.startOf(at), c)
 	}
 	points := make([]DayCounts, 0, len(periods))
 	for _, start := range slices.SortedFunc(maps.Keys(periods), time.Time.Compare) {

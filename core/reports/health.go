@@ -111,9 +111,9 @@ type mover struct {
 	now, then Counts
 }
 
-// trouble returns the absolute change in bounces, with each complaint counted as
+// weighedChange returns the absolute change in bounces, with each complaint counted as
 // complaintWeight bounces.
-func (m mover) trouble() int64 {
+func (m mover) weighedChange() int64 {
 	return distance(m.now.Bounced+complaintWeight*m.now.Complained, m.then.Bounced+complaintWeight*m.then.Complained)
 }
 
@@ -132,10 +132,10 @@ func movers(kind string, now, then map[string]Counts) []Notable {
 		}
 	}
 	all = slices.DeleteFunc(all, func(m mover) bool {
-		return m.name == "" || m.trouble() == 0 && m.now.Sent == m.then.Sent
+		return m.name == "" || m.weighedChange() == 0 && m.now.Sent == m.then.Sent
 	})
 	slices.SortFunc(all, func(a, b mover) int {
-		return cmp.Or(cmp.Compare(b.trouble(), a.trouble()),
+		return cmp.Or(cmp.Compare(b.weighedChange(), a.weighedChange()),
 			cmp.Compare(distance(b.now.Sent, b.then.Sent), distance(a.now.Sent, a.then.Sent)), strings.Compare(a.name, b.name))
 	})
 	notable := make([]Notable, 0, maxMovers)

@@ -18,11 +18,11 @@ import (
 
 var _ messages.Recorder = (*Reports)(nil)
 
-// Recorded counts new events; see [messages.Recorder]. It ignores events of test
+// ObserveEvents counts new events; see [messages.Recorder]. It ignores events of test
 // messages. It also ignores bounces and complaints that only report an address on the
 // account's own list. No message bounced and no person complained then, and the provider
 // leaves both out of its rates.
-func (r *Reports) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
+func (r *Reports) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	t := tallyOf(events)
 	if len(t.marks) > 0 {
 		fresh, err := r.Store.Mark(ctx, orgID, slices.Sorted(maps.Keys(t.marks)))
@@ -73,7 +73,7 @@ func tallyOf(events []messages.Event) tally {
 }
 
 func (t tally) add(e *messages.Event) {
-	if e.Mail.Test || e.KeptBack() || new(Counts).counter(e.Type) == nil {
+	if e.Mail.Test || e.IsKeptBack() || new(Counts).counter(e.Type) == nil {
 		return
 	}
 	sent := e.SentAt().UTC()

@@ -142,14 +142,14 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 		return err
 	}
 	h.Notable = append(h.Notable, channels...)
-	h.Notable = append(h.Notable, movers("template", byTemplate(now.groups), byTemplate(before.groups))...)
+	h.Notable = append(h.Notable, movers("template", sumByTemplate(now.groups), sumByTemplate(before.groups))...)
 	return nil
 }
 
 // channelMovers returns the channels that changed most, by the slug that `channel`
 // takes. A deleted channel has the provider's name.
 func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before figures) ([]Notable, error) {
-	notable := movers("channel", byChannel(now.groups), byChannel(before.groups))
+	notable := movers("channel", sumByChannel(now.groups), sumByChannel(before.groups))
 	for i, n := range notable {
 		slug, err := r.Channels.ChannelSlug(ctx, orgID, n.Name)
 		switch {

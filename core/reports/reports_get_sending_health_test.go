@@ -95,7 +95,7 @@ func TestHealthNarrowed(t *testing.T) {
 		t.Errorf("of a strange identity: %+v", h)
 	}
 	_, err := call[reports.Health](t.Context(), b, core.Agent, "reports_get_sending_health", map[string]any{"channel": "no"})
-	refused(t, err, core.CodeNotFound)
+	wantRefusal(t, err, core.CodeNotFound)
 }
 
 func TestHealthOfNothing(t *testing.T) {

@@ -58,7 +58,7 @@ func (r *Reports) compareTemplates(ctx context.Context, c *core.Call, in Templat
 	if err != nil {
 		return report, err
 	}
-	for name, sum := range byTemplate(found.groups) {
+	for name, sum := range sumByTemplate(found.groups) {
 		if name != "" && (in.Template == "" || strings.EqualFold(name, in.Template)) {
 			report.Data = append(report.Data, templateRow(name, sum))
 		}
@@ -69,7 +69,7 @@ func (r *Reports) compareTemplates(ctx context.Context, c *core.Call, in Templat
 	return report, nil
 }
 
-func byTemplate(groups map[Group]Counts) map[string]Counts {
+func sumByTemplate(groups map[Group]Counts) map[string]Counts {
 	sums := map[string]Counts{}
 	for g, c := range groups {
 		addTo(sums, g.Template, c)
@@ -77,7 +77,7 @@ func byTemplate(groups map[Group]Counts) map[string]Counts {
 	return sums
 }
 
-func byChannel(groups map[Group]Counts) map[string]Counts {
+func sumByChannel(groups map[Group]Counts) map[string]Counts {
 	sums := map[string]Counts{}
 	for g, c := range groups {
 		addTo(sums, g.Channel, c)

@@ -30,11 +30,11 @@ func TestWindowsAreRefusedByName(t *testing.T) {
 			"channel": {"not-a-uuid", core.CodeValidationFailed},
 		} {
 			_, err := call[core.Collection[any]](t.Context(), b, core.REST, name, map[string]any{field: c.value})
-			refused(t, err, c.code)
+			wantRefusal(t, err, c.code)
 		}
 	}
 	_, err := call[core.Collection[any]](t.Context(), b, core.REST, "reports_engagement", map[string]any{"group_by": "year"})
-	refused(t, err, core.CodeValidationFailed)
+	wantRefusal(t, err, core.CodeValidationFailed)
 }
 
 // Concurrent batches with the same subjects in different orders neither deadlock nor

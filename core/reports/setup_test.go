@@ -77,7 +77,7 @@ func (b *bundle) record(ctx context.Context, events []messages.Event) error {
 		if err != nil {
 			return err
 		}
-		return b.reports.Recorded(ctx, b.org.ID, fresh)
+		return b.reports.ObserveEvents(ctx, b.org.ID, fresh)
 	})
 }
 
@@ -111,7 +111,7 @@ func call[Out any](ctx context.Context, b *bundle, s core.Surface, name string, 
 	return out, json.Unmarshal(shown, &out)
 }
 
-func refused(t *testing.T, err error, code core.Code) {
+func wantRefusal(t *testing.T, err error, code core.Code) {
 	t.Helper()
 	if e, ok := errors.AsType[*core.Error](err); !ok || e.Code != code {
 		t.Errorf("err = %v, want %s", err, code)

@@ -64,8 +64,8 @@ const (
 	Month Period = "month"
 )
 
-// of returns the start of the period that contains t.
-func (p Period) of(t time.Time) time.Time {
+// startOf returns the start of the period that contains t.
+func (p Period) startOf(t time.Time) time.Time {
 	midnight := dayOf(t)
 	switch p {
 	case Week:

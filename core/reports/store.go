@@ -21,14 +21,14 @@ type Store interface {
 	// CountBounces adds rows to the bounces by domain. The rows are sorted and distinct.
 	CountBounces(ctx context.Context, orgID string, rows []DomainBounces) error
 
-	// ByDay returns the daily counts in the window that pass the filter, one row a day,
+	// DayCounts returns the daily counts in the window that pass the filter, one row a day,
 	// in no order.
-	ByDay(ctx context.Context, orgID string, f Filter) ([]DayCounts, error)
-	// ByGroup returns the sums of the daily counts by channel and template.
-	ByGroup(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
-	// ByHours returns the sums of the hourly counts in the window by channel and
+	DayCounts(ctx context.Context, orgID string, f Filter) ([]DayCounts, error)
+	// GroupCounts returns the sums of the daily counts by channel and template.
+	GroupCounts(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	// HourCounts returns the sums of the hourly counts in the window by channel and
 	// template.
-	ByHours(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
+	HourCounts(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 	// FromEvents counts the events of the messages that were sent in the window, by
 	// channel and template. A group may have several rows.
 	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)

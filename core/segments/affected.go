@@ -46,17 +46,17 @@ type PropertyEdit struct {
 	Preview bool
 }
 
-// AttributeEdited returns the segments that an edit affects. Unless it is a preview, it
+// ApplyAttributeEdit returns the segments that an edit affects. Unless it is a preview, it
 // stores a warning in each, and a segment that no longer compiles becomes invalid. The
 // warning stays until the segment is saved, or compiles again without loss. It takes
 // part in the transaction of the edit and must be called before the registry changes.
-func (s *Segments) AttributeEdited(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
+func (s *Segments) ApplyAttributeEdit(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
 	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 
-// PropertyEdited does the same as AttributeEdited for a promoted property of activities
+// ApplyPropertyEdit does the same as ApplyAttributeEdit for a promoted property of activities
 // whose name or type changes.
-func (s *Segments) PropertyEdited(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
+func (s *Segments) ApplyPropertyEdit(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
 	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 

@@ -37,14 +37,14 @@ func TestPropertyEditsWarn(t *testing.T) {
 			"another": {segments.PropertyEdit{Before: price}, "[]"},
 		} {
 			tc.edit.Preview = true
-			if got := w.propertyEdited(t, tc.edit); got != tc.want {
+			if got := w.editProperty(t, tc.edit); got != tc.want {
 				t.Errorf("%s: %s, want %s", name, got, tc.want)
 			}
 		}
 		if seen, err := w.Store.Segment(t.Context(), w.org, "big"); err != nil || seen.EvalWarning != "" || seen.Status != segments.Active {
 			t.Errorf("a preview wrote %+v, %v", seen, err)
 		}
-		w.propertyEdited(t, segments.PropertyEdit{Before: amount})
+		w.editProperty(t, segments.PropertyEdit{Before: amount})
 		if seen, err := w.Store.Segment(t.Context(), w.org, "big"); err != nil || seen.EvalWarning == "" || seen.EvalWarningAt == nil || seen.Status != segments.Invalid {
 			t.Errorf("big is %+v, %v", seen, err)
 		}
@@ -54,15 +54,15 @@ func TestPropertyEditsWarn(t *testing.T) {
 	})
 }
 
-func (w *world) propertyEdited(t *testing.T, edit segments.PropertyEdit) string {
+func (w *world) editProperty(t *testing.T, edit segments.PropertyEdit) string {
 	t.Helper()
 	var affected []segments.Affected
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
 		var err error
-		affected, err = w.PropertyEdited(ctx, w.org, edit)
+		affected, err = w.ApplyPropertyEdit(ctx, w.org, edit)
 		return err
 	}))
-	return described(affected)
+	return describe(affected)
 }
 
 // A segment that tests a deleted list becomes invalid and keeps its members; no contact
@@ -76,9 +76,9 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 		w.save(t, "outs", `not in list "vips"`)
 		w.save(t, "others", `has attr.mrr`)
 		w.follow(t)
-		w.in(t, "ins", "ann")
+		w.wantMembers(t, "ins", "ann")
 		must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-			if err := w.Redefined(ctx, w.org, segments.Redefinition{GoneLists: []string{old}}); err != nil {
+			if err := w.ApplyRedefinition(ctx, w.org, segments.Redefinition{GoneLists: []string{old}}); err != nil {
 				return err
 			}
 			return w.db.Lists().DeleteList(ctx, w.org, old)
@@ -91,13 +91,13 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 		}
 		w.put(t, "ann", nil)
 		w.follow(t)
-		w.in(t, "ins", "ann")
-		w.in(t, "outs", "bob")
+		w.wantMembers(t, "ins", "ann")
+		w.wantMembers(t, "outs", "bob")
 
 		w.list(t, "vips", "bob")
 		w.follow(t)
-		w.in(t, "ins", "bob")
-		w.in(t, "outs", "ann")
+		w.wantMembers(t, "ins", "bob")
+		w.wantMembers(t, "outs", "ann")
 		if got := w.transitions(t, "ins"); len(got) != 3 {
 			t.Errorf("the log says %v", got)
 		}
@@ -134,7 +134,7 @@ func TestSegmentsFollowTopics(t *testing.T) {
 		w.save(t, "readers", `subscribed to "news"`)
 		w.save(t, "others", `has attr.mrr`)
 		w.follow(t)
-		w.in(t, "readers", "ann")
+		w.wantMembers(t, "readers", "ann")
 		w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptOut})
 		if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.EvalWarning != "" || seen.Status != segments.Active || !seen.Stale {
 			t.Errorf("readers are %+v, %v", seen, err)
@@ -143,10 +143,10 @@ func TestSegmentsFollowTopics(t *testing.T) {
 			t.Errorf("others are %+v, %v", seen, err)
 		}
 		w.follow(t)
-		w.in(t, "readers")
+		w.wantMembers(t, "readers")
 		w.topics(t, segments.Redefinition{TurnedTopics: []string{"news"}}, sending.Topic{Name: "news", Default: sending.OptIn})
 		w.follow(t)
-		w.in(t, "readers", "ann")
+		w.wantMembers(t, "readers", "ann")
 
 		w.topics(t, segments.Redefinition{GoneTopics: []string{"news"}})
 		if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.EvalWarning == "" || seen.Status != segments.Invalid {
@@ -154,7 +154,7 @@ func TestSegmentsFollowTopics(t *testing.T) {
 		}
 		w.topics(t, segments.Redefinition{}, sending.Topic{Name: "news", Default: sending.OptOut})
 		w.follow(t)
-		w.in(t, "readers")
+		w.wantMembers(t, "readers")
 	})
 }
 
@@ -162,7 +162,7 @@ func TestSegmentsFollowTopics(t *testing.T) {
 func (w *world) topics(t *testing.T, what segments.Redefinition, topics ...sending.Topic) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-		if err := w.Redefined(ctx, w.org, what); err != nil {
+		if err := w.ApplyRedefinition(ctx, w.org, what); err != nil {
 			return err
 		}
 		return w.db.Topics().ReplaceTopics(ctx, w.org, topics, w.clock())

@@ -45,7 +45,7 @@ func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 		w.topics(t, segments.Redefinition{}, sending.Topic{Name: "news", Default: sending.OptIn})
 		w.put(t, "ann", map[string]any{"mrr": 1.0})
 		w.follow(t)
-		w.in(t, "two", "ann")
+		w.wantMembers(t, "two", "ann")
 	})
 }
 
@@ -80,6 +80,6 @@ type saving struct {
 }
 
 func (s *saving) UpdateSegment(ctx context.Context, orgID string, g segments.Segment) error {
-	once(&s.before)
+	runOnce(&s.before)
 	return s.Store.UpdateSegment(ctx, orgID, g)
 }

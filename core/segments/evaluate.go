@@ -42,7 +42,7 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 		}
 		checked, fault := predicate.Compile(segment.Source, schema.Schema)
 		if (fault == nil) != (segment.Status == Active) {
-			if err := s.turn(ctx, orgID, segment, fault); err != nil {
+			if err := s.setStatus(ctx, orgID, segment, fault); err != nil {
 				return nil, err
 			}
 			segment.Stale = true
@@ -51,12 +51,12 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 			active = append(active, definition{segment, checked, schema.Slots})
 		}
 	}
-	return inOrder(active), nil
+	return sortByDependency(active), nil
 }
 
-// turn makes a segment invalid if fault is set, else active. It does nothing if the
+// setStatus makes a segment invalid if fault is set, else active. It does nothing if the
 // segment was changed in the meantime.
-func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault error) error {
+func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fault error) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		segment, err := s.Store.LockSegment(ctx, orgID, seen.ID)
 		if err != nil || segment.Source != seen.Source || segment.Status != seen.Status {
@@ -78,9 +78,9 @@ func (s *Segments) turn(ctx context.Context, orgID string, seen Segment, fault e
 	})
 }
 
-// inOrder returns the segments sorted so that each comes after those that it tests.
+// sortByDependency returns the segments sorted so that each comes after those that it tests.
 // Cycles do not occur; their members would keep their order.
-func inOrder(all []definition) []definition {
+func sortByDependency(all []definition) []definition {
 	sorted, placed := make([]definition, 0, len(all)), map[string]bool{}
 	var place func(d definition)
 	place = func(d definition) {
@@ -111,7 +111,7 @@ func (s *Segments) judge(ctx context.Context, orgID string, d definition, contac
 		moved := 0
 		err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
 			current, active, err := s.lockSegment(ctx, orgID, d.ID)
-			if same = same && active && d.same(current); err != nil || !active {
+			if same = same && active && d.isSame(current); err != nil || !active {
 				return err
 			}
 			// The time is taken after the segment is locked, so that the times in the
@@ -150,10 +150,10 @@ func (s *Segments) lockSegment(ctx context.Context, orgID, id string) (definitio
 	return definition{segment, checked, schema.Slots}, fault == nil, nil
 }
 
-// same reports whether the segment is unchanged since d was read, so that its contacts
+// isSame reports whether the segment is unchanged since d was read, so that its contacts
 // need no new evaluation. It compares the times of edits. An edit that was undone
 // counts, because contacts were not evaluated in between.
-func (d definition) same(now definition) bool {
+func (d definition) isSame(now definition) bool {
 	if d.Source != now.Source || !d.UpdatedAt.Equal(now.UpdatedAt) || (d.EvalWarningAt == nil) != (now.EvalWarningAt == nil) {
 		return false
 	}
@@ -165,7 +165,7 @@ func (d definition) same(now definition) bool {
 			return false
 		}
 	}
-	return d.checked.Same(now.checked)
+	return d.checked.Equal(now.checked)
 }
 
 // sweep evaluates all contacts. Without a lock, it searches for contacts whose
@@ -186,7 +186,7 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 			continue
 		}
 		current, active, err := s.endSweep(ctx, orgID, d, same, now)
-		if err != nil || !active || same && d.same(current) {
+		if err != nil || !active || same && d.isSame(current) {
 			return err
 		}
 		d = current
@@ -201,10 +201,10 @@ func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swe
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		var err error
 		current, active, err = s.lockSegment(ctx, orgID, d.ID)
-		if err != nil || !active || !swept || !d.same(current) {
+		if err != nil || !active || !swept || !d.isSame(current) {
 			return err
 		}
-		return s.Store.SegmentEvaluated(ctx, orgID, d.ID, at)
+		return s.Store.SetEvaluatedAt(ctx, orgID, d.ID, at)
 	})
 	return current, active, err
 }

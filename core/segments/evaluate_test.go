@@ -26,19 +26,19 @@ func TestMembersFollowContacts(t *testing.T) {
 		if saved.LastEvaluatedAt != nil || saved.EvalClass != predicate.Incremental {
 			t.Errorf("a new segment is %+v", saved)
 		}
-		w.in(t, "pros")
+		w.wantMembers(t, "pros")
 		w.follow(t)
-		w.in(t, "pros", "ann")
+		w.wantMembers(t, "pros", "ann")
 
 		w.put(t, "bob", map[string]any{"plan": "pro"})
 		w.put(t, "cid", map[string]any{"plan": "pro"})
 		w.put(t, "ann", nil)
-		w.in(t, "pros", "ann") // after a delay
+		w.wantMembers(t, "pros", "ann") // after a delay
 		w.follow(t)
-		w.in(t, "pros", "bob", "cid")
+		w.wantMembers(t, "pros", "bob", "cid")
 		must(t, w.write(t.Context(), "bob", func(c *contacts.Contact) { c.Status = contacts.Archived }))
 		w.follow(t)
-		w.in(t, "pros", "cid")
+		w.wantMembers(t, "pros", "cid")
 
 		got := w.transitions(t, "pros")
 		slices.Sort(got[1:4]) // these have the same time
@@ -61,18 +61,18 @@ func TestWindowsEndWithASweep(t *testing.T) {
 		w.put(t, "ann", nil)
 		w.put(t, "bob", nil)
 		w.save(t, "engaged", `count(open within 7d) >= 1`)
-		w.opened(t, "ann")
+		w.openMail(t, "ann")
 		w.follow(t)
-		w.in(t, "engaged", "ann")
-		w.opened(t, "bob")
+		w.wantMembers(t, "engaged", "ann")
+		w.openMail(t, "bob")
 		w.follow(t) // an event alone causes an evaluation
-		w.in(t, "engaged", "ann", "bob")
+		w.wantMembers(t, "engaged", "ann", "bob")
 		w.advance(7*24*time.Hour + time.Microsecond)
-		w.opened(t, "bob")
+		w.openMail(t, "bob")
 		w.follow(t)
-		w.in(t, "engaged", "ann", "bob") // time alone does not: ann is still in
+		w.wantMembers(t, "engaged", "ann", "bob") // time alone does not: ann is still in
 		must(t, w.Sweep(t.Context(), w.org))
-		w.in(t, "engaged", "bob")
+		w.wantMembers(t, "engaged", "bob")
 	})
 }
 
@@ -84,10 +84,10 @@ func TestSuppressionFollowsTheAccountsListWithASweep(t *testing.T) {
 		w.save(t, "mailable", `subscribed to "news" and not suppressed`)
 		w.suppressed = []string{"Ann@Example.com", "stranger@example.com"}
 		must(t, w.Sweep(t.Context(), w.org))
-		w.in(t, "mailable", "bob")
+		w.wantMembers(t, "mailable", "bob")
 		w.suppressed = []string{"bob@example.com"}
 		must(t, w.Sweep(t.Context(), w.org))
-		w.in(t, "mailable", "ann")
+		w.wantMembers(t, "mailable", "ann")
 	})
 }
 
@@ -104,8 +104,8 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		w.put(t, "ann", nil)
 		w.follow(t)
 		must(t, w.Sweep(t.Context(), w.org))
-		w.in(t, "paused", "ann")
-		w.in(t, "broken", "ann")
+		w.wantMembers(t, "paused", "ann")
+		w.wantMembers(t, "broken", "ann")
 		seen, err := w.Store.Segment(t.Context(), w.org, broken.ID)
 		must(t, err)
 		if seen.Status != segments.Invalid || seen.EvalWarningAt == nil || seen.EvalWarning != `It no longer compiles: line 1, column 37: there is no topic "news"` {
@@ -118,8 +118,8 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.follow(t)
-		w.in(t, "paused")
-		w.in(t, "broken")
+		w.wantMembers(t, "paused")
+		w.wantMembers(t, "broken")
 		if seen, err = w.Store.Segment(t.Context(), w.org, broken.ID); err != nil || seen.Status != segments.Active {
 			t.Errorf("what compiles again is %s, %v", seen.Status, err)
 		}
@@ -140,13 +140,13 @@ func TestSegmentsOfSegmentsComeInOrder(t *testing.T) {
 		w.save(t, "outer", `in segment "inner" and attr.mrr > 10`)
 		w.put(t, "ann", map[string]any{"plan": "pro", "mrr": 11.0})
 		w.follow(t)
-		w.in(t, "outer", "ann")
+		w.wantMembers(t, "outer", "ann")
 		w.put(t, "ann", map[string]any{"mrr": 11.0})
 		w.follow(t)
-		w.in(t, "outer")
+		w.wantMembers(t, "outer")
 		w.put(t, "bob", map[string]any{"plan": "pro", "mrr": 11.0})
 		w.follow(t)
-		w.in(t, "outer", "bob")
+		w.wantMembers(t, "outer", "bob")
 	})
 }
 
@@ -209,8 +209,8 @@ func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 				}
 			}
 		}
-		w.in(t, "pros", pros...)
-		w.in(t, "rich", rich...)
+		w.wantMembers(t, "pros", pros...)
+		w.wantMembers(t, "rich", rich...)
 		w.alternates(t, "pros")
 		w.alternates(t, "rich")
 	})
@@ -256,8 +256,8 @@ func TestWhatFailsStaysNoted(t *testing.T) {
 			t.Errorf("the failing worker says %v", err)
 		}
 		w.follow(t)
-		w.in(t, "pros", "ann")
-		if notes, err := w.Store.Touched(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
+		w.wantMembers(t, "pros", "ann")
+		if notes, err := w.Store.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
 		if log := w.transitions(t, "pros"); !slices.Equal(log, []string{"ann true"}) {
@@ -297,15 +297,15 @@ func TestAttributeEditsWarn(t *testing.T) {
 		}
 		for name, edit := range edits {
 			edit.Preview = true
-			if got := w.edited(t, edit); got != want[name] {
+			if got := w.editAttribute(t, edit); got != want[name] {
 				t.Errorf("%s: %s", name, got)
 			}
 		}
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.EvalWarning != "" {
 			t.Errorf("a preview wrote %q, %v", seen.EvalWarning, err)
 		}
-		w.edited(t, edits["narrow"])
-		w.edited(t, edits["class"])
+		w.editAttribute(t, edits["narrow"])
+		w.editAttribute(t, edits["class"])
 		w.follow(t)
 		must(t, w.Sweep(t.Context(), w.org))
 		for key, status := range map[string]segments.Status{"pros": segments.Active, "paying": segments.Active} {
@@ -313,7 +313,7 @@ func TestAttributeEditsWarn(t *testing.T) {
 				t.Errorf("%s is %+v, %v", key, seen, err)
 			}
 		}
-		w.edited(t, edits["renamed"])
+		w.editAttribute(t, edits["renamed"])
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Invalid || seen.MemberCount != 1 {
 			t.Errorf("pros is %+v, %v", seen, err)
 		}
@@ -329,18 +329,18 @@ func TestAttributeEditsWarn(t *testing.T) {
 	})
 }
 
-func (w *world) edited(t *testing.T, edit segments.AttributeEdit) string {
+func (w *world) editAttribute(t *testing.T, edit segments.AttributeEdit) string {
 	t.Helper()
 	var affected []segments.Affected
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
 		var err error
-		affected, err = w.AttributeEdited(ctx, w.org, edit)
+		affected, err = w.ApplyAttributeEdit(ctx, w.org, edit)
 		return err
 	}))
-	return described(affected)
+	return describe(affected)
 }
 
-func described(affected []segments.Affected) string {
+func describe(affected []segments.Affected) string {
 	lines := make([]string, len(affected))
 	for i, a := range affected {
 		lines[i] = fmt.Sprintf("%s %v %s", a.Name, a.TypecheckOK, a.Warning)

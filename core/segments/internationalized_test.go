@@ -28,12 +28,12 @@ func TestAddressesOfTheAccountAreThoseOfContacts(t *testing.T) {
 			if _, err := w.db.Messages().RecordEvents(ctx, w.org, []messages.Event{e}, w.clock()); err != nil {
 				return err
 			}
-			return w.Recorded(ctx, w.org, []messages.Event{e})
+			return w.ObserveEvents(ctx, w.org, []messages.Event{e})
 		}))
 		w.follow(t)
-		w.in(t, "opened", "ann")
+		w.wantMembers(t, "opened", "ann")
 		w.suppressed = []string{written}
 		must(t, w.Sweep(t.Context(), w.org))
-		w.in(t, "mailable", "bob")
+		w.wantMembers(t, "mailable", "bob")
 	})
 }

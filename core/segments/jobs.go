@@ -45,17 +45,17 @@ type SweepArgs struct {
 // Kind returns the name of the job.
 func (SweepArgs) Kind() string { return "segments_sweep" }
 
-// Changed notes contacts that were written or had an activity. It takes part in the
+// ObserveChange notes contacts that were written or had an activity. It takes part in the
 // transaction of the change.
-func (s *Segments) Changed(ctx context.Context, orgID string, contactIDs []string) error {
+func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil
 	}
 	return s.Store.Touch(ctx, orgID, contactIDs)
 }
 
-// Recorded notes the recipients of events; see [messages.Recorder].
-func (s *Segments) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
+// ObserveEvents notes the recipients of events; see [messages.Recorder].
+func (s *Segments) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	keys := make([]string, len(events))
 	for i, e := range events {
 		keys[i] = core.EmailKey(e.Recipient)
@@ -102,7 +102,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	for range touchedRounds {
 		// Notes are read before definitions. A definition that is saved later is
 		// evaluated for all contacts anyway.
-		notes, err := s.Store.Touched(ctx, orgID, touchedAtOnce)
+		notes, err := s.Store.Touches(ctx, orgID, touchedAtOnce)
 		if err == nil && len(notes) == 0 {
 			break
 		}

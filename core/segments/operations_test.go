@@ -61,7 +61,7 @@ func TestPreviewCountsAndSavesNothing(t *testing.T) {
 		if err != nil || !strings.Contains(got, `"count":11,`) || strings.Count(got, `"email"`) != 10 || !strings.Contains(got, `"lint":[{"message":"contacts without attr.mrr are left out here","line":1,"column":1,`) {
 			t.Errorf("to an agent %s, %v", got, err)
 		}
-		w.bought(t, "buyer", `{}`)
+		w.recordPurchase(t, "buyer", `{}`)
 		got, err = w.call(t, core.Agent, "segments_preview_predicate", `{"source":"exists(activity.purchas)"}`)
 		if err != nil || !strings.Contains(got, `"lint":[{"message":"no activity \"purchas\" has been recorded so far","line":1,"column":8,"suggestion":"purchase"}]`) {
 			t.Errorf("to an agent %s, %v", got, err)
@@ -210,9 +210,9 @@ func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 		for i := range 12 {
 			w.put(t, fmt.Sprintf("c%02d", i), map[string]any{"plan": "pro"})
 		}
-		w.opened(t, "c01")
-		w.opened(t, "c02")
-		w.opened(t, "c03")
+		w.openMail(t, "c01")
+		w.openMail(t, "c02")
+		w.openMail(t, "c03")
 		w.advance(time.Minute)
 		counts := strings.TrimSuffix(strings.Repeat(`count(open where `+strings.TrimSuffix(strings.Repeat(`subject contains "a" or `, 22), " or ")+` within 3650d) > 9 or `, 8), " or ")
 		contacts := strings.TrimSuffix(strings.Repeat(`attr.plan contains "x" or `, 22), " or ")

@@ -16,11 +16,11 @@ type Redefinition struct {
 	GoneTopics, TurnedTopics []string
 }
 
-// Redefined updates segments for a change of what they test. It must be called before
+// ApplyRedefinition updates segments for a change of what they test. It must be called before
 // the change, in its transaction. A segment that no longer compiles becomes invalid with
 // a warning in the same transaction, before a job can evaluate it without the list. The
 // others that name the list or topic are evaluated again soon after.
-func (s *Segments) Redefined(ctx context.Context, orgID string, what Redefinition) error {
+func (s *Segments) ApplyRedefinition(ctx context.Context, orgID string, what Redefinition) error {
 	_, err := s.applyEdit(ctx, orgID, what, false)
 	return err
 }

@@ -48,7 +48,7 @@ func (w *world) advance(d time.Duration) {
 // accountList is the world's list of suppressed addresses as an account serves it.
 type accountList struct{ *world }
 
-func (l accountList) Suppressed(context.Context, string, string) (sending.Suppressed, error) {
+func (l accountList) FindSuppressed(context.Context, string, string) (sending.Suppressed, error) {
 	return sending.Suppressed{}, core.NotFound("suppression")
 }
 
@@ -117,12 +117,12 @@ func (w *world) write(ctx context.Context, name string, change func(*contacts.Co
 		if err := store(ctx, w.org, c); err != nil {
 			return err
 		}
-		return w.Changed(ctx, w.org, []string{c.ID})
+		return w.ObserveChange(ctx, w.org, []string{c.ID})
 	})
 }
 
-// opened records that a contact opened a message now.
-func (w *world) opened(t *testing.T, name string) {
+// openMail records that a contact opened a message now.
+func (w *world) openMail(t *testing.T, name string) {
 	t.Helper()
 	e := messages.Event{
 		ID: core.NewID(), MessageID: core.NewID(), Type: messages.Open, OccurredAt: w.clock(), Recipient: name + "@Example.com",
@@ -132,7 +132,7 @@ func (w *world) opened(t *testing.T, name string) {
 		if _, err := w.db.Messages().RecordEvents(ctx, w.org, []messages.Event{e}, w.clock()); err != nil {
 			return err
 		}
-		return w.Recorded(ctx, w.org, []messages.Event{e})
+		return w.ObserveEvents(ctx, w.org, []messages.Event{e})
 	}))
 }
 
@@ -150,8 +150,8 @@ func (w *world) follow(t *testing.T) {
 	must(t, w.Follow(t.Context(), w.org))
 }
 
-// in checks the members of a segment, given the names of contacts.
-func (w *world) in(t *testing.T, key string, want ...string) {
+// wantMembers checks the members of a segment, given the names of contacts.
+func (w *world) wantMembers(t *testing.T, key string, want ...string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
 	must(t, err)

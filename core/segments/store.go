@@ -56,8 +56,8 @@ type Store interface {
 	// JudgeMembers updates the membership of the contacts of q, logs those that entered
 	// and left, and stores the time of the evaluation.
 	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
-	// SegmentEvaluated stores that all contacts were evaluated at this time.
-	SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error
+	// SetEvaluatedAt stores that all contacts were evaluated at this time.
+	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error
 
 	// SegmentsOf returns the number of segments that a contact is in, without archived
 	// ones.
@@ -68,7 +68,7 @@ type Store interface {
 	// oldest notes, and Untouch deletes notes by their ids.
 	Touch(ctx context.Context, orgID string, contactIDs []string) error
 	TouchRecipients(ctx context.Context, orgID string, keys []string) error
-	Touched(ctx context.Context, orgID string, limit int) ([]Touch, error)
+	Touches(ctx context.Context, orgID string, limit int) ([]Touch, error)
 	Untouch(ctx context.Context, orgID string, ids []string) error
 
 	// ReplaceSuppressed replaces the copy of the account's own list by these lower-case

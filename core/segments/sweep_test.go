@@ -24,18 +24,18 @@ type amid struct {
 }
 
 func (s *amid) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
-	once(&s.before)
+	runOnce(&s.before)
 	differing, err := s.Store.Differing(ctx, q, segmentID, limit)
-	once(&s.after)
+	runOnce(&s.after)
 	return differing, err
 }
 
-func (s *amid) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
-	once(&s.noting)
-	return s.Store.Touched(ctx, orgID, limit)
+func (s *amid) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+	runOnce(&s.noting)
+	return s.Store.Touches(ctx, orgID, limit)
 }
 
-func once(happens *func()) {
+func runOnce(happens *func()) {
 	if f := *happens; f != nil {
 		*happens = nil
 		f()
@@ -89,13 +89,13 @@ var redefinitions = map[string]redefinition{
 		source: `exists(activity.purchase where has amount)`,
 		prepare: func(t *testing.T, w *world) {
 			must(t, w.db.Activities().InsertProperty(t.Context(), w.org, w.amount(activities.NumberProperty)))
-			w.bought(t, "ann", `{"amount":1}`)
-			w.bought(t, "bob", `{"amount":"one"}`)
+			w.recordPurchase(t, "ann", `{"amount":1}`)
+			w.recordPurchase(t, "bob", `{"amount":"one"}`)
 		},
 		change: func(t *testing.T, w *world) {
 			after := predicate.ActivityProperty{Activity: "purchase", Property: "amount"}
 			must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-				if _, err := w.PropertyEdited(ctx, w.org, segments.PropertyEdit{Before: after, After: &after, Type: predicate.String}); err != nil {
+				if _, err := w.ApplyPropertyEdit(ctx, w.org, segments.PropertyEdit{Before: after, After: &after, Type: predicate.String}); err != nil {
 					return err
 				}
 				all, err := w.db.Activities().Properties(ctx, w.org)
@@ -129,7 +129,7 @@ var redefinitions = map[string]redefinition{
 			old, err := w.db.Lists().List(t.Context(), w.org, "vips")
 			must(t, err)
 			must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
-				if err := w.Redefined(ctx, w.org, segments.Redefinition{GoneLists: []string{old.ID}}); err != nil {
+				if err := w.ApplyRedefinition(ctx, w.org, segments.Redefinition{GoneLists: []string{old.ID}}); err != nil {
 					return err
 				}
 				return w.db.Lists().DeleteList(ctx, w.org, old.ID)
@@ -176,7 +176,7 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 					hook(&store, func() { tc.change(t, w); w.advance(time.Second) })
 					must(t, w.during(store).Follow(t.Context(), w.org))
 					w.follow(t)
-					w.in(t, "one", "bob")
+					w.wantMembers(t, "one", "bob")
 					if seen, err := w.Store.Segment(t.Context(), w.org, "one"); err != nil || seen.Status != segments.Active || seen.Stale {
 						t.Errorf("the segment is %+v, %v", seen, err)
 					}
@@ -197,17 +197,17 @@ func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 				tc.prepare(t, w)
 				w.save(t, "one", tc.source)
 				w.follow(t)
-				w.in(t, "one", "ann")
+				w.wantMembers(t, "one", "ann")
 				w.advance(time.Second)
 				slow := w.during(amid{before: func() {
 					tc.change(t, w)
 					w.advance(time.Second)
 					w.follow(t)
 					w.follow(t)
-					w.in(t, "one", "bob")
+					w.wantMembers(t, "one", "bob")
 				}})
 				must(t, slow.Sweep(t.Context(), w.org))
-				w.in(t, "one", "bob")
+				w.wantMembers(t, "one", "bob")
 				got := w.transitions(t, "one")
 				slices.Sort(got)
 				if want := []string{"ann false", "ann true", "bob true"}; !slices.Equal(got, want) {
@@ -236,7 +236,7 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 		}})
 		must(t, slow.Follow(t.Context(), w.org))
 		w.follow(t)
-		w.in(t, "pros", "ann")
+		w.wantMembers(t, "pros", "ann")
 	})
 }
 
@@ -256,7 +256,7 @@ func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
 		}})
 		must(t, slow.Follow(t.Context(), w.org))
 		w.follow(t)
-		w.in(t, "pros", "ann")
+		w.wantMembers(t, "pros", "ann")
 	})
 }
 
@@ -271,12 +271,12 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		w.save(t, "middle", `not in segment "inner"`)
 		w.save(t, "outer", `in segment "middle"`)
 		w.follow(t)
-		w.in(t, "outer", "bob")
+		w.wantMembers(t, "outer", "bob")
 		inner := w.save(t, "inner", `attr.plan = "free"`)
 		w.follow(t)
-		w.in(t, "middle", "ann")
-		w.in(t, "outer", "ann")
-		if notes, err := w.Store.Touched(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
+		w.wantMembers(t, "middle", "ann")
+		w.wantMembers(t, "outer", "ann")
+		if notes, err := w.Store.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
 		// A paused segment keeps its members, and other segments test these.
@@ -285,8 +285,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		w.put(t, "bob", map[string]any{"plan": "pro"})
 		w.put(t, "cid", map[string]any{"plan": "free"})
 		w.follow(t)
-		w.in(t, "inner", "bob")
-		w.in(t, "outer", "ann", "cid")
+		w.wantMembers(t, "inner", "bob")
+		w.wantMembers(t, "outer", "ann", "cid")
 		// If a segment is archived, those that test it become invalid and keep their
 		// members.
 		_, err = w.SetStatus(t.Context(), w.org, inner.ID, segments.Archived)
@@ -294,8 +294,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		w.put(t, "dan", nil)
 		w.follow(t)
 		must(t, w.Sweep(t.Context(), w.org))
-		w.in(t, "inner", "bob")
-		w.in(t, "middle", "ann", "cid")
+		w.wantMembers(t, "inner", "bob")
+		w.wantMembers(t, "middle", "ann", "cid")
 		if seen, err := w.Store.Segment(t.Context(), w.org, "middle"); err != nil || seen.Status != segments.Invalid || seen.EvalWarning == "" {
 			t.Errorf("what tests an archived segment is %+v, %v", seen, err)
 		}
@@ -304,12 +304,12 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "outer"); err != nil || seen.Status != segments.Active {
 			t.Errorf("what tests an invalid segment is %+v, %v", seen, err)
 		}
-		w.in(t, "outer", "ann", "cid")
+		w.wantMembers(t, "outer", "ann", "cid")
 		_, err = w.SetStatus(t.Context(), w.org, inner.ID, segments.Active)
 		must(t, err)
 		w.follow(t)
-		w.in(t, "inner", "cid")
-		w.in(t, "outer", "ann", "bob", "dan")
+		w.wantMembers(t, "inner", "cid")
+		w.wantMembers(t, "outer", "ann", "bob", "dan")
 	})
 }
 
@@ -329,7 +329,7 @@ func (w *world) changeAttribute(t *testing.T, name string, to attributes.Attribu
 			return err
 		}
 		edit := segments.AttributeEdit{Name: name, NewName: to.Name, Type: segments.TypeOf(string(to.Type), to.EnumValues), Disruptive: true}
-		if _, err := w.AttributeEdited(ctx, w.org, edit); err != nil {
+		if _, err := w.ApplyAttributeEdit(ctx, w.org, edit); err != nil {
 			return err
 		}
 		at := slices.IndexFunc(all, func(a attributes.Attribute) bool { return a.Name == name })
@@ -348,7 +348,7 @@ func (w *world) pass(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			return w.Changed(ctx, w.org, passed.Changed)
+			return w.ObserveChange(ctx, w.org, passed.Changed)
 		}))
 	}
 }
@@ -360,8 +360,8 @@ func (w *world) amount(of activities.PropertyType) activities.Property {
 	}
 }
 
-// bought records an activity with these properties at the current time.
-func (w *world) bought(t *testing.T, name, properties string) {
+// recordPurchase records an activity with these properties at the current time.
+func (w *world) recordPurchase(t *testing.T, name, properties string) {
 	t.Helper()
 	w.put(t, name, nil)
 	id := w.contacts[name].ID
@@ -372,7 +372,7 @@ func (w *world) bought(t *testing.T, name, properties string) {
 		if err != nil {
 			return err
 		}
-		return w.Changed(ctx, w.org, []string{id})
+		return w.ObserveChange(ctx, w.org, []string{id})
 	}))
 }
 
@@ -392,12 +392,12 @@ func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 		slow := w.during(amid{after: func() {
 			w.advance(time.Second)
 			w.follow(t)
-			w.in(t, "pros", "ann")
+			w.wantMembers(t, "pros", "ann")
 			w.advance(time.Second)
 			w.put(t, "ann", map[string]any{"plan": "free"})
 		}})
 		must(t, slow.Sweep(t.Context(), w.org))
-		w.in(t, "pros")
+		w.wantMembers(t, "pros")
 		if got, want := w.transitions(t, "pros"), []string{"ann true", "ann false"}; !slices.Equal(got, want) {
 			t.Errorf("the log says %v, want %v", got, want)
 		}

@@ -61,9 +61,9 @@ type opened struct {
 	looked  time.Time
 }
 
-// fresh reports whether the entry may be used without reading the connection again. A
+// isFresh reports whether the entry may be used without reading the connection again. A
 // clock that was set back makes the entry stale.
-func (o opened) fresh(now time.Time) bool {
+func (o opened) isFresh(now time.Time) bool {
 	age := now.Sub(o.looked)
 	return o.account != nil && age >= 0 && age < connectionGoodFor
 }
@@ -87,13 +87,13 @@ func (a *Accounts) Forget(orgID string) {
 	delete(a.entries, orgID)
 }
 
-// of returns the organization's account. It fails with a *Failure.
-func (a *Accounts) of(ctx context.Context, orgID string) (Account, error) {
+// accountOf returns the organization's account. It fails with a *Failure.
+func (a *Accounts) accountOf(ctx context.Context, orgID string) (Account, error) {
 	now := a.clock()
 	a.mu.RLock()
 	entry := a.entries[orgID]
 	a.mu.RUnlock()
-	if entry.fresh(now) {
+	if entry.isFresh(now) {
 		return entry.account, nil
 	}
 	return a.look(ctx, orgID, now)
@@ -174,7 +174,7 @@ func lookFailure(ctx context.Context, err error) *Failure {
 // Probe checks that the account can be reached, for accounts whose overview does not
 // show it. See [Prober].
 func (a *Accounts) Probe(ctx context.Context, orgID string) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}

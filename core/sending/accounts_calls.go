@@ -10,7 +10,7 @@ import (
 
 // Overview calls Overview of the organization's account.
 func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return Overview{}, err
 	}
@@ -19,7 +19,7 @@ func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error)
 
 // Identities calls Identities of the organization's account.
 func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, er
 
 // ConfigurationSets calls ConfigurationSets of the organization's account.
 func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]ConfigurationSet, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +37,7 @@ func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]Confi
 
 // ContactList calls ContactList of the organization's account.
 func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return ContactList{}, err
 	}
@@ -46,7 +46,7 @@ func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, 
 
 // EnsureContactList calls EnsureContactList of the organization's account.
 func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
 
 // ChangeTopics calls ChangeTopics of the organization's account.
 func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change Topics
 
 // Contact calls Contact of the organization's account.
 func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return Contact{}, err
 	}
@@ -73,7 +73,7 @@ func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, e
 
 // Contacts calls Contacts of the organization's account.
 func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact, string, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -82,7 +82,7 @@ func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact
 
 // PutContact calls PutContact of the organization's account.
 func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) erro
 
 // PutContacts calls PutContacts of the organization's account.
 func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
@@ -100,25 +100,25 @@ func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Con
 
 // DeleteContact calls DeleteContact of the organization's account.
 func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
 	return account.DeleteContact(ctx, orgID, email)
 }
 
-// Suppressed calls Suppressed of the organization's account.
-func (a *Accounts) Suppressed(ctx context.Context, orgID, email string) (Suppressed, error) {
-	account, err := a.of(ctx, orgID)
+// FindSuppressed calls Suppressed of the organization's account.
+func (a *Accounts) FindSuppressed(ctx context.Context, orgID, email string) (Suppressed, error) {
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return Suppressed{}, err
 	}
-	return account.Suppressed(ctx, orgID, email)
+	return account.FindSuppressed(ctx, orgID, email)
 }
 
 // SuppressedPage calls SuppressedPage of the organization's account.
 func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]Suppressed, string, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -127,7 +127,7 @@ func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, unti
 
 // TemplatesPage calls TemplatesPage of the organization's account.
 func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]TemplateName, string, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, "", err
 	}
@@ -136,7 +136,7 @@ func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]Te
 
 // Template calls Template of the organization's account.
 func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return Template{}, err
 	}
@@ -145,7 +145,7 @@ func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, 
 
 // PutTemplate calls PutTemplate of the organization's account.
 func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) er
 
 // DeleteTemplate calls DeleteTemplate of the organization's account.
 func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error
 
 // RequestProductionAccess calls RequestProductionAccess of the organization's account.
 func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r ProductionRequest) error {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r 
 
 // Send calls Send of the organization's account.
 func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +181,7 @@ func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, e
 
 // SendBulk calls SendBulk of the organization's account.
 func (a *Accounts) SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error) {
-	account, err := a.of(ctx, orgID)
+	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}

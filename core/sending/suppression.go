@@ -8,9 +8,9 @@ import (
 // Suppressions is the account's own list of addresses that it refuses to send to. The
 // account maintains this list by itself.
 type Suppressions interface {
-	// Suppressed returns one entry. Addresses are matched without regard to case. It
+	// FindSuppressed returns one entry. Addresses are matched without regard to case. It
 	// fails with NotFound when the address is not on the list.
-	Suppressed(ctx context.Context, orgID, email string) (Suppressed, error)
+	FindSuppressed(ctx context.Context, orgID, email string) (Suppressed, error)
 	// SuppressedPage returns a page of at most 1,000 entries that were added in the
 	// window, in the account's own order. A zero time leaves that end of the window
 	// open. token is "" for the first page; next is "" after the last page.

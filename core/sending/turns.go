@@ -12,26 +12,26 @@ import (
 // read of the account to the commit of the mirror. Without it, two writers of one address
 // could leave the account with the consent of one and the mirror with that of the other.
 // Other processes are not covered; the periodic sync repairs their differences.
-type Turns struct {
+type KeyedLocks struct {
 	mu   sync.Mutex
-	held map[string]*turn
+	held map[string]*keyedLock
 }
 
-type turn struct {
+type keyedLock struct {
 	free    chan struct{} // holds one value while no writer has the turn
 	waiting int
 }
 
-// NewTurns returns Turns without writers.
-func NewTurns() *Turns { return &Turns{held: map[string]*turn{}} }
+// NewKeyedLocks returns Turns without writers.
+func NewKeyedLocks() *KeyedLocks { return &KeyedLocks{held: map[string]*keyedLock{}} }
 
-// AddressTurn returns the key under which the writers of an address take turns.
-func AddressTurn(orgID, email string) string { return orgID + "/" + core.EmailKey(email) }
+// AddressLockKey returns the key under which the writers of an address take turns.
+func AddressLockKey(orgID, email string) string { return orgID + "/" + core.EmailKey(email) }
 
 // Lock waits for all keys and returns the function that releases them. It fails when ctx
 // ends. Keys are locked in one order everywhere, so that two writers cannot wait for each
 // other.
-func (l *Turns) Lock(ctx context.Context, keys ...string) (func(), error) {
+func (l *KeyedLocks) Lock(ctx context.Context, keys ...string) (func(), error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	for i, key := range keys {
 		if err := l.lockOne(ctx, key); err != nil {
@@ -42,11 +42,11 @@ func (l *Turns) Lock(ctx context.Context, keys ...string) (func(), error) {
 	return func() { l.unlock(keys) }, nil
 }
 
-func (l *Turns) lockOne(ctx context.Context, key string) error {
+func (l *KeyedLocks) lockOne(ctx context.Context, key string) error {
 	l.mu.Lock()
 	t, ok := l.held[key]
 	if !ok {
-		t = &turn{free: make(chan struct{}, 1)}
+		t = &keyedLock{free: make(chan struct{}, 1)}
 		t.free <- struct{}{}
 		l.held[key] = t
 	}
@@ -61,7 +61,7 @@ func (l *Turns) lockOne(ctx context.Context, key string) error {
 	}
 }
 
-func (l *Turns) unlock(keys []string) {
+func (l *KeyedLocks) unlock(keys []string) {
 	for _, key := range slices.Backward(keys) {
 		l.mu.Lock()
 		l.held[key].free <- struct{}{}
@@ -71,7 +71,7 @@ func (l *Turns) unlock(keys []string) {
 }
 
 // leave removes the key when no writer holds it or waits for it.
-func (l *Turns) leave(key string) {
+func (l *KeyedLocks) leave(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.held[key]

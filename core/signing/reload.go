@@ -27,7 +27,7 @@ func (k *Keys) Reload(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if k.ring.Swap(ring).lost(ring, k.clock()) {
+	if k.ring.Swap(ring).isMissingIn(ring, k.clock()) {
 		k.revoking.Lock()
 		defer k.revoking.Unlock()
 		for _, do := range k.revoked {
@@ -37,17 +37,17 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return nil
 }
 
-// WhenRevoked registers a function that runs when a reload finds that a key is gone
+// OnRevoke registers a function that runs when a reload finds that a key is gone
 // whose tokens were accepted. Functions run in the order of registration. Register the
 // cache of signatures before the cache of principals.
-func (k *Keys) WhenRevoked(do func()) {
+func (k *Keys) OnRevoke(do func()) {
 	k.revoking.Lock()
 	defer k.revoking.Unlock()
 	k.revoked = append(k.revoked, do)
 }
 
-// lost reports whether these keys have a serving key that the next keys lack.
-func (r *keyRing) lost(next *keyRing, now time.Time) bool {
+// isMissingIn reports whether these keys have a serving key that the next keys lack.
+func (r *keyRing) isMissingIn(next *keyRing, now time.Time) bool {
 	if r == nil {
 		return false
 	}

@@ -170,9 +170,9 @@ func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	return current.id, current.private
 }
 
-// Published lists the public keys of tokens in circulation and of the next key, newest
+// PublicKeys lists the public keys of tokens in circulation and of the next key, newest
 // first. A retired key stays for [Overlap].
-func (k *Keys) Published() []PublicKey {
+func (k *Keys) PublicKeys() []PublicKey {
 	now := k.clock()
 	var published []PublicKey
 	for _, key := range k.ring.Load().ordered {

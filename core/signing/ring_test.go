@@ -54,7 +54,7 @@ func current(k *signing.Keys) string {
 func (g *gate) expectKeys(k *signing.Keys, signs string, published ...string) {
 	g.t.Helper()
 	var ids []string
-	for _, key := range k.Published() {
+	for _, key := range k.PublicKeys() {
 		ids = append(ids, key.ID)
 		if _, ok := k.Public(g.t.Context(), key.ID); !ok {
 			g.t.Errorf("%s is published and not accepted", key.ID)

@@ -85,8 +85,8 @@ type reading struct {
 
 func (l *accountLists) reading(org string) *reading { return &reading{l, org, maxPagesACall} }
 
-// all returns every entry of the span, newest first.
-func (r *reading) all(ctx context.Context, s span) ([]sending.Suppressed, error) {
+// readAll returns every entry of the span, newest first.
+func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, error) {
 	entries, complete, err := r.part(ctx, s, r.pages)
 	if err == nil && !complete {
 		err = stillReading()
@@ -127,7 +127,7 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 		}
 	}
 	if next == "" || next == part.token {
-		part.entries, part.complete = newestFirst(part.entries), true
+		part.entries, part.complete = sortNewestFirst(part.entries), true
 	}
 	part.token = next
 	return r.lists.addSize(part)
@@ -215,10 +215,10 @@ func (l *accountLists) addSize(part *listPart) error {
 	return nil
 }
 
-// newestFirst sorts the entries. Of an address that occurs twice, because the list
+// sortNewestFirst sorts the entries. Of an address that occurs twice, because the list
 // changed during the read, it keeps the newest entry.
-func newestFirst(entries []sending.Suppressed) []sending.Suppressed {
-	slices.SortFunc(entries, byNewest)
+func sortNewestFirst(entries []sending.Suppressed) []sending.Suppressed {
+	slices.SortFunc(entries, compareNewest)
 	seen := make(map[string]bool, len(entries))
 	return slices.DeleteFunc(entries, func(e sending.Suppressed) bool {
 		key := AddressKey(e.Email)
@@ -228,9 +228,9 @@ func newestFirst(entries []sending.Suppressed) []sending.Suppressed {
 	})
 }
 
-// byNewest compares entries for the order of lists: newest first, then by id,
+// compareNewest compares entries for the order of lists: newest first, then by id,
 // descending.
-func byNewest(a, b sending.Suppressed) int {
+func compareNewest(a, b sending.Suppressed) int {
 	if order := b.At.Compare(a.At); order != 0 {
 		return order
 	}

@@ -16,12 +16,12 @@ const (
 	stretches = 7
 )
 
-// newest returns the first n entries of the span after the position, newest first, for
+// readNewest returns the first n entries of the span after the position, newest first, for
 // which wanted is true. The account cannot sort by time. A list of one page is read
 // whole. A longer list is read in stretches of time, from the newest backwards, until
 // there are enough entries. A page of a list of hundreds of thousands thus takes a few
 // calls.
-func (r *reading) newest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
+func (r *reading) readNewest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
 	keep := func(entries []sending.Suppressed) (kept []sending.Suppressed) { //nolint:nonamedreturns // grows
 		for _, e := range entries {
 			if len(kept) < n && isAfter(e, after) && wanted(e) {
@@ -36,7 +36,7 @@ func (r *reading) newest(ctx context.Context, s span, after *core.After, n int, 
 	}
 	var found []sending.Suppressed
 	for _, stretch := range s.stretches(r.lists.clock(), after) {
-		entries, err := r.all(ctx, stretch)
+		entries, err := r.readAll(ctx, stretch)
 		if err != nil {
 			return nil, err
 		}

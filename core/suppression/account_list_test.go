@@ -27,7 +27,7 @@ type account struct {
 
 const accountPage = 1000
 
-func (a *account) Suppressed(context.Context, string, string) (sending.Suppressed, error) {
+func (a *account) FindSuppressed(context.Context, string, string) (sending.Suppressed, error) {
 	return sending.Suppressed{}, &sending.Failure{Kind: sending.NotFound}
 }
 
@@ -86,9 +86,9 @@ func newAccount(n int, step time.Duration) *account {
 	return a
 }
 
-func (a *account) newest() []sending.Suppressed {
+func (a *account) newestEntries() []sending.Suppressed {
 	all := slices.Clone(a.entries)
-	slices.SortFunc(all, byNewest)
+	slices.SortFunc(all, compareNewest)
 	return all
 }
 
@@ -140,7 +140,7 @@ func TestSmallListIsReadOnce(t *testing.T) {
 		}
 	}
 	var want []string
-	for _, e := range a.newest() {
+	for _, e := range a.newestEntries() {
 		want = append(want, e.Email)
 	}
 	if !slices.Equal(got, want) || a.calls != 1 {
@@ -163,7 +163,7 @@ func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, 20*time.Minute) // over four and a half years
 	l := listingOf(t, a)
-	want, in := a.newest(), ListSuppressionsIn{Limit: 200}
+	want, in := a.newestEntries(), ListSuppressionsIn{Limit: 200}
 	for page := range 30 {
 		before := a.calls
 		got := l.must(core.REST, in)
@@ -242,7 +242,7 @@ func TestCallersShareAReading(t *testing.T) {
 	for range 8 {
 		callers.Go(func() {
 			reading := l.s.lists.reading("org")
-			if entries, err := reading.all(t.Context(), span{}); err != nil || len(entries) != 20_000 {
+			if entries, err := reading.readAll(t.Context(), span{}); err != nil || len(entries) != 20_000 {
 				t.Errorf("%d entries, %v", len(entries), err)
 			}
 		})
@@ -253,10 +253,10 @@ func TestCallersShareAReading(t *testing.T) {
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
-	if _, err := l.s.lists.reading("other").all(gone, span{}); err == nil {
+	if _, err := l.s.lists.reading("other").readAll(gone, span{}); err == nil {
 		t.Error("a caller who left was answered")
 	}
-	if entries, err := l.s.lists.reading("other").all(t.Context(), span{}); err != nil || len(entries) != 20_000 {
+	if entries, err := l.s.lists.reading("other").readAll(t.Context(), span{}); err != nil || len(entries) != 20_000 {
 		t.Errorf("after one who left: %d, %v", len(entries), err)
 	}
 }
@@ -313,7 +313,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	read := func(org string) {
 		t.Helper()
 		for range 3 {
-			if _, err := l.s.lists.reading(org).all(t.Context(), span{}); err == nil {
+			if _, err := l.s.lists.reading(org).readAll(t.Context(), span{}); err == nil {
 				return
 			}
 		}

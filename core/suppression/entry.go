@@ -55,14 +55,14 @@ func (e Entry) excludedByPerson() bool {
 	return e.Status == Excluded && e.ForgivenAt != nil && e.ExcludedAt.Equal(*e.ForgivenAt)
 }
 
-// same reports whether both entries are equal, apart from the time of their last change.
-func (e Entry) same(other Entry) bool {
+// isSame reports whether both entries are equal, apart from the time of their last change.
+func (e Entry) isSame(other Entry) bool {
 	return e.Key == other.Key && e.Email == other.Email && e.Status == other.Status && e.Reason == other.Reason &&
 		e.FirstSeenAt.Equal(other.FirstSeenAt) && e.LastSeenAt.Equal(other.LastSeenAt) && e.EventCount == other.EventCount &&
-		sameTime(e.ExcludedAt, other.ExcludedAt) && e.ExclusionReason == other.ExclusionReason && sameTime(e.ForgivenAt, other.ForgivenAt)
+		isSameTime(e.ExcludedAt, other.ExcludedAt) && e.ExclusionReason == other.ExclusionReason && isSameTime(e.ForgivenAt, other.ForgivenAt)
 }
 
-func sameTime(a, b *time.Time) bool {
+func isSameTime(a, b *time.Time) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

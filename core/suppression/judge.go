@@ -68,7 +68,7 @@ func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 		}
 	}
 	for _, reason := range reasons {
-		if s.Rule(reason).met(times[reason]) {
+		if s.Rule(reason).isMet(times[reason]) {
 			return reason
 		}
 	}

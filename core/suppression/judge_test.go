@@ -22,7 +22,7 @@ func bounce(kind, sub string, day float64) Adverse {
 	}
 }
 
-func of(kind messages.EventType, day float64) Adverse {
+func newEvent(kind messages.EventType, day float64) Adverse {
 	a := bounce("", "", day)
 	a.Type, a.Bounced = kind, messages.BounceKind{}
 	return a
@@ -49,10 +49,10 @@ func TestReasons(t *testing.T) {
 		"a permanent bounce":                   {Strict, []Adverse{bounce(messages.PermanentBounce, "NoEmail", 0)}, PermanentBounce},
 		"on the provider's list":               {Strict, []Adverse{bounce(messages.PermanentBounce, "Suppressed", 0)}, PermanentBounce},
 		"on the account's own list":            {Aggressive, []Adverse{bounce(messages.PermanentBounce, "OnAccountSuppressionList", 0)}, ""},
-		"a complaint about an earlier message": {Aggressive, []Adverse{{Recipient: of(messages.Complaint, 0).Recipient, Type: messages.Complaint, Bounced: messages.BounceKind{SubType: "OnAccountSuppressionList"}}}, ""},
-		"a complaint":                          {Strict, []Adverse{of(messages.Complaint, 0)}, Complaint},
-		"a reject":                             {Strict, []Adverse{of(messages.Reject, 0)}, Rejected},
-		"the weightiest":                       {Strict, []Adverse{of(messages.Reject, 0), of(messages.Complaint, 1), bounce(messages.PermanentBounce, "General", 2)}, PermanentBounce},
+		"a complaint about an earlier message": {Aggressive, []Adverse{{Recipient: newEvent(messages.Complaint, 0).Recipient, Type: messages.Complaint, Bounced: messages.BounceKind{SubType: "OnAccountSuppressionList"}}}, ""},
+		"a complaint":                          {Strict, []Adverse{newEvent(messages.Complaint, 0)}, Complaint},
+		"a reject":                             {Strict, []Adverse{newEvent(messages.Reject, 0)}, Rejected},
+		"the weightiest":                       {Strict, []Adverse{newEvent(messages.Reject, 0), newEvent(messages.Complaint, 1), bounce(messages.PermanentBounce, "General", 2)}, PermanentBounce},
 		"two transient":                        {Standard, transient(0, 1), ""},
 		"three transient":                      {Standard, transient(0, 1, 30), RepeatedTransient},
 		"three transient, a moment too far":    {Standard, transient(0, 1, 30.001), ""},
@@ -63,7 +63,7 @@ func TestReasons(t *testing.T) {
 		"five soft":                            {Aggressive, append(transient(0, 0), unknown, unknown, limit), RepeatedTransient},
 		"four soft and one beyond the limit":   {Aggressive, []Adverse{unknown, unknown, limit, limit, transient(0)[0]}, RepeatedTransient},
 		"two and two and a limit are not five": {Aggressive, []Adverse{unknown, unknown, limit, transient(0)[0]}, ""},
-		"what we do not know":                  {Aggressive, []Adverse{bounce("Strange", "", 0), of(messages.Delivery, 0)}, ""},
+		"what we do not know":                  {Aggressive, []Adverse{bounce("Strange", "", 0), newEvent(messages.Delivery, 0)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -103,7 +103,7 @@ func TestExclusionAndRelisting(t *testing.T) {
 	excluded.Status, excluded.ExcludedAt, excluded.ForgivenAt, excluded.ExclusionReason = Excluded, &at, &at, "wrote to us"
 
 	after := rules.judge(&excluded, transient(0, 1, 2, 4, 5), false, noon)
-	if !after.same(excluded) {
+	if !after.isSame(excluded) {
 		t.Errorf("two later ones change the tombstone: %+v", after)
 	}
 	late := rules.judge(&excluded, transient(0, 0.5, 1, 2, 4), false, noon)
@@ -126,13 +126,13 @@ func TestOtherRulesJudgeAnew(t *testing.T) {
 		t.Errorf("stricter: %+v", out)
 	}
 	back := standard.judge(out, history, true, noon)
-	if !back.same(*listed) {
+	if !back.isSame(*listed) {
 		t.Errorf("back again: %+v, want %+v", back, listed)
 	}
 	// Without a change of rules, a listed address stays listed, even after its old
 	// events are purged.
 	kept := standard.judge(listed, history[2:], false, noon)
-	if !kept.same(*listed) {
+	if !kept.isSame(*listed) {
 		t.Errorf("events gone: %+v", kept)
 	}
 }
@@ -143,11 +143,11 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 	t.Parallel()
 	standard, strict := RulesOf(Standard), RulesOf(Strict)
 	later := transient(400, 401, 402)
-	for _, proof := range []Adverse{of(messages.Complaint, 0), of(messages.Reject, 0), bounce(messages.PermanentBounce, "NoEmail", 0)} {
+	for _, proof := range []Adverse{newEvent(messages.Complaint, 0), newEvent(messages.Reject, 0), bounce(messages.PermanentBounce, "NoEmail", 0)} {
 		listed := standard.judge(nil, append([]Adverse{proof}, later...), false, noon)
 		for name, left := range map[string][]Adverse{"nothing": nil, "less than one event": later[:1], "another reason": later} {
 			for _, rules := range []Rules{standard, strict} {
-				if got := rules.judge(listed, left, true, noon); got == nil || !got.same(*listed) {
+				if got := rules.judge(listed, left, true, noon); got == nil || !got.isSame(*listed) {
 					t.Errorf("of %s, with %s left: %+v, want %+v", listed.Reason, name, got, listed)
 				}
 			}
@@ -174,7 +174,7 @@ func TestOrderDoesNotShow(t *testing.T) {
 			var stored []Adverse
 			arrive := func(events []Adverse) {
 				for _, e := range events {
-					stored = inOrder(append(stored, e))
+					stored = sortEvents(append(stored, e))
 					known = rules.judge(known, stored, false, noon)
 				}
 			}
@@ -211,8 +211,8 @@ func drawAdverse(t *rapid.T) Adverse {
 	return a
 }
 
-// inOrder returns events in the order in which the store returns them.
-func inOrder(events []Adverse) []Adverse {
+// sortEvents returns events in the order in which the store returns them.
+func sortEvents(events []Adverse) []Adverse {
 	slices.SortStableFunc(events, func(a, b Adverse) int {
 		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))
 	})

@@ -65,7 +65,7 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 						if err != nil {
 							return err
 						}
-						return other.Recorded(ctx, b.org, fresh)
+						return other.ObserveEvents(ctx, b.org, fresh)
 					})
 					if err != nil {
 						t.Error(err)

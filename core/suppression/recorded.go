@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// Recorded judges the recipients of new bounces, complaints and rejects; see
+// ObserveEvents judges the recipients of new bounces, complaints and rejects; see
 // messages.Recorder. It locks the organization's rules, so that concurrent transactions
 // with events about the same address judge one after the other.
-func (s *Suppression) Recorded(ctx context.Context, orgID string, events []messages.Event) error {
+func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	var keys []string
 	for _, e := range events {
 		if e.Mail.Test || e.Recipient == "" {
@@ -58,7 +58,7 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 			before = &entry
 		}
 		after := rules.judge(before, histories[key], rulesChanged, now)
-		if after == nil || before != nil && before.same(*after) {
+		if after == nil || before != nil && before.isSame(*after) {
 			continue
 		}
 		after.Key, after.LastChangedAt = key, now

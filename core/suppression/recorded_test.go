@@ -90,7 +90,7 @@ func (b *bundle) record(ctx context.Context, events ...messages.Event) error {
 		if err != nil {
 			return err
 		}
-		return b.s.Recorded(ctx, b.org, fresh)
+		return b.s.ObserveEvents(ctx, b.org, fresh)
 	})
 }
 

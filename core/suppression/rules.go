@@ -143,9 +143,9 @@ func (r Rules) check() error {
 	return nil
 }
 
-// met reports whether enough events occurred within a span as long as the rule's window.
+// isMet reports whether enough events occurred within a span as long as the rule's window.
 // times must be sorted.
-func (r *Rule) met(times []time.Time) bool {
+func (r *Rule) isMet(times []time.Time) bool {
 	if !r.Enabled {
 		return false
 	}

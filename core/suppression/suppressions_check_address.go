@@ -33,7 +33,7 @@ func (s *Suppression) suppressionsCheckAddress() core.Operation {
 		Cost:   core.Light,
 		Scopes: []core.Scope{core.SuppressionsView},
 		Prepare: func(ctx context.Context, c *core.Call, in CheckAddressIn) (CheckAddressIn, error) {
-			found, err := s.Account.Suppressed(ctx, c.Principal.Org.ID, in.Email)
+			found, err := s.Account.FindSuppressed(ctx, c.Principal.Org.ID, in.Email)
 			if sending.IsNotFound(err) {
 				return in, nil
 			}

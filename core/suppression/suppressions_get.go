@@ -23,7 +23,7 @@ func (s *Suppression) suppressionsGet() core.Operation {
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},
 		Prepare: func(ctx context.Context, c *core.Call, in GetSuppressionIn) (GetSuppressionIn, error) {
-			found, err := s.Account.Suppressed(ctx, c.Principal.Org.ID, in.Email)
+			found, err := s.Account.FindSuppressed(ctx, c.Principal.Org.ID, in.Email)
 			if sending.IsNotFound(err) {
 				return in, core.NotFound("suppression")
 			}

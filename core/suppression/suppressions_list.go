@@ -68,14 +68,14 @@ func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in 
 	reading, limit := s.lists.reading(c.Principal.Org.ID), core.Limit(in.Limit)
 	var found core.Page[sending.Suppressed]
 	if c.Surface == core.Agent || in.Email != "" {
-		found.Items, err = reading.all(ctx, when)
+		found.Items, err = reading.readAll(ctx, when)
 		found.Items = filterEntries(found.Items, in.wants)
 		found.Total = len(found.Items)
 		if in.Email == "" {
 			found.Items = found.Items[:min(limit, found.Total)]
 		}
 	} else {
-		found.Items, err = reading.newest(ctx, when, after, limit+1, in.wants)
+		found.Items, err = reading.readNewest(ctx, when, after, limit+1, in.wants)
 		found = core.PageOf(found.Items, limit, filter, func(e sending.Suppressed) core.After {
 			return core.After{At: e.At, ID: suppressedID(e)}
 		})

@@ -117,8 +117,8 @@ func ChoicesOf(byTopic map[string]sending.Subscription) Choices {
 	return choices
 }
 
-// ByTopic reverses ChoicesOf. The last choice about a topic counts.
-func ByTopic(choices []Preference) map[string]sending.Subscription {
+// ChoicesByTopic reverses ChoicesOf. The last choice about a topic counts.
+func ChoicesByTopic(choices []Preference) map[string]sending.Subscription {
 	m := make(map[string]sending.Subscription, len(choices))
 	for _, c := range choices {
 		m[c.Topic] = c.SubscriptionStatus

@@ -78,9 +78,9 @@ func (l *Live) Forget(orgID string) {
 	delete(l.byOrg, orgID)
 }
 
-// Remembered returns a consent that the mirror holds without the choices about topics
+// DropUnknownTopics returns a consent that the mirror holds without the choices about topics
 // that the account no longer has, because accounts refuse them. It fails as Topics does.
-func (l *Live) Remembered(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error) {
+func (l *Live) DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error) {
 	if len(consent.Preferences) == 0 {
 		return consent, nil
 	}
@@ -93,19 +93,19 @@ func (l *Live) Remembered(ctx context.Context, orgID string, consent sending.Con
 	return consent, nil
 }
 
-// errNoList is wrapped by the errors of OnList when the account has no contact list and
+// errNoList is wrapped by the errors of WriteToList when the account has no contact list and
 // Mailhelm could not make one.
 var errNoList = errors.New("the account has no contact list")
 
-// IsWithoutList reports whether a call of OnList failed because the account has no
+// IsWithoutList reports whether a call of WriteToList failed because the account has no
 // contact list and Mailhelm could not make one.
 func IsWithoutList(err error) bool { return errors.Is(err, errNoList) }
 
-// OnList runs a write that needs the account's contact list. If the account has none,
-// OnList makes the list and runs the write again, so that a new organization's first
+// WriteToList runs a write that needs the account's contact list. If the account has none,
+// WriteToList makes the list and runs the write again, so that a new organization's first
 // contact or topic needs no preparation. bare is true then: the list has no topics. It
 // fails with the account's failure; see [Unavailable].
-func (l *Live) OnList(ctx context.Context, orgID string, write func(bare bool) error) error {
+func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error {
 	err := write(false)
 	if !sending.IsNotFound(err) {
 		return err

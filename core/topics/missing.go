@@ -70,7 +70,7 @@ func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, s
 // pushOne pushes one contact, unless the contact changed or the account lists it by the
 // time that its turn comes. It takes turns with the writers of the address.
 func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, report *SyncReport) error {
-	release, err := s.turns.Lock(ctx, sending.AddressTurn(orgID, at.Email))
+	release, err := s.turns.Lock(ctx, sending.AddressLockKey(orgID, at.Email))
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, re
 	if _, err := s.account.Contact(ctx, orgID, contact.Consent.Email); !sending.IsNotFound(err) {
 		return err
 	}
-	consent, err := s.live.Remembered(ctx, orgID, contact.Consent)
+	consent, err := s.live.DropUnknownTopics(ctx, orgID, contact.Consent)
 	if err != nil {
 		return err
 	}

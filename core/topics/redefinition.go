@@ -16,8 +16,8 @@ func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sen
 			return err
 		}
 		what := compareTopics(known, topics)
-		if t.Redefined != nil && (what.Gone != nil || what.Turned != nil) {
-			if err := t.Redefined(ctx, orgID, what); err != nil {
+		if t.OnRedefine != nil && (what.Gone != nil || what.Turned != nil) {
+			if err := t.OnRedefine(ctx, orgID, what); err != nil {
 				return err
 			}
 		}

@@ -38,9 +38,9 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	if err != nil {
 		return err
 	}
-	keys := []string{sending.AddressTurn(org, contact.Consent.Email)}
+	keys := []string{sending.AddressLockKey(org, contact.Consent.Email)}
 	if n.Put != "" {
-		keys = append(keys, sending.AddressTurn(org, n.Put))
+		keys = append(keys, sending.AddressLockKey(org, n.Put))
 	}
 	release, err := s.turns.Lock(ctx, keys...)
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 // repairContact makes the account hold what the contact had before the write of the note,
 // joined with the opt-outs that the account accepted.
 func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c Subscriber) error {
-	remembered, err := s.live.Remembered(ctx, org, c.Consent)
+	remembered, err := s.live.DropUnknownTopics(ctx, org, c.Consent)
 	if err != nil {
 		return err
 	}

@@ -27,9 +27,9 @@ type SyncConfig struct {
 	Clock core.Clock
 	Log   *slog.Logger
 
-	// Changed reports contacts whose consent changed, in the transaction of the change.
+	// OnChange reports contacts whose consent changed, in the transaction of the change.
 	// With nil, changes are not reported.
-	Changed func(ctx context.Context, orgID string, contactIDs []string) error
+	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 }
 
 // Sync brings the mirror up to the sending account, and to the account what it lacks.
@@ -37,7 +37,7 @@ type Sync struct {
 	SyncConfig
 	account    sending.Account
 	live       *Live
-	turns      *sending.Turns
+	turns      *sending.KeyedLocks
 	transactor core.Transactor
 }
 
@@ -160,10 +160,10 @@ func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Cont
 			return err
 		}
 		mirrored = count
-		if s.Changed == nil || len(touched) == 0 {
+		if s.OnChange == nil || len(touched) == 0 {
 			return nil
 		}
-		return s.Changed(ctx, orgID, touched)
+		return s.OnChange(ctx, orgID, touched)
 	})
 	return mirrored, err
 }

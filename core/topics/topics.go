@@ -17,14 +17,14 @@ type Config struct {
 	Live *Live
 	// Turns serializes the writers of one organization's topics. It is shared with the
 	// writers of contacts.
-	Turns *sending.Turns
+	Turns *sending.KeyedLocks
 	// Contacts counts contacts, for contact_list_get.
 	Contacts ContactCounter
 	Clock    core.Clock
 
-	// Redefined is called before topics are deleted or get another default, in the
+	// OnRedefine is called before topics are deleted or get another default, in the
 	// transaction of the change. nil means that nothing depends on topics.
-	Redefined func(ctx context.Context, orgID string, what Redefinition) error
+	OnRedefine func(ctx context.Context, orgID string, what Redefinition) error
 }
 
 // ContactCounter counts the contacts of an organization.

@@ -46,20 +46,20 @@ func TestSyncRepairsBothSides(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		w.Changed()
+		w.TakeChanged()
 		want := topics.SyncReport{Topics: 1, Pages: 1, Mirrored: topics.Mirrored{Created: 1, Unchanged: 1}, Pushed: 1}
 		if diff := cmp.Diff(want, w.SyncLater(t)); diff != "" {
 			t.Errorf("report (-want +got):\n%s", diff)
 		}
-		if told := w.Changed(); len(told) != 1 {
+		if told := w.TakeChanged(); len(told) != 1 {
 			t.Errorf("told of %v", told)
 		}
-		back, there := w.AtAccount(t, "lost@example.com")
+		back, there := w.AccountContact(t, "lost@example.com")
 		if !there || back.Email != "Lost@example.com" || !back.UnsubscribeAll || !cmp.Equal(back.Preferences, map[string]sending.Subscription{"news": sending.OptOut}) {
 			t.Errorf("what was lost came back as %+v, %t", back, there)
 		}
 		for _, email := range []string{"left@example.com", "shell@example.com"} {
-			if _, there := w.AtAccount(t, email); there {
+			if _, there := w.AccountContact(t, email); there {
 				t.Errorf("%s was pushed", email)
 			}
 		}
@@ -188,7 +188,7 @@ func TestChangedTopicsAreToldOf(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
 	var told []topics.Redefinition
-	w.Topics.Redefined = func(_ context.Context, _ string, what topics.Redefinition) error {
+	w.Topics.OnRedefine = func(_ context.Context, _ string, what topics.Redefinition) error {
 		told = append(told, what)
 		return nil
 	}

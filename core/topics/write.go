@@ -42,7 +42,7 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	if err != nil {
 		return err
 	}
-	c.After(release)
+	c.Defer(release)
 	if err := t.checkManaged(ctx, org, w.name); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	}
 	_, adds := w.edit.(addition)
 	if adds {
-		err = t.Live.OnList(ctx, org, change)
+		err = t.Live.WriteToList(ctx, org, change)
 	} else {
 		err = change(false)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Buckets are buckets in one Redis database. Safe for concurrent use.
+// Buckets keeps token buckets in one Redis database. It is safe for concurrent use.
 type Buckets struct {
 	client *redis.Client
 }
@@ -21,10 +21,10 @@ type Buckets struct {
 //go:embed take.lua
 var takeSource string
 
-// take is loaded into Redis once and called by its digest.
+// take is the script take.lua. It is loaded into Redis once and then called by its digest.
 var take = redis.NewScript(takeSource)
 
-// Take implements [guardrails.Buckets]. It waits until ctx ends, at most.
+// Take implements [guardrails.Buckets]. It fails when Redis does not answer before ctx ends.
 func (b *Buckets) Take(ctx context.Context, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool, error) {
 	answer, err := take.Run(ctx, b.client, []string{nameOf(key, limit)},
 		limit, cost, guardrails.Window.Microseconds(), guardrails.Grain(limit).Microseconds()).Int64Slice()
@@ -38,7 +38,7 @@ func (b *Buckets) Take(ctx context.Context, key guardrails.BucketKey, limit, cos
 	return guardrails.NewRate(limit, limit-used, reset, retry), answer[0] == 1, nil
 }
 
-// answers is how many numbers the script returns.
+// answers is the number of values that the script returns.
 const answers = 4
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

@@ -12,7 +12,7 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Config says which Redis.
+// Config configures the connection to Redis.
 type Config struct {
 	// URL is redis://user:password@host:port/database, or rediss:// for TLS.
 	URL string
@@ -21,10 +21,11 @@ type Config struct {
 }
 
 const (
-	// dialTimeout bounds making a connection. Dialling continues after a call has stopped
-	// waiting, so the next call finds the connection.
+	// dialTimeout is the longest time for opening a connection. Opening continues after a
+	// call stopped waiting, so that the next call can use the connection.
 	dialTimeout = 2 * time.Second
-	// idleConns stay open, so that a call seldom waits for a new one.
+	// idleConns is the number of connections that stay open, so that most calls need not
+	// open one.
 	idleConns = 2
 )
 
@@ -32,9 +33,9 @@ const (
 // failures.
 var quiet = sync.OnceFunc(logging.Disable)
 
-// Open prepares the connections and makes none; Ping reports whether Redis answers. It fails
-// when the URL is not an address of a Redis. The error does not quote the URL, which may
-// hold a password.
+// Open returns buckets in the Redis at the URL, without connecting yet. Ping checks the
+// connection. It fails when the URL is invalid; the error does not quote the URL, because
+// that may contain a password.
 func Open(cfg Config) (*Buckets, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" {

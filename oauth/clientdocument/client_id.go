@@ -178,6 +178,7 @@ func readPath(path string) (string, error) {
 	return b.String(), nil
 }
 
+// isAlphanumeric reports whether c is an ASCII letter or digit.
 func isAlphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }

@@ -103,7 +103,7 @@ func TestClientIDForms(t *testing.T) {
 			t.Errorf("%q passes", id)
 			continue
 		}
-		refused(t, err, want)
+		wantRefusal(t, err, want)
 	}
 }
 
@@ -134,7 +134,7 @@ func FuzzClientID(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		u, err := canonical(text)
 		if err != nil {
-			refused(t, err, "")
+			wantRefusal(t, err, "")
 			return
 		}
 		if again, err := canonical(u.text); err != nil || again != u {

@@ -124,7 +124,7 @@ func checkRedirects(u clientURL, d document) error {
 		if err := access.CheckRedirectURI(uri); err != nil {
 			return refuse(entry + err.Error() + ".")
 		}
-		if !isLoopback(uri) && !sameOrigin(u, uri) {
+		if !isLoopback(uri) && !isSameOrigin(u, uri) {
 			return refuse(entry + "must be on the host and port of the document, or http on localhost, 127.0.0.1 or [::1].")
 		}
 	}
@@ -135,9 +135,9 @@ func checkRedirects(u clientURL, d document) error {
 // redirect URIs allows http only for those.
 func isLoopback(uri string) bool { return strings.HasPrefix(uri, "http://") }
 
-// sameOrigin compares scheme, host and port as text (RFC 6454 section 5). Text is
+// isSameOrigin compares scheme, host and port as text (RFC 6454 section 5). Text is
 // sufficient because the rules on their form allow only one spelling.
-func sameOrigin(u clientURL, uri string) bool {
+func isSameOrigin(u clientURL, uri string) bool {
 	authority, ok := strings.CutPrefix(uri, "https://")
 	if !ok {
 		return false
@@ -158,7 +158,7 @@ func declaredScope(d document) ([]string, error) {
 	}
 	var scope []string
 	for name := range strings.SplitSeq(*d.Scope, " ") {
-		if core.Scope(name).Known() && !slices.Contains(scope, name) {
+		if core.Scope(name).IsKnown() && !slices.Contains(scope, name) {
 			scope = append(scope, name)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 
 const appID = "https://app.example/oauth/client.json"
 
-func at(t testing.TB, id string) clientURL {
+func parseID(t testing.TB, id string) clientURL {
 	t.Helper()
 	u, err := readClientID(id)
 	if err != nil {
@@ -35,7 +35,7 @@ func TestDocument(t *testing.T) {
 		"scope":          "api.contacts.view openid api.lists.view api.contacts.view  offline_access",
 		"response_types": 7, "contacts": []string{"a"}, "Client_Secret": "another member", "x": members{"client_secret": 1},
 	})
-	got, err := readDocument(at(t, appID), raw)
+	got, err := readDocument(parseID(t, appID), raw)
 	want := access.ClientDocument{ClientID: appID, Name: "My agent", RedirectURIs: redirects, Scope: []string{"api.contacts.view", "api.lists.view"}}
 	if err != nil || !cmp.Equal(want, got) {
 		t.Fatalf("%v\n%s", err, cmp.Diff(want, got))
@@ -46,13 +46,13 @@ func TestDocument(t *testing.T) {
 		"long":         {strings.Repeat("ä", 200), strings.Repeat("ä", 99) + "…"},
 		"as it stands": {"<b>Bob & Co</b>", "<b>Bob & Co</b>"},
 	} {
-		got, err := readDocument(at(t, appID), documentFor(appID, members{"client_name": d.given}))
+		got, err := readDocument(parseID(t, appID), documentFor(appID, members{"client_name": d.given}))
 		if err != nil || got.Name != d.shown || got.Scope != nil {
 			t.Errorf("%s: %v, %q, %v", name, err, got.Name, got.Scope)
 		}
 	}
 	nulls := `{"client_id":"` + appID + `","redirect_uris":["http://localhost/"],"client_name":null,"grant_types":null,"token_endpoint_auth_method":null,"scope":null}`
-	if got, err := readDocument(at(t, appID), []byte(nulls)); err != nil || got.Name != "app.example" || got.Scope != nil {
+	if got, err := readDocument(parseID(t, appID), []byte(nulls)); err != nil || got.Name != "app.example" || got.Scope != nil {
 		t.Errorf("nulls: %v, %v", err, got)
 	}
 }
@@ -118,12 +118,12 @@ func TestDocumentRules(t *testing.T) {
 		{members{"scope": []string{"api.contacts.view"}}, "scope has the wrong type"},
 		{members{"client_name": 1}, "client_name has the wrong type"},
 	} {
-		_, err := readDocument(at(t, appID), documentFor(appID, d.other))
+		_, err := readDocument(parseID(t, appID), documentFor(appID, d.other))
 		if err == nil {
 			t.Errorf("%v passes", d.other)
 			continue
 		}
-		refused(t, err, d.want)
+		wantRefusal(t, err, d.want)
 	}
 }
 
@@ -136,10 +136,10 @@ func TestDocumentIsStrictJSON(t *testing.T) {
 		strings.Replace(good, "{", `{"x":{"y":1,"y":2},`, 1), strings.Replace(good, "Agent", "Ag\xffent", 1), strings.Replace(good, "Agent", `\u0000`, 1),
 		strings.Replace(good, "{", `{"client_secret":null,`, 1), strings.Replace(good, "{", "{//\n", 1), strings.Replace(good, "{", `{"x":`+strings.Repeat("[", 70)+strings.Repeat("]", 70)+",", 1),
 	} {
-		if _, err := readDocument(at(t, appID), []byte(body)); err == nil {
+		if _, err := readDocument(parseID(t, appID), []byte(body)); err == nil {
 			t.Errorf("%.60q passes", body)
 		} else {
-			refused(t, err, "metadata document")
+			wantRefusal(t, err, "metadata document")
 		}
 	}
 }
@@ -162,11 +162,11 @@ func FuzzDocument(f *testing.F) {
 		f.Add(documentFor(appID, other))
 	}
 	f.Add([]byte(`{"client_id":"` + appID + `","redirect_uris":["https://app.example"],"Client_ID":1}`))
-	u := at(f, appID)
+	u := parseID(f, appID)
 	f.Fuzz(func(t *testing.T, body []byte) {
 		d, err := readDocument(u, body)
 		if err != nil {
-			refused(t, err, "")
+			wantRefusal(t, err, "")
 			return
 		}
 		if d.ClientID != appID || d.Name == "" || utf8.RuneCountInString(d.Name) > maxName || d.Name != core.Quotable(d.Name, maxName) {
@@ -181,7 +181,7 @@ func FuzzDocument(f *testing.F) {
 			}
 		}
 		for _, s := range d.Scope {
-			if !core.Scope(s).Known() {
+			if !core.Scope(s).IsKnown() {
 				t.Fatalf("%q passes", s)
 			}
 		}

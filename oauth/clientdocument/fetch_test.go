@@ -118,7 +118,7 @@ func TestAnswersThatAreRefused(t *testing.T) {
 			s := newSite(t, c.handler)
 			reader, _ := reading(s.config())
 			_, err := reader.ReadDocument(t.Context(), s.clientID)
-			refused(t, err, c.want)
+			wantRefusal(t, err, c.want)
 			if n := s.requests.Load(); n != 1 {
 				t.Errorf("%d requests", n)
 			}
@@ -210,7 +210,7 @@ func takesTooLong(t *testing.T, reader *Reader, clientID string) {
 	t.Helper()
 	began := time.Now()
 	_, err := reader.ReadDocument(context.WithoutCancel(t.Context()), clientID)
-	refused(t, err, "too long to arrive")
+	wantRefusal(t, err, "too long to arrive")
 	if took := time.Since(began); took < 250*time.Millisecond || took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
@@ -230,12 +230,12 @@ func TestCertificates(t *testing.T) {
 	unknown.RootCAs = x509.NewCertPool()
 	reader, _ := reading(unknown)
 	_, err := reader.ReadDocument(t.Context(), s.clientID)
-	refused(t, err, "no certificate that is trusted")
+	wantRefusal(t, err, "no certificate that is trusted")
 
 	// The certificate is for example.com and 127.0.0.1, not for localhost.
 	reader, _ = reading(s.config())
 	_, err = reader.ReadDocument(t.Context(), strings.Replace(s.clientID, "127.0.0.1", "localhost", 1))
-	refused(t, err, "no certificate that is trusted")
+	wantRefusal(t, err, "no certificate that is trusted")
 	if n := s.requests.Load(); n != 0 {
 		t.Errorf("%d requests were sent to a host that is not who it says", n)
 	}
@@ -250,12 +250,12 @@ func TestOnlyHTTPS(t *testing.T) {
 	t.Cleanup(s.Close)
 	reader, dials := reading(Config{Allowed: loopback, Deadline: 10 * time.Second})
 	_, err := reader.ReadDocument(t.Context(), s.URL+"/c")
-	refused(t, err, "https://")
+	wantRefusal(t, err, "https://")
 	if len(dials.approved) != 0 {
 		t.Errorf("%v was dialled", dials.approved)
 	}
 	_, err = reader.ReadDocument(t.Context(), strings.Replace(s.URL, "http", "https", 1)+"/c")
-	refused(t, err, "cannot be reached")
+	wantRefusal(t, err, "cannot be reached")
 	select {
 	case path := <-requests:
 		t.Errorf("%s was asked for over http", path)
@@ -282,7 +282,7 @@ func TestOneTextForWhatIsNotThere(t *testing.T) {
 	_, denied := refusing.ReadDocument(t.Context(), appID)
 	unknown, _ := reading(Config{Resolver: outboundtest.NewNames(t, "").Resolver()})
 	_, nobody := unknown.ReadDocument(t.Context(), appID)
-	refused(t, absent, "cannot be reached")
+	wantRefusal(t, absent, "cannot be reached")
 	if absent.Error() != denied.Error() || absent.Error() != nobody.Error() {
 		t.Errorf("%q, %q, %q", absent, denied, nobody)
 	}

@@ -23,6 +23,7 @@ type guard struct {
 	networks bool // Config.Allowed is not empty
 }
 
+// newGuard returns a guard that also allows these networks, on any port.
 func newGuard(allowed []netip.Prefix) guard {
 	return guard{outbound.New(allowed, publicPort), len(allowed) > 0}
 }

@@ -63,7 +63,7 @@ func TestHosts(t *testing.T) {
 		}
 		for want, err := range map[string]error{"-" + want.public: nowhere.checkURL(u), "+" + want.allowed: networks.checkURL(u)} {
 			if want = want[1:]; want != "" {
-				refused(t, err, want)
+				wantRefusal(t, err, want)
 			} else if err != nil {
 				t.Errorf("%s: %v", id, err)
 			}

@@ -57,7 +57,7 @@ func TestRefusalIsRememberedForFiveMinutes(t *testing.T) {
 	for _, wait := range []time.Duration{0, 0, 5*time.Minute - 1} {
 		hands.advance(wait)
 		_, err := reader.ReadDocument(t.Context(), s.clientID)
-		refused(t, err, "status 404")
+		wantRefusal(t, err, "status 404")
 		mended.Store(true)
 	}
 	if n := s.requests.Load(); n != 1 {
@@ -111,7 +111,7 @@ func TestCallerLeaves(t *testing.T) {
 	<-arrived
 	leave()
 	err := <-left
-	refused(t, err, "interrupted")
+	wantRefusal(t, err, "interrupted")
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", errors.Unwrap(err))
 	}
@@ -147,7 +147,7 @@ func TestLogNamesTheCause(t *testing.T) {
 	var log bytes.Buffer
 	reader, _ := reading(Config{Resolver: outboundtest.NewNames(t, "10.1.2.3").Resolver(), Log: slog.New(slog.NewTextHandler(&log, nil))})
 	_, err := reader.ReadDocument(t.Context(), appID)
-	refused(t, err, "cannot be reached")
+	wantRefusal(t, err, "cannot be reached")
 	if line := log.String(); !strings.Contains(line, "client_host=app.example") || !strings.Contains(line, "10.1.2.3") {
 		t.Errorf("log: %s", line)
 	}
@@ -169,7 +169,7 @@ func TestNoPlace(t *testing.T) {
 		leave = append(leave, l)
 	}
 	_, err := reader.ReadDocument(t.Context(), s.clientID)
-	refused(t, err, "Try again")
+	wantRefusal(t, err, "Try again")
 	for _, l := range leave {
 		l()
 	}

@@ -25,7 +25,7 @@ func TestRebinding(t *testing.T) {
 		t.Fatalf("the first lookup is not public: %v, %v", first, err)
 	}
 	_, err = reader.ReadDocument(t.Context(), appID)
-	refused(t, err, "cannot be reached")
+	wantRefusal(t, err, "cannot be reached")
 	if cause := errors.Unwrap(err); !errors.Is(cause, ssrf.ErrProhibitedIP) || !strings.Contains(cause.Error(), "127.0.0.1") {
 		t.Error(cause)
 	}
@@ -42,7 +42,7 @@ func TestRebindingBetweenReads(t *testing.T) {
 	reader, dials := reading(Config{Resolver: names.Resolver(), Clock: hands.now})
 	for _, want := range []error{errNotDialled, ssrf.ErrProhibitedIP, ssrf.ErrProhibitedIP} {
 		_, err := reader.ReadDocument(t.Context(), appID)
-		refused(t, err, "cannot be reached")
+		wantRefusal(t, err, "cannot be reached")
 		if !errors.Is(err, want) {
 			t.Errorf("%v, want %v", errors.Unwrap(err), want)
 		}
@@ -64,7 +64,7 @@ func TestNamesThatLeadInside(t *testing.T) {
 			t.Parallel()
 			reader, dials := reading(Config{Resolver: outboundtest.NewNames(t, answer).Resolver()})
 			_, err := reader.ReadDocument(t.Context(), appID)
-			refused(t, err, "cannot be reached")
+			wantRefusal(t, err, "cannot be reached")
 			// The dialer skips an address family that this machine does not have.
 			if len(dials.approved) != 0 || !errors.Is(err, ssrf.ErrProhibitedIP) && !strings.Contains(answer, ":") {
 				t.Errorf("approved %v, %v", dials.approved, errors.Unwrap(err))
@@ -78,7 +78,7 @@ func TestNewGuards(t *testing.T) {
 	t.Parallel()
 	reader := New(Config{Resolver: outboundtest.NewNames(t, "127.0.0.1").Resolver()})
 	_, err := reader.ReadDocument(t.Context(), appID)
-	refused(t, err, "cannot be reached")
+	wantRefusal(t, err, "cannot be reached")
 	if !errors.Is(err, ssrf.ErrProhibitedIP) {
 		t.Errorf("%v", errors.Unwrap(err))
 	}
@@ -100,5 +100,5 @@ func TestNamesOfAllowedNetworks(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	_, err := reader.ReadDocument(t.Context(), strings.Replace(s.clientID, "127.0.0.1", "other.example", 1))
-	refused(t, err, "no certificate that is trusted")
+	wantRefusal(t, err, "no certificate that is trusted")
 }

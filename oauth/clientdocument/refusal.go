@@ -16,17 +16,21 @@ func (r *Refusal) Error() string { return r.Text }
 // Unwrap returns the cause, which is for the log.
 func (r *Refusal) Unwrap() error { return r.cause }
 
+// refuse returns a Refusal without a cause.
 func refuse(text string) error { return &Refusal{Text: text} }
 
+// refuseFor returns a Refusal with a cause for the log.
 func refuseFor(text string, cause error) error { return &Refusal{Text: text, cause: cause} }
 
 // errBusy and errInterrupted are not about a document, so they are not cached.
 var errBusy = errors.New("too many documents are being fetched")
 
+// busy returns the refusal when too many fetches wait for a slot. It is not cached.
 func busy() error {
 	return refuseFor("Too many applications are being looked up at the moment. Try again in a minute.", errBusy)
 }
 
+// interruptedError returns the refusal when ctx ended during the fetch. It is not cached.
 func interruptedError(cause error) error {
 	return refuseFor("Looking up the application was interrupted. Try again.", cause)
 }

@@ -106,9 +106,9 @@ func serveDocument(s *site, w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(documentFor(s.URL+r.URL.Path, nil))
 }
 
-// refused returns err as a refusal. It fails the test unless the text contains want and
+// wantRefusal returns err as a refusal. It fails the test unless the text contains want and
 // no internal detail.
-func refused(t *testing.T, err error, want string) {
+func wantRefusal(t *testing.T, err error, want string) {
 	t.Helper()
 	r, ok := errors.AsType[*Refusal](err)
 	if !ok || !strings.Contains(r.Text, want) {

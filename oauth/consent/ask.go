@@ -49,7 +49,7 @@ type choice struct {
 func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, n notes) {
 	v := view{
 		notes: n, Client: a.Client.Name, Environment: string(a.Client.Environment), Test: a.Client.Environment == core.Test,
-		Org: a.visitor.Org, User: a.visitor.User, Resource: inWords(a.Resource), Destination: destination(a.RedirectURI),
+		Org: a.visitor.Org, User: a.visitor.User, Resource: resourceText(a.Resource), Destination: destination(a.RedirectURI),
 		Request: a.rawQuery, Token: a.visitor.FormToken(question(a.rawQuery)), Address: address(a.rawQuery),
 	}
 	title := v.Client
@@ -92,7 +92,8 @@ func reads(s core.Scope) bool {
 	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
 }
 
-func inWords(r access.Resource) string {
+// resourceText returns a resource as the consent page names it.
+func resourceText(r access.Resource) string {
 	if r == access.Agent {
 		return "the agent endpoint, where assistants work with tools"
 	}
@@ -122,6 +123,8 @@ func formTarget(redirectURI string) string {
 	return u.Scheme + "://" + u.Host
 }
 
+// notInSource reports whether c is outside the characters of a host and port. Such a
+// character could end the source in the policy.
 func notInSource(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '-' && c != ':'
 }

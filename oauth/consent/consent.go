@@ -68,6 +68,7 @@ type asked struct {
 	visitor  people.Visitor
 }
 
+// show writes the page for a valid request.
 func (p *Page) show(w http.ResponseWriter, r *http.Request) {
 	if a, ok := p.read(w, r, r.URL.RawQuery); ok {
 		p.ask(w, r, http.StatusOK, a, notes{})
@@ -100,6 +101,8 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// approve grants the chosen scopes and redirects to the client. It shows the page again when
+// none of the chosen scopes may be granted.
 func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 	chosen := core.NewScopes(r.PostForm[fieldScope]...)
 	location, err := p.server.Approve(r.Context(), a.AuthorizationRequest, a.visitor.Member, chosen)
@@ -153,7 +156,7 @@ func (p *Page) letsIn(w http.ResponseWriter, r *http.Request, a asked) bool {
 		p.offerOrg(w, r, a)
 		return false
 	}
-	blocked, err := p.server.Blocked(r.Context(), a.Client, a.visitor.Org.ID)
+	blocked, err := p.server.IsBlocked(r.Context(), a.Client, a.visitor.Org.ID)
 	if err != nil {
 		p.login.Fail(w, r, err)
 		return false
@@ -165,6 +168,8 @@ func (p *Page) letsIn(w http.ResponseWriter, r *http.Request, a asked) bool {
 	return !blocked
 }
 
+// refuse redirects a refusal to the client, or shows it to the person when the redirect URI
+// is not trusted.
 func (p *Page) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.AuthorizationRefusal) {
 	switch {
 	case refused.Redirect != "":

@@ -30,7 +30,7 @@ func (a *Admission) Visitor(r *http.Request) (people.Visitor, error) {
 // response: a redirect to the sign-in page, or an error. Where the organization requires
 // a second factor, it redirects to the page for setting one up or for proving it.
 func (a *Admission) Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
-	return a.AdmitTo(w, r, here(r))
+	return a.AdmitTo(w, r, returnPath(r))
 }
 
 // AdmitTo is Admit with the path to return to after signing in. next is a path of this
@@ -107,9 +107,9 @@ func (a *Admission) clientOf(r *http.Request) string {
 	return throttle.NetworkOf(a.proxies.Remote(r))
 }
 
-// here returns the path to come back to after signing in: the requested page. It
+// returnPath returns the path to come back to after signing in: the requested page. It
 // returns "" after a form, because a form is not submitted again.
-func here(r *http.Request) string {
+func returnPath(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return ""
 	}

@@ -60,6 +60,8 @@ func (p *securityPages) confirmApp(w http.ResponseWriter, r *http.Request) {
 	p.showApp(w, r, v, key, e)
 }
 
+// showApp writes the page with the QR code and the secret, and with the error in wrong
+// unless it is nil.
 func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor, key people.AppKey, wrong *core.Error) {
 	qr, err := squaresOf(key.URI)
 	if err != nil {
@@ -67,7 +69,7 @@ func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people
 		return
 	}
 	page, status := appPage{
-		Token: v.FormToken(SecurityPath), Next: goingTo(r), Back: securityAddress(r), Secret: grouped(key.Secret), QR: qr,
+		Token: v.FormToken(SecurityPath), Next: goingTo(r), Back: securityAddress(r), Secret: groupSecret(key.Secret), QR: qr,
 	}, http.StatusOK
 	if wrong != nil {
 		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()
@@ -76,6 +78,7 @@ func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people
 	p.Show(w, r, status, p.app, "Authenticator app", page)
 }
 
+// removeApp removes the app and shows the security page.
 func (p *securityPages) removeApp(w http.ResponseWriter, r *http.Request) {
 	p.applyChange(w, r, func(v people.Visitor) error { return p.factors.RemoveApp(r.Context(), v, requestID(r)) })
 }
@@ -123,8 +126,8 @@ func squaresOf(uri string) (squares, error) {
 	return squares{}, fmt.Errorf("QR code: %d characters are too many", len(uri))
 }
 
-// grouped inserts a space after every fourth character.
-func grouped(secret string) string {
+// groupSecret inserts a space after every fourth character.
+func groupSecret(secret string) string {
 	var groups []string
 	for len(secret) > 4 {
 		groups, secret = append(groups, secret[:4]), secret[4:]

@@ -27,6 +27,7 @@ type cookie struct {
 // guesses of others cause.
 type cookies struct{ session, device cookie }
 
+// cookiesFor returns the cookies for pages over https, or for http://localhost.
 func cookiesFor(https bool) cookies {
 	prefix := ""
 	if https {
@@ -48,10 +49,12 @@ func (c cookie) read(r *http.Request) string {
 	return found[0].Value
 }
 
+// set stores the secret in the browser for the cookie's life.
 func (c cookie) set(w http.ResponseWriter, secret string) {
 	http.SetCookie(w, c.with(secret, int(c.life.Seconds())))
 }
 
+// clear deletes the cookie in the browser.
 func (c cookie) clear(w http.ResponseWriter) { http.SetCookie(w, c.with("", -1)) }
 
 func (c cookie) with(value string, maxAge int) *http.Cookie {

@@ -58,8 +58,8 @@ func (e *Entrance) WorkIn(r *http.Request, orgID string) error {
 	return e.sessions.SwitchOrg(r.Context(), e.cookies.session.read(r), orgID)
 }
 
-// SignedOut reports whether an error means that no person is signed in.
-func (*Entrance) SignedOut(err error) bool { return IsSignedOut(err) }
+// IsSignedOut reports whether an error means that no person is signed in.
+func (*Entrance) IsSignedOut(err error) bool { return IsSignedOut(err) }
 
 // SignInAddress returns the path of the sign-in page that continues to next, a path of
 // this host with its query.

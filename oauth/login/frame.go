@@ -79,6 +79,7 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f.Refuse(w, r, e.HTTPStatus(), e.Message, e.NextStep())
 }
 
+// crossOrigin answers a form that another site sent.
 func (f *Frame) crossOrigin(w http.ResponseWriter, r *http.Request) {
 	f.Refuse(w, r, http.StatusForbidden, "This form came from another site",
 		"Nothing was done. Open the page here and try again.")
@@ -93,6 +94,7 @@ func (f *Frame) checkToken(w http.ResponseWriter, r *http.Request, v people.Visi
 	return false
 }
 
+// logFailure logs the cause of an internal error with the request's id.
 func (f *Frame) logFailure(r *http.Request, err error) {
 	f.log.LogAttrs(r.Context(), slog.LevelWarn, "page failed",
 		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
@@ -105,6 +107,7 @@ func (f *Frame) logRefusal(r *http.Request, of string, e *core.Error) {
 		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))
 }
 
+// retryLater sets the header Retry-After of a refusal that a later request may avoid.
 func retryLater(w http.ResponseWriter, e *core.Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))

@@ -22,15 +22,15 @@ func localPath(next string) string {
 		return ""
 	}
 	u, err := url.Parse(next)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !plain(u.Path) {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || !isPlain(u.Path) {
 		return ""
 	}
 	return next
 }
 
-// plain reports whether a decoded path has no empty segments, no dot segments, and no
+// isPlain reports whether a decoded path has no empty segments, no dot segments, and no
 // characters that a browser or a second decoding would interpret.
-func plain(decoded string) bool {
+func isPlain(decoded string) bool {
 	return path.Clean(decoded) == decoded && !strings.ContainsAny(decoded, "\\%") &&
 		!strings.ContainsFunc(decoded, func(c rune) bool { return c <= ' ' || c > '~' })
 }
@@ -39,7 +39,9 @@ func signInAddress(next string) string {
 	return withNext(SignInPath, next)
 }
 
-func orHome(next string) string {
+// pathOrSignIn returns next, or the sign-in page for "". That page leads a signed-in person to the
+// account page.
+func pathOrSignIn(next string) string {
 	if next == "" {
 		return SignInPath
 	}

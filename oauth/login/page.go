@@ -18,6 +18,7 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
+// pages are the parsed templates of this package.
 type pages struct {
 	signIn, account, refusal, proof, security, app, codes *template.Template
 	password, forgotten, newPassword                      *template.Template

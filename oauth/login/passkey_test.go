@@ -55,16 +55,16 @@ func (p *person) ask(path string, pairs ...string) question {
 	return q
 }
 
-// made returns the device's answer to the options for a new passkey.
-func (p *person) made(d *device, q question) string {
+// makePasskey returns the device's answer to the options for a new passkey.
+func (p *person) makePasskey(d *device, q question) string {
 	p.t.Helper()
 	options, err := virtualwebauthn.ParseAttestationOptions(string(q.Options))
 	p.must(err)
 	return virtualwebauthn.CreateAttestationResponse(d.site, d.auth, d.key, *options)
 }
 
-// signed returns the device's answer to the options of a proof, with the next count.
-func (p *person) signed(d *device, q question) string {
+// signQuestion returns the device's answer to the options of a proof, with the next count.
+func (p *person) signQuestion(d *device, q question) string {
 	p.t.Helper()
 	options, err := virtualwebauthn.ParseAssertionOptions(string(q.Options))
 	p.must(err)
@@ -77,7 +77,7 @@ func (p *person) add(d *device, name string) answer {
 	p.t.Helper()
 	token := p.token(p.get(login.SecurityPath).body)
 	q := p.ask("/account/security/passkeys/question", "token", token)
-	return p.post("/account/security/passkeys", "token", token, "name", name, "ceremony", q.Ceremony, "answer", p.made(d, q))
+	return p.post("/account/security/passkeys", "token", token, "name", name, "ceremony", q.Ceremony, "answer", p.makePasskey(d, q))
 }
 
 // signInWith signs in with only the device, in another browser.
@@ -86,7 +86,7 @@ func (p *person) signInWith(d *device) (*person, answer) {
 	p.now = p.now.Add(time.Minute)
 	other := &person{house: p.house}
 	q := other.ask("/login/passkey/question")
-	return other, other.post("/login/passkey", "ceremony", q.Ceremony, "answer", p.signed(d, q), "next", "/docs")
+	return other, other.post("/login/passkey", "ceremony", q.Ceremony, "answer", p.signQuestion(d, q), "next", "/docs")
 }
 
 var passkeyID = regexp.MustCompile(`name="id" value="([^"]+)"`)
@@ -94,7 +94,7 @@ var passkeyID = regexp.MustCompile(`name="id" value="([^"]+)"`)
 func TestPasskeySignsInAlone(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p, d := h.someone(), h.device()
+	p, d := h.newPerson(), h.device()
 	before := p.cookies[0].Value
 	added := p.add(d, "My <phone>")
 	if added.StatusCode != http.StatusOK || len(recovery.FindAllString(added.body, -1)) != 10 || p.cookies[0].Value == before {
@@ -125,20 +125,20 @@ func TestPasskeyAfterThePassword(t *testing.T) {
 	h := newHouse(t, "https://app.test")
 	p, d := h.withApp(), h.device()
 	p.expect("a second factor", p.add(d, "Key"), http.StatusSeeOther, login.SecurityPath)
-	other, location := p.again("/docs")
+	other, location := p.signInAgain("/docs")
 	page := other.get(location)
 	if !strings.Contains(page.body, `data-passkey="get"`) || !strings.Contains(page.Header.Get("Content-Security-Policy"), "script-src 'self'") {
 		t.Errorf("no passkey is offered: %s", page.body)
 	}
 	token := other.token(page.body)
 	q := other.ask("/login/confirm/question", "token", token)
-	good := other.signed(d, q)
+	good := other.signQuestion(d, q)
 	proof := func(ceremony string) answer {
 		return other.post(login.SecondFactorPath, "token", token, "next", "/docs", "ceremony", ceremony, "answer", good)
 	}
 	other.expect("of another ceremony", proof(p.ask("/login/confirm/question", "token", p.token(p.get(login.ConfirmPath).body)).Ceremony), http.StatusUnprocessableEntity, "")
 	other.expect("passkey", proof(q.Ceremony), http.StatusSeeOther, "/docs")
-	if h.signedIn(other.cookies) == "" {
+	if h.currentUser(other.cookies) == "" {
 		t.Error("nobody is signed in")
 	}
 	token = other.token(other.get(login.ConfirmPath).body)
@@ -162,7 +162,7 @@ func TestPasskeyRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newHouse(t, "https://app.test")
-			p, d := h.someone(), h.device()
+			p, d := h.newPerson(), h.device()
 			d.key.Counter = 5
 			p.add(d, "Key")
 			if _, a := p.signInWith(d); a.StatusCode != http.StatusSeeOther {
@@ -180,7 +180,7 @@ func TestPasskeyRefusals(t *testing.T) {
 func TestCopiedPasskeyStaysRefused(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p, d := h.someone(), h.device()
+	p, d := h.newPerson(), h.device()
 	d.key.Counter = 5
 	p.add(d, "Key")
 	d.key.Counter = 2
@@ -205,7 +205,7 @@ func TestCopiedPasskeyStaysRefused(t *testing.T) {
 func TestPasskeyQuestions(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p, d := h.someone(), h.device()
+	p, d := h.newPerson(), h.device()
 	p.add(d, "Key")
 	nobody := &person{house: h}
 	if q := nobody.ask("/account/security/passkeys/question"); q.Ceremony != "" || q.Problem == "" {
@@ -213,7 +213,7 @@ func TestPasskeyQuestions(t *testing.T) {
 	}
 	late := nobody.ask("/login/passkey/question")
 	h.now = h.now.Add(5 * time.Minute)
-	if a := nobody.post("/login/passkey", "ceremony", late.Ceremony, "answer", p.signed(d, late)); a.StatusCode != http.StatusUnprocessableEntity {
+	if a := nobody.post("/login/passkey", "ceremony", late.Ceremony, "answer", p.signQuestion(d, late)); a.StatusCode != http.StatusUnprocessableEntity {
 		t.Errorf("a late answer: %d", a.StatusCode)
 	}
 	for _, garbage := range []string{"", "{}", "null", `{"id":"AA","rawId":"AA","type":"public-key","response":{}}`, strings.Repeat("[", 10_000)} {

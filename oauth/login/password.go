@@ -40,6 +40,7 @@ func (p *passwordPages) showPassword(w http.ResponseWriter, r *http.Request) {
 	p.askPassword(w, r, v, nil)
 }
 
+// askPassword writes the form for a new password, with the error in wrong unless it is nil.
 func (p *passwordPages) askPassword(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
 	form := passwordForm{Email: v.User.Email, Token: v.FormToken(PasswordPath), Least: passwords.Least}
 	status := http.StatusOK
@@ -73,6 +74,8 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, SecurityPath+"?"+fieldReset)
 }
 
+// refusePassword answers a refused change. It redirects to the proof or to the sign-in page
+// when that is needed, else it shows the form with the error.
 func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {

@@ -59,13 +59,15 @@ func (p *resetPages) showNewPassword(w http.ResponseWriter, r *http.Request) {
 	p.askNewPassword(w, r, r.URL.Query().Get(fieldToken), nil)
 }
 
+// askNewPassword writes the form behind a reset link, with the error in wrong unless it is
+// nil. An invalid link gets its own page.
 func (p *resetPages) askNewPassword(w http.ResponseWriter, r *http.Request, secret string, wrong *core.Error) {
 	user, err := p.passwords.Resettable(r.Context(), secret)
 	if err != nil {
 		p.refuseReset(w, r, err)
 		return
 	}
-	has, err := p.factors.Of(r.Context(), user.ID)
+	has, err := p.factors.FactorsOf(r.Context(), user.ID)
 	if err != nil {
 		p.Fail(w, r, err)
 		return

@@ -35,7 +35,7 @@ func (p *proofPages) showProof(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !v.Session.AwaitsSecondFactor && r.URL.Path == SecondFactorPath {
-		seeOther(w, orHome(next))
+		seeOther(w, pathOrSignIn(next))
 		return
 	}
 	p.askProof(w, r, v, next, nil)
@@ -43,14 +43,14 @@ func (p *proofPages) showProof(w http.ResponseWriter, r *http.Request) {
 
 // askProof writes the form, with the error in wrong unless it is nil.
 func (p *proofPages) askProof(w http.ResponseWriter, r *http.Request, v people.Visitor, next string, wrong *core.Error) {
-	has, err := p.factors.Of(r.Context(), v.User.ID)
+	has, err := p.factors.FactorsOf(r.Context(), v.User.ID)
 	if err != nil {
 		p.Fail(w, r, err)
 		return
 	}
 	form := proofForm{
 		Action: r.URL.Path, Next: next, Token: v.FormToken(r.URL.Path), Email: v.User.Email, Awaiting: v.Session.AwaitsSecondFactor,
-		Codes: has.App != nil || has.CodesLeft > 0, Passkeys: len(has.Passkeys) > 0 && p.factors.PasskeysOffered(),
+		Codes: has.App != nil || has.CodesLeft > 0, Passkeys: len(has.Passkeys) > 0 && p.factors.OffersPasskeys(),
 	}
 	status, title := http.StatusOK, "Confirm that it is you"
 	if form.Awaiting {
@@ -89,13 +89,13 @@ func (p *proofPages) prove(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.letIn(w, r, secret)
-	seeOther(w, orHome(next))
+	seeOther(w, pathOrSignIn(next))
 }
 
 // provingVisitor returns the person whose second factor is requested. When it returns false, it
 // has written the response: a redirect to the sign-in page, or an error.
 func (p *proofPages) provingVisitor(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
-	v, err := p.factors.Asked(r.Context(), p.cookies.session.read(r))
+	v, err := p.factors.FindAwaiting(r.Context(), p.cookies.session.read(r))
 	if IsSignedOut(err) {
 		p.AskToSignIn(w, next)
 		return people.Visitor{}, false

@@ -34,7 +34,7 @@ func (p *person) post(path string, pairs ...string) answer {
 }
 
 func (p *person) keep(a answer) answer {
-	p.cookies = kept(p.cookies, a.cookies())
+	p.cookies = mergeCookies(p.cookies, a.cookies())
 	return a
 }
 
@@ -70,7 +70,7 @@ func (p *person) expect(what string, a answer, status int, location string) {
 	}
 }
 
-func (h *house) someone() *person {
+func (h *house) newPerson() *person {
 	h.t.Helper()
 	return &person{house: h, cookies: h.signIn("").cookies()}
 }
@@ -78,7 +78,7 @@ func (h *house) someone() *person {
 // withApp returns a person who has set up an authenticator app through the pages.
 func (h *house) withApp() *person {
 	h.t.Helper()
-	p := h.someone()
+	p := h.newPerson()
 	before := p.cookies[0].Value
 	page := p.post("/account/security/app", "token", p.token(p.get(login.SecurityPath).body))
 	found := appSecret.FindStringSubmatch(page.body)
@@ -100,8 +100,8 @@ func (h *house) withApp() *person {
 	return p
 }
 
-// again returns the same person in another browser, after the password was entered.
-func (p *person) again(next string) (*person, string) {
+// signInAgain returns the same person in another browser, after the password was entered.
+func (p *person) signInAgain(next string) (*person, string) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
 	other := &person{house: p.house, secret: p.secret, codes: p.codes}
@@ -116,13 +116,13 @@ func (p *person) again(next string) (*person, string) {
 func TestSecondStep(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p, location := h.withApp().again("/docs?a=b")
+	p, location := h.withApp().signInAgain("/docs?a=b")
 	page := p.get(location)
 	if page.StatusCode != http.StatusOK || !strings.Contains(page.body, "Second step") {
 		t.Fatalf("%d %s", page.StatusCode, page.body)
 	}
 	between := p.cookies
-	if h.signedIn(between) != "" {
+	if h.currentUser(between) != "" {
 		t.Error("the password alone signs in")
 	}
 	for path, want := range map[string]string{
@@ -142,12 +142,12 @@ func TestSecondStep(t *testing.T) {
 		t.Errorf("a wrong code: %d %s", wrong.StatusCode, wrong.body)
 	}
 	p.expect("a code", p.post(login.SecondFactorPath, "token", token, "code", p.code(0), "next", "/docs?a=b"), http.StatusSeeOther, "/docs?a=b")
-	if h.signedIn(between) != "" || h.signedIn(p.cookies) == "" {
+	if h.currentUser(between) != "" || h.currentUser(p.cookies) == "" {
 		t.Error("the second factor has not changed the session's secret")
 	}
 	p.expect("when done", p.get(login.SecondFactorPath+"?next=/docs"), http.StatusSeeOther, "/docs")
 
-	back, location := p.again("")
+	back, location := p.signInAgain("")
 	p.expect("a recovery code", back.post(login.SecondFactorPath, "token", back.token(back.get(location).body), "code", p.codes[2]), http.StatusSeeOther, "/login")
 	if !strings.Contains(back.get(login.SecurityPath).body, "9 of your recovery codes") {
 		t.Error("the page does not count the recovery codes")
@@ -203,7 +203,7 @@ func TestChangingFactorsAsksAgain(t *testing.T) {
 		t.Fatalf("without a factor: %s", page.body)
 	}
 	p.expect("the password again", p.post("/login", "email", email, "password", password, "next", login.SecurityPath), http.StatusSeeOther, login.SecurityPath)
-	if page := h.signedIn(p.cookies); !strings.Contains(page, "<dd>Zeta</dd>") {
+	if page := h.currentUser(p.cookies); !strings.Contains(page, "<dd>Zeta</dd>") {
 		t.Errorf("the password again has left the organization: %s", page)
 	}
 	if page := p.post("/account/security/app", "token", p.token(p.get(login.SecurityPath).body)); page.StatusCode != http.StatusOK {
@@ -214,7 +214,7 @@ func TestChangingFactorsAsksAgain(t *testing.T) {
 func TestLogHoldsNoCodes(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p, location := h.withApp().again("")
+	p, location := h.withApp().signInAgain("")
 	token := p.token(p.get(location).body)
 	p.post(login.SecondFactorPath, "token", token, "code", p.codes[0]+"X")
 	p.post(login.SecondFactorPath, "token", token, "code", p.codes[1])

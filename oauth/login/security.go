@@ -33,19 +33,20 @@ type securityPages struct {
 
 // showSecurity shows the person's second factors.
 func (p *securityPages) showSecurity(w http.ResponseWriter, r *http.Request) {
-	if v, ok := p.signedInVisitor(w, r, here(r)); ok {
+	if v, ok := p.signedInVisitor(w, r, returnPath(r)); ok {
 		p.listFactors(w, r, v, nil)
 	}
 }
 
+// listFactors writes the security page, with the error in wrong unless it is nil.
 func (p *securityPages) listFactors(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
-	has, err := p.factors.Of(r.Context(), v.User.ID)
+	has, err := p.factors.FactorsOf(r.Context(), v.User.ID)
 	if err != nil {
 		p.Fail(w, r, err)
 		return
 	}
 	page := security{
-		Visitor: v, Factors: has, Offered: p.factors.PasskeysOffered(), Token: v.FormToken(SecurityPath),
+		Visitor: v, Factors: has, Offered: p.factors.OffersPasskeys(), Token: v.FormToken(SecurityPath),
 		Required: v.Org.RequireSecondFactor && !has.Any(), Next: goingTo(r),
 	}
 	if err := p.factors.MayLose(r.Context(), v.User.ID, has); err != nil {
@@ -107,6 +108,8 @@ func (p *securityPages) submitter(w http.ResponseWriter, r *http.Request) (peopl
 	return v, ok && p.checkToken(w, r, v, SecurityPath)
 }
 
+// refuseChange shows a refused change: a redirect to the proof page when a proof is needed,
+// else the security page with the error.
 func (p *securityPages) refuseChange(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {

@@ -17,7 +17,7 @@ import (
 func TestSettingUpLeadsOn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p := h.someone()
+	p := h.newPerson()
 	const going = "/oauth/authorize?state=a%26b"
 	here := login.SecurityPath + "?" + url.Values{"next": {going}}.Encode()
 	field := `name="next" value="` + html.EscapeString(going) + `"`
@@ -54,7 +54,7 @@ func TestSettingUpLeadsOn(t *testing.T) {
 func TestSettingUpLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
-	p := h.someone()
+	p := h.newPerson()
 	for _, next := range []string{"https://evil.example/x", "//evil.example/x", "/\\evil.example/x", "javascript:alert(1)", "/a/../../evil.example"} {
 		page := p.get(login.SecurityPath + "?" + url.Values{"next": {next}}.Encode())
 		if strings.Contains(page.body, "evil.example") || strings.Contains(page.body, "alert(1)") {

@@ -57,6 +57,8 @@ func (p *signInPages) showAccount(w http.ResponseWriter, r *http.Request, visito
 	p.Show(w, r, http.StatusOK, p.signedIn, "Signed in", account{Visitor: visitor, Organizations: orgs})
 }
 
+// signIn checks the address and the password, sets the cookies and redirects to next. A
+// person with a second factor continues to the proof page.
 func (p *signInPages) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	begun, err := p.sessions.SignIn(r.Context(), people.SignInRequest{
@@ -72,17 +74,19 @@ func (p *signInPages) signIn(w http.ResponseWriter, r *http.Request) {
 		seeOther(w, withNext(SecondFactorPath, form.Next))
 		return
 	}
-	seeOther(w, orHome(form.Next))
+	seeOther(w, pathOrSignIn(form.Next))
 }
 
 // askSignInWith writes the form.
 func (p *signInPages) askSignInWith(w http.ResponseWriter, r *http.Request, status int, form signInForm) {
-	if form.Passkeys = p.factors.PasskeysOffered(); form.Passkeys {
+	if form.Passkeys = p.factors.OffersPasskeys(); form.Passkeys {
 		allowScript(w)
 	}
 	p.Show(w, r, status, p.form, "Sign in", form)
 }
 
+// refuseSignIn writes the form again with the error. A fault of the server gets the page of
+// internal errors.
 func (p *signInPages) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, e *core.Error) {
 	if e.IsFault() {
 		p.Fail(w, r, e)

@@ -18,7 +18,7 @@ func (p *signInPages) signInWithPasskey(w http.ResponseWriter, r *http.Request) 
 		return
 	}
 	p.letIn(w, r, secret)
-	seeOther(w, orHome(next))
+	seeOther(w, pathOrSignIn(next))
 }
 
 // askSignIn returns the options of a sign-in to the script.

@@ -106,7 +106,7 @@ func TestSigningOutAndSwitching(t *testing.T) {
 	h := newHouse(t, "https://app.test")
 	here, there := h.signIn("").cookies(), h.signIn("").cookies()
 	h.send("/switch-org", url.Values{"org_id": {h.orgs[1].ID}}, here)
-	if page := h.signedIn(here); !strings.Contains(page, "<dd>Zeta</dd>") || !strings.Contains(page, "&lt;b&gt;Owner") {
+	if page := h.currentUser(here); !strings.Contains(page, "<dd>Zeta</dd>") || !strings.Contains(page, "&lt;b&gt;Owner") {
 		t.Errorf("after switching: %s", page)
 	}
 	if r := h.send("/switch-org", url.Values{"org_id": {"another"}}, here); r.StatusCode != http.StatusNotFound {
@@ -119,12 +119,12 @@ func TestSigningOutAndSwitching(t *testing.T) {
 	if cleared := r.cookies(); len(cleared) != 1 || cleared[0].MaxAge >= 0 || !cleared[0].Secure {
 		t.Errorf("cookie after signing out: %v", cleared)
 	}
-	if h.signedIn(here) != "" || h.signedIn(there) == "" {
+	if h.currentUser(here) != "" || h.currentUser(there) == "" {
 		t.Error("signing out ends one session")
 	}
 	third := h.signIn("").cookies()
 	h.send("/logout-everywhere", url.Values{}, third)
-	if h.signedIn(there) != "" || h.signedIn(third) != "" {
+	if h.currentUser(there) != "" || h.currentUser(third) != "" {
 		t.Error("a session outlives signing out everywhere")
 	}
 }

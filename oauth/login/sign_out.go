@@ -12,6 +12,7 @@ func (f *sessionForms) signOut(w http.ResponseWriter, r *http.Request) {
 	f.answerSignOut(w, r, err)
 }
 
+// signOutEverywhere ends all sessions of the person, on all devices.
 func (f *sessionForms) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
 	err := f.sessions.SignOutEverywhere(r.Context(), f.cookies.session.read(r), requestID(r))
 	f.answerSignOut(w, r, err)

@@ -119,8 +119,8 @@ type answer struct {
 
 func (a answer) cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// kept returns a browser's cookies after a response.
-func kept(had, got []*http.Cookie) []*http.Cookie {
+// mergeCookies returns a browser's cookies after a response.
+func mergeCookies(had, got []*http.Cookie) []*http.Cookie {
 	all := append([]*http.Cookie(nil), got...)
 	for _, c := range had {
 		if !slices.ContainsFunc(got, func(other *http.Cookie) bool { return other.Name == c.Name }) {
@@ -165,8 +165,8 @@ func (h *house) signIn(next string) answer {
 	return r
 }
 
-// signedIn returns the account page for the cookies, or "" when no person is signed in.
-func (h *house) signedIn(cookies []*http.Cookie) string {
+// currentUser returns the account page for the cookies, or "" when no person is signed in.
+func (h *house) currentUser(cookies []*http.Cookie) string {
 	h.t.Helper()
 	page := h.send("/login", nil, cookies).body
 	if strings.Contains(page, "You are signed in") {
@@ -194,11 +194,11 @@ func TestCookieAttributes(t *testing.T) {
 				t.Errorf("%s: %s", appURL, got)
 			}
 		}
-		if h.signedIn(r.cookies()) == "" {
+		if h.currentUser(r.cookies()) == "" {
 			t.Errorf("%s: the cookie does not sign in", appURL)
 		}
 		twice := append(r.cookies(), &http.Cookie{Name: r.cookies()[0].Name, Value: strings.Repeat("A", 52)})
-		if h.signedIn(twice) != "" {
+		if h.currentUser(twice) != "" {
 			t.Errorf("%s: two cookies of the name are told apart by guessing", appURL)
 		}
 	}
@@ -212,7 +212,7 @@ func TestSessionFixation(t *testing.T) {
 	if len(own) != 2 || own[0].Value == planted[0].Value {
 		t.Fatal("signing in keeps the cookie that was there")
 	}
-	if h.signedIn(planted) != "" || h.signedIn(own) == "" {
+	if h.currentUser(planted) != "" || h.currentUser(own) == "" {
 		t.Error("the planted session lives on")
 	}
 	invented := &http.Cookie{Name: own[0].Name, Value: strings.Repeat("A", 52)}
@@ -270,7 +270,7 @@ func TestFormsOfOtherSites(t *testing.T) {
 			}
 		}
 	}
-	if page := h.signedIn(cookies); !strings.Contains(page, "<dd>Acme</dd>") {
+	if page := h.currentUser(cookies); !strings.Contains(page, "<dd>Acme</dd>") {
 		t.Errorf("a form of another site did something: %s", page)
 	}
 }

@@ -16,9 +16,9 @@ type Protocol struct{ site *webauthn.WebAuthn }
 
 var _ people.PasskeyProtocol = (*Protocol)(nil)
 
-// Offered reports whether passkeys work at this origin. WebAuthn binds them to a domain
+// IsSupported reports whether passkeys work at this origin. WebAuthn binds them to a domain
 // name or localhost, never to an IP address.
-func Offered(appURL string) bool {
+func IsSupported(appURL string) bool {
 	u, err := url.Parse(appURL)
 	return err == nil && protocol.ValidateRPID(u.Hostname()) == nil
 }
@@ -132,6 +132,8 @@ func encodeCeremony(options, memory any) (string, string, error) {
 	return string(question), string(kept), err
 }
 
+// judgeCredential returns a verified credential in the form that is stored. Cloned is true
+// when its signature counter shows a copied authenticator.
 func judgeCredential(c *webauthn.Credential, err error) (people.JudgedPasskey, error) {
 	if err != nil {
 		return people.JudgedPasskey{}, err

@@ -16,7 +16,7 @@ func TestOffered(t *testing.T) {
 		"https://app.example.com": true, "http://localhost:8081": true, "https://app.example.com:8443": true,
 		"http://127.0.0.1:8081": false, "https://[::1]:8081": false, "http://192.0.2.7": false, "://": false,
 	} {
-		if got := passkey.Offered(origin); got != want {
+		if got := passkey.IsSupported(origin); got != want {
 			t.Errorf("%s: %v", origin, got)
 		}
 	}
@@ -36,8 +36,8 @@ func newKey() virtualwebauthn.Credential {
 	}
 }
 
-// registered returns an authenticator with a passkey, and the stored passkey.
-func registered(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebauthn.Authenticator, virtualwebauthn.Credential, people.Passkey) {
+// register returns an authenticator with a passkey, and the stored passkey.
+func register(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebauthn.Authenticator, virtualwebauthn.Credential, people.Passkey) {
 	t.Helper()
 	options, memory, err := p.Register(u, nil)
 	if err != nil {
@@ -72,7 +72,7 @@ func TestQuestionsAndAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := access.User{ID: "0190b0a0-0000-7000-8000-000000000001", Email: "ada@example.com", Name: "Ada"}
-	holder, key, kept := registered(t, p, u)
+	holder, key, kept := register(t, p, u)
 	if options, _, err := p.Register(u, []people.Passkey{kept}); err != nil || !strings.Contains(options, "excludeCredentials") {
 		t.Errorf("a second passkey on the same device is not excluded: %v", err)
 	}

@@ -57,6 +57,7 @@ func (t Trusted) Remote(r *http.Request) string {
 	return from.String()
 }
 
+// trusts reports whether the address is that of a trusted proxy.
 func (t Trusted) trusts(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	for _, network := range t.networks {

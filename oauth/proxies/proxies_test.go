@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-func trusted(t *testing.T, networks ...string) proxies.Trusted {
+func parseTrusted(t *testing.T, networks ...string) proxies.Trusted {
 	t.Helper()
 	found, err := proxies.Parse(networks)
 	if err != nil {
@@ -20,7 +20,7 @@ func trusted(t *testing.T, networks ...string) proxies.Trusted {
 
 func TestRemoteIsTheLastThatIsNoProxy(t *testing.T) {
 	t.Parallel()
-	known := trusted(t, "10.0.0.0/8", "192.0.2.7", "2001:db8:1::/48")
+	known := parseTrusted(t, "10.0.0.0/8", "192.0.2.7", "2001:db8:1::/48")
 	for name, c := range map[string]struct {
 		peer    string
 		headers []string

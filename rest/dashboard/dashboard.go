@@ -7,7 +7,7 @@ import (
 )
 
 // Areas are the entries of the navigation, in order. Each is a page of a room, except the
-// last.
+// last, which belongs to the sign-in pages.
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Overview"},
 	{Path: frame.Path + "/health", Name: "Sending health"},
@@ -23,13 +23,13 @@ var Areas = []frame.Area{
 	{Path: frame.SecurityPath, Name: "Your security"},
 }
 
-// Room is a group of pages.
+// Room is a group of pages. Routes returns its route table.
 type Room interface {
 	Routes() []frame.Route
 }
 
-// Mount returns the handler of everything below [frame.Path]. It panics when two rooms
-// have a page of the same path.
+// Mount returns the handler of all pages below [frame.Path]. It panics when two rooms have a
+// page of the same path.
 func Mount(f *frame.Frame, rooms ...Room) (*http.ServeMux, error) {
 	var routes []frame.Route
 	for _, room := range rooms {

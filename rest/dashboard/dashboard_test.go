@@ -51,5 +51,5 @@ func TestGoldenContents(t *testing.T) {
 	if status != http.StatusNotFound {
 		t.Errorf("status %d", status)
 	}
-	frametest.GoldenWhole(t, "missing", page, *update)
+	frametest.CompareGoldenWhole(t, "missing", page, *update)
 }

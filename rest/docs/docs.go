@@ -39,19 +39,21 @@ func New(cfg Config) (http.Handler, error) {
 	return s, nil
 }
 
-// site has every page by its path below the prefix.
+// site has every page, by its path below the prefix.
 type site struct {
 	prefix  string
 	pages   map[string]page
 	missing page
 }
 
+// page is a prepared response.
 type page struct {
 	contentType string
 	body        []byte
 	etag        string
 }
 
+// newPage returns a page with the ETag of its body.
 func newPage(contentType string, body []byte) page {
 	sum := sha256.Sum256(body)
 	return page{contentType, body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
@@ -82,6 +84,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
+// serve writes the page at the path of the request. Unknown paths get the page of status
+// 404.
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	path, below := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), s.prefix)
 	found, ok := s.pages[path]
@@ -104,7 +108,7 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, found.body)
 }
 
-// send writes a whole page. It ignores errors of readers who have disconnected.
+// send writes a whole page. It ignores errors of readers who disconnected.
 func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// operation is one operation with its tool and its routes.
+// operation is one operation with its tool name and its routes.
 type operation struct {
 	core.OperationInfo
 	Tool   bool
@@ -57,6 +57,7 @@ type scopeUse struct {
 	Operations []string
 }
 
+// scopesOf returns all scopes, each with the operations that need it.
 func scopesOf(cfg Config) []scopeUse {
 	var list []scopeUse
 	for _, info := range core.ScopeCatalogue() {

@@ -21,7 +21,7 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
-// view is the data of a template: the frame's members, and the page's own in Data.
+// view is the data of a template: the members that the frame needs, and the page's own data.
 type view struct {
 	Title  string
 	Prefix string
@@ -32,7 +32,7 @@ type view struct {
 	Data    any
 }
 
-// render builds every page of the site.
+// render builds every page of the site. It fails when a template fails.
 func (s *site) render(cfg Config) error {
 	s.pages["/style.css"] = newPage("text/css; charset=utf-8", stylesheet)
 	for _, p := range []struct {

@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Fetcher reads documents at addresses on other hosts; see [NewFetcher].
+// Fetcher reads documents from other hosts; see [NewFetcher].
 type Fetcher interface {
 	Get(ctx context.Context, address string) ([]byte, error)
 }
@@ -97,7 +97,7 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 	if c, ok := a.cachedCertificate(certificateURL); ok {
 		return c.key, c.err
 	}
-	err = a.once(ctx, certificateURL, func(ctx context.Context) error {
+	err = a.fetchOnce(ctx, certificateURL, func(ctx context.Context) error {
 		if _, ok := a.cachedCertificate(certificateURL); ok { // fetched by an earlier caller
 			return nil
 		}
@@ -118,11 +118,12 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 	return c.key, c.err
 }
 
+// errBusy is the error when all places for fetches are taken.
 var errBusy = errors.New("too much is being fetched")
 
-// once runs fetch for all callers that need the same address at a time. It fails instead
+// fetchOnce runs fetch for all callers that need the same address at a time. It fails instead
 // of waiting when all slots are taken: otherwise strangers could make callers wait.
-func (a *Amazon) once(ctx context.Context, address string, fetch func(context.Context) error) error {
+func (a *Amazon) fetchOnce(ctx context.Context, address string, fetch func(context.Context) error) error {
 	done := a.flights.DoChan(address, func() (any, error) {
 		// The fetch goes on when one of its callers leaves.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), (maxIssuers+1)*fetchTime)
@@ -151,7 +152,7 @@ func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error 
 	if a.hasFollowed(subscribeURL) {
 		return nil
 	}
-	return a.once(ctx, subscribeURL, func(ctx context.Context) error {
+	return a.fetchOnce(ctx, subscribeURL, func(ctx context.Context) error {
 		if a.hasFollowed(subscribeURL) {
 			return nil
 		}
@@ -169,6 +170,7 @@ func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error 
 	})
 }
 
+// hasFollowed reports whether a confirmation link was followed and is still remembered.
 func (a *Amazon) hasFollowed(link string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -185,6 +187,8 @@ func snsURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
+// cachedCertificate returns the cached result for an address, and false when there is none
+// or it expired.
 func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -192,6 +196,9 @@ func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 	return c, ok && a.cfg.Clock().Before(c.until)
 }
 
+// remember caches the result for an address. A full cache first drops all invalid entries,
+// because strangers can name any number of addresses. If it is still full, it drops all
+// entries.
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

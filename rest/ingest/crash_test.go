@@ -44,17 +44,17 @@ func (r recorder) Record(ctx context.Context, orgID string, events []messages.Ev
 	return r(ctx, orgID, events)
 }
 
-func about(kind, member, more string) string {
+func eventJSON(kind, member, more string) string {
 	return `{"eventType":"` + kind + `","mail":{"timestamp":"2026-03-02T11:59:00.000Z","messageId":"crash","source":"a@b.example","destination":["c@d.example"]},"` +
 		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
 }
 
 // crashes are events of each figure.
 var crashes = []string{
-	about("Send", "send", ""), about("Delivery", "delivery", `,"recipients":["c@d.example"]`),
-	about("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
-	about("Complaint", "complaint", `,"complainedRecipients":[{"emailAddress":"c@d.example"}]`),
-	about("Open", "open", ""), about("Click", "click", `,"link":"https://x.example/"`),
+	eventJSON("Send", "send", ""), eventJSON("Delivery", "delivery", `,"recipients":["c@d.example"]`),
+	eventJSON("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
+	eventJSON("Complaint", "complaint", `,"complainedRecipients":[{"emailAddress":"c@d.example"}]`),
+	eventJSON("Open", "open", ""), eventJSON("Click", "click", `,"link":"https://x.example/"`),
 }
 
 // TestCrashBetweenCommitAndAnswer: a process that ends after the commit and before the
@@ -85,10 +85,10 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	crashing.Store(false)
 	for range 3 {
 		for _, event := range crashes {
-			accepted(t, send(event))
+			wantAccepted(t, send(event))
 		}
 	}
-	days, err := s.db.Reports().ByDay(t.Context(), "org-ses", reports.Filter{Window: core.Window{From: now.AddDate(0, 0, -2), To: now.AddDate(0, 0, 2)}})
+	days, err := s.db.Reports().DayCounts(t.Context(), "org-ses", reports.Filter{Window: core.Window{From: now.AddDate(0, 0, -2), To: now.AddDate(0, 0, 2)}})
 	want := reports.Counts{Sent: 1, Delivered: 1, Bounced: 1, Complained: 1, Opens: 1, UniqueOpens: 1, Clicks: 1, UniqueClicks: 1}
 	if err != nil || len(days) != 1 || cmp.Diff(want, days[0].Counts) != "" {
 		t.Errorf("counted %+v, %v", days, err)
@@ -97,7 +97,7 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	if err != nil || listed == nil || listed.EventCount != 2 {
 		t.Errorf("listed %+v, %v", listed, err)
 	}
-	if got := s.stored("org-ses", "crash"); got != len(crashes) {
+	if got := s.countStored("org-ses", "crash"); got != len(crashes) {
 		t.Errorf("%d events", got)
 	}
 }
@@ -119,20 +119,20 @@ func TestPoison(t *testing.T) {
 	}))
 	s.handler = ingest.New(cfg)
 	send := func(id string) *httptest.ResponseRecorder {
-		return s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(delivered(id)))
+		return s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(deliveryOf(id)))
 	}
 	for range 3 {
 		problem(t, send("poison"), 500, "internal_error")
-		accepted(t, send("good"))
+		wantAccepted(t, send("good"))
 	}
-	if s.stored("org-ses", "poison") != 0 || s.stored("org-ses", "good") != 1 {
+	if s.countStored("org-ses", "poison") != 0 || s.countStored("org-ses", "good") != 1 {
 		t.Error("half of it is stored")
 	}
 	if log := s.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "figures cannot digest") || strings.Contains(log, "@") || strings.Contains(log, "path-ses") {
 		t.Errorf("log: %s", log)
 	}
 	broken.Store(false)
-	accepted(t, send("poison"))
+	wantAccepted(t, send("poison"))
 	// Values from strangers never become labels.
 	for _, hostile := range []string{`{"eventType":"x1"}`, `{"eventType":"x2","mail":{}}`, `{"notificationType":"` + strings.Repeat("y", 1000) + `"}`} {
 		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(hostile)), 400, "validation_failed")
@@ -174,7 +174,7 @@ func TestPanicsNameNobody(t *testing.T) {
 		cfg.Metrics = nil
 		put(&cfg, messages.Config{Store: s.db.Messages(), Transactor: s.db, Clock: cfg.Clock})
 		s.handler = ingest.New(cfg)
-		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(delivered("any"))), 500, "internal_error")
+		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(deliveryOf("any"))), 500, "internal_error")
 		if log := s.log.String(); strings.Contains(log, "@") || strings.Contains(log, "digest") || !strings.Contains(log, "crash_test.go") {
 			t.Errorf("%s: %s", name, log)
 		}
@@ -183,7 +183,7 @@ func TestPanicsNameNobody(t *testing.T) {
 
 type panicking struct{}
 
-func (panicking) Recorded(_ context.Context, _ string, events []messages.Event) error {
+func (panicking) ObserveEvents(_ context.Context, _ string, events []messages.Event) error {
 	panic(errors.New("cannot digest " + events[0].Recipient))
 }
 
@@ -191,7 +191,7 @@ type poisonFor func(messages.Event) bool
 
 var errIndigestible = errors.New("figures cannot digest it")
 
-func (p poisonFor) Recorded(_ context.Context, _ string, events []messages.Event) error {
+func (p poisonFor) ObserveEvents(_ context.Context, _ string, events []messages.Event) error {
 	for _, e := range events {
 		if p(e) {
 			return errIndigestible

@@ -36,7 +36,7 @@ func TestBodiesThatEndEarly(t *testing.T) {
 		}
 		return conn
 	}
-	event := delivered("cut-off")
+	event := deliveryOf("cut-off")
 	announced := fmt.Sprint("Content-Length: ", len(event)+1)
 	chunk := fmt.Sprintf("%x\r\n%s\r\n", len(event), event)
 	var all sync.WaitGroup
@@ -65,9 +65,9 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.handler.ServeHTTP(w, broken)
 	problem(t, w, 400, "validation_failed")
-	accepted(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(delivered("whole"))))
+	wantAccepted(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(deliveryOf("whole"))))
 	all.Wait()
-	if cut, whole := s.stored("org-ses", "cut-off"), s.stored("org-ses", "whole"); cut != 0 || whole != 1 {
+	if cut, whole := s.countStored("org-ses", "cut-off"), s.countStored("org-ses", "whole"); cut != 0 || whole != 1 {
 		t.Errorf("%d events of bodies that were cut off, %d of one that was not", cut, whole)
 	}
 }
@@ -76,16 +76,16 @@ func TestBodiesThatEndEarly(t *testing.T) {
 func TestContradictoryHeaders(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	genuine := notification(delivered("signed")).sign(t, s.signer.key)
+	genuine := notification(deliveryOf("signed")).sign(t, s.signer.key)
 	key, kind := "X-Api-Key", "X-Amz-Sns-Message-Type"
 	for name, test := range map[string]struct {
 		header http.Header
 		body   string
 		want   int
 	}{
-		"a wrong key before the right one":    {http.Header{key: {"guess", eventKey}}, delivered("x"), 401},
-		"the key with a comma":                {http.Header{key: {eventKey + "," + eventKey}}, delivered("x"), 401},
-		"a key and no signature":              {http.Header{key: {eventKey}, kind: {"Notification"}}, delivered("x"), 401},
+		"a wrong key before the right one":    {http.Header{key: {"guess", eventKey}}, deliveryOf("x"), 401},
+		"the key with a comma":                {http.Header{key: {eventKey + "," + eventKey}}, deliveryOf("x"), 401},
+		"a key and no signature":              {http.Header{key: {eventKey}, kind: {"Notification"}}, deliveryOf("x"), 401},
 		"a type in another case":              {http.Header{kind: {"notification"}}, asJSON(t, genuine), 401},
 		"another type than the message's":     {http.Header{kind: {"SubscriptionConfirmation"}}, asJSON(t, genuine), 401},
 		"a wrong key beside a good signature": {http.Header{key: {"guess"}, kind: {"Notification"}}, asJSON(t, genuine), 202},
@@ -99,7 +99,7 @@ func TestContradictoryHeaders(t *testing.T) {
 			t.Errorf("%s: answered %d %s, want %d", name, w.Code, w.Body, test.want)
 		}
 	}
-	if s.stored("org-ses", "x") != 0 || s.stored("org-ses", "signed") != 1 {
+	if s.countStored("org-ses", "x") != 0 || s.countStored("org-ses", "signed") != 1 {
 		t.Error("stored without a proof, or not with one")
 	}
 }
@@ -109,8 +109,8 @@ func TestContradictoryHeaders(t *testing.T) {
 func TestMembersNamedTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	genuine := asJSON(t, notification(delivered("signed")).sign(t, s.signer.key))
-	forged := asJSON(t, note{"Message": delivered("forged")})
+	genuine := asJSON(t, notification(deliveryOf("signed")).sign(t, s.signer.key))
+	forged := asJSON(t, note{"Message": deliveryOf("forged")})
 	forged = strings.Trim(forged, "{}")
 	for _, member := range []string{forged, strings.Replace(forged, "Message", "message", 1), strings.Replace(forged, "Message", "MESSAGE", 1)} {
 		inside := strings.TrimSuffix(strings.TrimPrefix(genuine, "{"), "}")
@@ -118,7 +118,7 @@ func TestMembersNamedTwice(t *testing.T) {
 			s.post("path-ses", map[string]string{"X-Amz-Sns-Message-Type": "Notification"}, []byte(body))
 		}
 	}
-	if s.stored("org-ses", "forged") != 0 {
+	if s.countStored("org-ses", "forged") != 0 {
 		t.Error("a member that was not signed is taken for one that was")
 	}
 }

@@ -62,6 +62,7 @@ func New(cfg Config) http.Handler {
 	return &ingest{cfg: cfg, metrics: newMetrics(cfg.Metrics)}
 }
 
+// ingest is the handler of the events of all organizations.
 type ingest struct {
 	cfg     Config
 	metrics *metrics
@@ -76,24 +77,24 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.cfg.Tracing.Around(r, route, func(r *http.Request) int { return g.answer(w, r) })
 }
 
-// pathOf returns the ingest path in the address.
+// pathOf returns the ingest path in the address, and false for an address outside [SESPath].
 func pathOf(r *http.Request) (string, bool) {
 	path, here := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
 	return path, here && path != "" && !strings.Contains(path, "/")
 }
 
-// answer answers the request and returns the status.
+// answer writes the response and returns its status.
 func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
-	err := g.takeGuarded(w, r)
+	err := g.takeRecovering(w, r)
 	if err == nil {
 		w.WriteHeader(http.StatusAccepted)
 		return http.StatusAccepted
 	}
-	if core.CallerGone(r.Context(), err) {
+	if core.IsCallerGone(r.Context(), err) {
 		panic(http.ErrAbortHandler)
 	}
 	e := core.AsError(err)
@@ -105,8 +106,8 @@ func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	return e.HTTPStatus()
 }
 
-// takeGuarded runs take and turns a panic into internal_error.
-func (g *ingest) takeGuarded(w http.ResponseWriter, r *http.Request) error {
+// takeRecovering runs take and turns a panic into internal_error.
+func (g *ingest) takeRecovering(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	func() {
 		defer func() {
@@ -137,6 +138,7 @@ func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 	g.cfg.Log.LogAttrs(r.Context(), level, "request refused", attrs...)
 }
 
+// take reads, checks and stores the event of a request.
 func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	path, here := pathOf(r)
 	if !here {
@@ -205,15 +207,15 @@ func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// malformedError returns the refusal of a request that can never be accepted, with the
-// status at which event sources stop repeating it.
+// malformedError returns the refusal of a request that can never be accepted. Event sources
+// do not repeat a request after its status.
 func (g *ingest) malformedError(e *core.Error) error {
 	g.metrics.count("", "malformed", 1)
 	e.Status = http.StatusBadRequest
 	return e.WithNext("Do not repeat the request: the answer would be the same. Send events in the form in which Amazon SES publishes them.")
 }
 
-// record stores an event whose origin is proven.
+// record stores an event whose origin is proven, and counts it.
 func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	events, err := messages.ParseSES(event, g.cfg.Clock())
 	if err != nil {
@@ -231,7 +233,7 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 }
 
 // originError returns the refusal of every request that does not prove its origin. why is
-// only logged.
+// logged and not shown.
 func (g *ingest) originError(why string) error {
 	g.metrics.count("", "refused", 1)
 	return &core.Error{
@@ -242,6 +244,7 @@ func (g *ingest) originError(why string) error {
 	}
 }
 
+// failure counts an event that could not be stored and returns err.
 func (g *ingest) failure(err error) error {
 	g.metrics.count("", "failed", 1)
 	return err

@@ -15,12 +15,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-func delivered(messageID string) string {
+func deliveryOf(messageID string) string {
 	return `{"eventType":"Delivery","mail":{"timestamp":"2026-03-02T11:59:00.000Z","messageId":"` + messageID +
 		`","source":"a@b.example","destination":["c@d.example"]},"delivery":{"timestamp":"2026-03-02T11:59:01.000Z","recipients":["c@d.example"]}}`
 }
 
-func accepted(t *testing.T, w *httptest.ResponseRecorder) {
+func wantAccepted(t *testing.T, w *httptest.ResponseRecorder) {
 	t.Helper()
 	if w.Code != http.StatusAccepted || w.Body.Len() > 0 {
 		t.Errorf("answered %d %s", w.Code, w.Body)
@@ -44,16 +44,16 @@ func TestNotifications(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	for _, version := range []string{"1", "2"} {
-		n := notification(delivered("message-" + version))
+		n := notification(deliveryOf("message-" + version))
 		n["SignatureVersion"], n["Subject"] = version, "Amazon SES Email Event Notification"
 		n.sign(t, s.signer.key)
-		accepted(t, s.notify("path-ses", n))
-		accepted(t, s.notify("path-ses", n)) // a replay changes nothing
-		if got := s.stored("org-ses", "message-"+version); got != 1 {
+		wantAccepted(t, s.notify("path-ses", n))
+		wantAccepted(t, s.notify("path-ses", n)) // a replay changes nothing
+		if got := s.countStored("org-ses", "message-"+version); got != 1 {
 			t.Errorf("version %s: %d events", version, got)
 		}
 	}
-	accepted(t, s.notify("path-ses", notification("Successfully validated SNS topic for Amazon SES event publishing.").sign(t, s.signer.key)))
+	wantAccepted(t, s.notify("path-ses", notification("Successfully validated SNS topic for Amazon SES event publishing.").sign(t, s.signer.key)))
 	// The leaf and its issuer were fetched once.
 	if diff := cmp.Diff([]string{certURL, issuerURL}, s.internet.requests()); diff != "" {
 		t.Error(diff)
@@ -80,7 +80,7 @@ func TestSubscription(t *testing.T) {
 	s.internet.files[n["SubscribeURL"]] = []byte("<ConfirmSubscriptionResponse/>")
 	s.internet.mu.Unlock()
 	for range 20 { // the same link over and over is followed once
-		accepted(t, s.notify("path-ses", n))
+		wantAccepted(t, s.notify("path-ses", n))
 	}
 	if diff := cmp.Diff([]string{certURL, issuerURL, n["SubscribeURL"], n["SubscribeURL"]}, s.internet.requests()); diff != "" {
 		t.Error(diff)
@@ -88,7 +88,7 @@ func TestSubscription(t *testing.T) {
 
 	gone := subscription()
 	gone["Type"] = "UnsubscribeConfirmation"
-	accepted(t, s.notify("path-ses", gone.sign(t, s.signer.key)))
+	wantAccepted(t, s.notify("path-ses", gone.sign(t, s.signer.key)))
 	if !strings.Contains(s.log.String(), "subscription was removed") {
 		t.Error("the log does not say that events end")
 	}
@@ -105,7 +105,7 @@ func TestForgedNotifications(t *testing.T) {
 	const misnamed = "https://sns.us-east-1.amazonaws.com/SimpleNotificationService-a.pem"
 	s.internet.files[foreign], s.internet.files[misnamed] = other.leaf, wrongHost.leaf
 	forge := func(change note) note {
-		n := notification(delivered("forged"))
+		n := notification(deliveryOf("forged"))
 		for name, value := range change {
 			n[name] = value
 		}
@@ -116,7 +116,7 @@ func TestForgedNotifications(t *testing.T) {
 	for name, n := range map[string]note{
 		"another topic":         forge(note{"TopicArn": topic + "2"}),
 		"no topic":              forge(note{"TopicArn": ""}),
-		"altered event":         altered(forge(nil), "Message", delivered("altered")),
+		"altered event":         altered(forge(nil), "Message", deliveryOf("altered")),
 		"added subject":         altered(forge(nil), "Subject", "x"),
 		"altered time":          altered(forge(nil), "Timestamp", now.Format(time.RFC3339)),
 		"old":                   forge(note{"Timestamp": now.Add(-61 * time.Minute).Format(time.RFC3339)}),
@@ -127,9 +127,9 @@ func TestForgedNotifications(t *testing.T) {
 		"no version":            altered(forge(nil), "SignatureVersion", ""),
 		"older version claimed": altered(forge(nil), "SignatureVersion", "1"),
 		"another type":          forge(note{"Type": "Order"}),
-		"another key":           notification(delivered("forged")).sign(t, foreignKey()),
-		"foreign certificate":   altered(notification(delivered("forged")), "SigningCertURL", foreign).sign(t, foreignKey()),
-		"certificate of others": altered(notification(delivered("forged")), "SigningCertURL", misnamed).sign(t, foreignKey()),
+		"another key":           notification(deliveryOf("forged")).sign(t, foreignKey()),
+		"foreign certificate":   altered(notification(deliveryOf("forged")), "SigningCertURL", foreign).sign(t, foreignKey()),
+		"certificate of others": altered(notification(deliveryOf("forged")), "SigningCertURL", misnamed).sign(t, foreignKey()),
 		"plain http":            forge(note{"SigningCertURL": strings.Replace(certURL, "https", "http", 1)}),
 		"evil host":             forge(note{"SigningCertURL": "https://evil.example/SimpleNotificationService-0.pem"}),
 		"host in front":         forge(note{"SigningCertURL": "https://sns.eu-west-1.amazonaws.com.evil.example/SimpleNotificationService-0.pem"}),
@@ -153,7 +153,7 @@ func TestForgedNotifications(t *testing.T) {
 		}
 	}
 	for _, id := range []string{"forged", "altered"} {
-		if s.stored("org-ses", id) > 0 {
+		if s.countStored("org-ses", id) > 0 {
 			t.Errorf("%s is stored", id)
 		}
 	}
@@ -171,11 +171,11 @@ func TestForgedNotifications(t *testing.T) {
 func TestSimulatorsKey(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	simulated := notification(delivered("simulated")).sign(t, foreignKey())
-	accepted(t, s.notify("path-simulated", simulated))
+	simulated := notification(deliveryOf("simulated")).sign(t, foreignKey())
+	wantAccepted(t, s.notify("path-simulated", simulated))
 	problem(t, s.notify("path-ses", simulated), 401, "invalid_key")
-	problem(t, s.notify("path-simulated", notification(delivered("real")).sign(t, s.signer.key)), 401, "invalid_key")
-	if s.stored("org-simulated", "simulated") != 1 || s.stored("org-ses", "simulated") != 0 {
+	problem(t, s.notify("path-simulated", notification(deliveryOf("real")).sign(t, s.signer.key)), 401, "invalid_key")
+	if s.countStored("org-simulated", "simulated") != 1 || s.countStored("org-ses", "simulated") != 0 {
 		t.Error("stored for the wrong organization")
 	}
 }
@@ -188,7 +188,7 @@ func TestPublisherOutOfReach(t *testing.T) {
 		s := newScene(t)
 		file := s.internet.files[missing]
 		delete(s.internet.files, missing)
-		n := notification(delivered("later")).sign(t, s.signer.key)
+		n := notification(deliveryOf("later")).sign(t, s.signer.key)
 		w := s.notify("path-ses", n)
 		problem(t, w, 503, "upstream_unavailable")
 		if w.Header().Get("Retry-After") == "" {
@@ -196,7 +196,7 @@ func TestPublisherOutOfReach(t *testing.T) {
 		}
 		s.internet.files[missing] = file
 		s.later.Store(int64(10 * time.Second)) // what could not be fetched is not asked for at once again
-		accepted(t, s.notify("path-ses", n))
+		wantAccepted(t, s.notify("path-ses", n))
 	}
 }
 
@@ -205,25 +205,25 @@ func TestCertificateOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"sqs.amazonaws.com", "evil.example", "sns.us-east-1.amazonaws.com"} {
 		s := sceneWith(t, newAuthority(t, signingKey(), host, now.Add(1000*time.Hour)))
-		problem(t, s.notify("path-ses", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
+		problem(t, s.notify("path-ses", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
 	}
 	s := sceneWith(t, newAuthority(t, signingKey(), "sns.eu-west-1.amazonaws.com", now.Add(1000*time.Hour)))
-	accepted(t, s.notify("path-ses", notification(delivered("regional")).sign(t, s.signer.key)))
+	wantAccepted(t, s.notify("path-ses", notification(deliveryOf("regional")).sign(t, s.signer.key)))
 }
 
 func TestExpiredCertificate(t *testing.T) {
 	t.Parallel()
 	s := sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(-time.Minute)))
-	problem(t, s.notify("path-ses", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
+	problem(t, s.notify("path-ses", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
 }
 
 // A certificate is not trusted after its end, however recently it was fetched.
 func TestCertificateThatExpiresWhileItIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(time.Hour)))
-	accepted(t, s.notify("path-ses", notification(delivered("in-time")).sign(t, s.signer.key)))
+	wantAccepted(t, s.notify("path-ses", notification(deliveryOf("in-time")).sign(t, s.signer.key)))
 	s.later.Store(int64(2 * time.Hour))
-	late := notification(delivered("late"))
+	late := notification(deliveryOf("late"))
 	late["Timestamp"] = now.Add(2*time.Hour - time.Second).Format(time.RFC3339)
 	problem(t, s.notify("path-ses", late.sign(t, s.signer.key)), 401, "invalid_key")
 }
@@ -231,14 +231,14 @@ func TestCertificateThatExpiresWhileItIsRemembered(t *testing.T) {
 func TestEventBridge(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	enveloped := `{"version":"0","detail-type":"Email Delivered","source":"aws.ses","detail":` + delivered("bus") + `}`
+	enveloped := `{"version":"0","detail-type":"Email Delivered","source":"aws.ses","detail":` + deliveryOf("bus") + `}`
 	send := func(path, key, body string) *httptest.ResponseRecorder {
 		return s.post(path, map[string]string{"x-api-key": key, "Content-Type": "application/json"}, []byte(body))
 	}
-	accepted(t, send("path-ses", eventKey, enveloped))
-	accepted(t, send("path-ses", eventKey, enveloped))
-	accepted(t, send("path-ses", eventKey, delivered("bus"))) // the same event without its envelope
-	if got := s.stored("org-ses", "bus"); got != 1 {
+	wantAccepted(t, send("path-ses", eventKey, enveloped))
+	wantAccepted(t, send("path-ses", eventKey, enveloped))
+	wantAccepted(t, send("path-ses", eventKey, deliveryOf("bus"))) // the same event without its envelope
+	if got := s.countStored("org-ses", "bus"); got != 1 {
 		t.Errorf("%d events", got)
 	}
 	problem(t, send("path-ses", eventKey+"x", enveloped), 401, "invalid_key")
@@ -268,8 +268,8 @@ func TestPathsAndMethods(t *testing.T) {
 			t.Errorf("%s: %d", path, w.Code)
 		}
 	}
-	problem(t, s.notify("path-unpinned", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
-	nowhere := notification(delivered("x")) // no topic is not the topic of a connection without one
+	problem(t, s.notify("path-unpinned", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
+	nowhere := notification(deliveryOf("x")) // no topic is not the topic of a connection without one
 	nowhere["TopicArn"] = ""
 	problem(t, s.notify("path-unpinned", nowhere.sign(t, s.signer.key)), 401, "invalid_key")
 }
@@ -294,9 +294,9 @@ func TestManyAtOnce(t *testing.T) {
 	for i := range 200 {
 		all.Go(func() {
 			id := "many-" + strconv.Itoa(i/2)
-			w := s.post("path-ses", map[string]string{"x-api-key": eventKey}, []byte(delivered(id)))
-			if w.Code != http.StatusAccepted || s.stored("org-ses", id) != 1 {
-				t.Errorf("%s: answered %d, %d events", id, w.Code, s.stored("org-ses", id))
+			w := s.post("path-ses", map[string]string{"x-api-key": eventKey}, []byte(deliveryOf(id)))
+			if w.Code != http.StatusAccepted || s.countStored("org-ses", id) != 1 {
+				t.Errorf("%s: answered %d, %d events", id, w.Code, s.countStored("org-ses", id))
 			}
 		})
 	}

@@ -2,9 +2,10 @@ package ingest
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics count events. Both labels have few values, which this program chooses.
+// metrics counts events. Both labels have few values, all chosen by this program.
 type metrics struct{ events *prometheus.CounterVec }
 
+// newMetrics registers the counter. Without a registry it is not exported.
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{events: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mailhelm_ingest_events_total",
@@ -16,6 +17,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
+// count adds n events of a kind and an outcome.
 func (m *metrics) count(kind, outcome string, n int) {
 	if n > 0 {
 		m.events.WithLabelValues(kind, outcome).Add(float64(n))

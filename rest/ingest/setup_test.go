@@ -245,8 +245,8 @@ func asJSON(t *testing.T, n note) string {
 	return string(text)
 }
 
-// stored returns how many events of the message an organization has.
-func (s *scene) stored(orgID, messageID string) int {
+// countStored returns how many events of the message an organization has.
+func (s *scene) countStored(orgID, messageID string) int {
 	s.t.Helper()
 	all, err := s.db.Messages().MessageEvents(s.t.Context(), orgID, messageID)
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
+// snsTypeHeader is the header in which Amazon SNS names the type of a message.
 const snsTypeHeader = "X-Amz-Sns-Message-Type"
 
 // replayWindow is the maximum age of a notification: Amazon SNS repeats it for an hour.
@@ -59,12 +60,14 @@ type notification struct {
 	SigningCertURL   string
 }
 
+// The types of messages (Amazon SNS).
 const (
 	isNotification = "Notification"
 	isSubscription = "SubscriptionConfirmation"
 	isUnsubscribed = "UnsubscribeConfirmation"
 )
 
+// readNotification decodes a message. It fails with validation_failed for any other JSON.
 func readNotification(body []byte) (notification, error) {
 	var n notification
 	if err := json.Unmarshal(body, &n); err != nil || !utf8.Valid(body) {
@@ -73,7 +76,8 @@ func readNotification(body []byte) (notification, error) {
 	return n, nil
 }
 
-// takeSNS handles a signed message. Its topic must be that of the connection.
+// takeSNS handles a signed message: it stores a notification or confirms a subscription. The
+// topic must be that of the connection.
 func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
@@ -128,13 +132,14 @@ func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, 
 	if err != nil {
 		return g.unreachable(err)
 	}
-	if !signed(key, n.SignatureVersion, text, signature) {
+	if !isSigned(key, n.SignatureVersion, text, signature) {
 		return g.originError("the signature does not match")
 	}
 	return nil
 }
 
-// unreachable returns the error at which the publisher repeats the message later.
+// unreachable returns the error for a failed verification that may succeed later. The
+// publisher repeats the message.
 func (g *ingest) unreachable(err error) error {
 	return g.failure(&core.Error{
 		Code: core.CodeUpstreamUnavailable, Message: "The publisher of the message could not be reached to check it.",
@@ -164,7 +169,9 @@ func (n notification) signedText() ([]byte, bool) {
 	return []byte(text.String()), true
 }
 
-func signed(key *rsa.PublicKey, version string, text, signature []byte) bool {
+// signed reports whether the signature of the text is valid. Version 1 is SHA-1, version 2
+// is SHA-256.
+func isSigned(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	switch version {
 	case "1":
 		sum := sha1.Sum(text) //nolint:gosec // see the import
@@ -176,7 +183,7 @@ func signed(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	return false
 }
 
-// confirm confirms the subscription to the topic of the connection.
+// confirm follows the link that confirms the subscription to the connection's topic.
 func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
 	if errors.Is(err, ErrUntrusted) {

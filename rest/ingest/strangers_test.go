@@ -18,15 +18,15 @@ import (
 func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	otherTopic, unpinned := notification(delivered("x")), subscription()
+	otherTopic, unpinned := notification(deliveryOf("x")), subscription()
 	otherTopic["TopicArn"] += "-other"
-	old := notification(delivered("x"))
+	old := notification(deliveryOf("x"))
 	old["Timestamp"] = now.Add(-2 * time.Hour).Format(time.RFC3339)
-	unsigned := notification(delivered("x"))
+	unsigned := notification(deliveryOf("x"))
 	elsewhere := subscription()
 	elsewhere["TopicArn"] += "-other"
 	for range 10 {
-		problem(t, s.notify("nobodys", notification(delivered("x")).sign(t, s.signer.key)), 401, "invalid_key")
+		problem(t, s.notify("nobodys", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
 		problem(t, s.notify("nobodys", subscription().sign(t, s.signer.key)), 401, "invalid_key")
 		problem(t, s.notify("path-unpinned", unpinned.sign(t, s.signer.key)), 401, "invalid_key")
 		problem(t, s.notify("path-ses", otherTopic.sign(t, s.signer.key)), 401, "invalid_key")
@@ -45,15 +45,15 @@ func TestStrangersMakeUsFetchNothing(t *testing.T) {
 func TestFloodOfCertificates(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
-	genuine := notification(delivered("genuine")).sign(t, s.signer.key)
-	accepted(t, s.notify("path-ses", genuine))
+	genuine := notification(deliveryOf("genuine")).sign(t, s.signer.key)
+	wantAccepted(t, s.notify("path-ses", genuine))
 	before := len(s.internet.requests())
 	s.internet.mu.Lock()
 	s.internet.stuck = make(chan struct{})
 	s.internet.mu.Unlock()
 	var all, answered sync.WaitGroup
 	flood := func(n int, wait *sync.WaitGroup) {
-		forged := notification(delivered("forged"))
+		forged := notification(deliveryOf("forged"))
 		forged["SigningCertURL"] = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-" + strconv.Itoa(n) + ".pem"
 		forged.sign(t, foreignKey())
 		wait.Go(func() { problem(t, s.notify("path-ses", forged), 503, "upstream_unavailable") })
@@ -70,7 +70,7 @@ func TestFloodOfCertificates(t *testing.T) {
 		flood(4+n, &answered)
 	}
 	answered.Wait() // no request waits for a place
-	accepted(t, s.notify("path-ses", genuine))
+	wantAccepted(t, s.notify("path-ses", genuine))
 	close(s.internet.stuck)
 	all.Wait()
 	if got := len(s.internet.requests()) - before; got != 4 {
@@ -81,7 +81,7 @@ func TestFloodOfCertificates(t *testing.T) {
 		all.Wait()
 	}
 	atOnce := len(s.internet.requests())
-	accepted(t, s.notify("path-ses", genuine))
+	wantAccepted(t, s.notify("path-ses", genuine))
 	if len(s.internet.requests()) != atOnce {
 		t.Error("the genuine certificate was forgotten for others that are not there")
 	}
@@ -100,8 +100,8 @@ func TestPathsOfOthersCannotBeFound(t *testing.T) {
 		want   int
 	}{
 		"nothing":                 {nil, "", 401},
-		"no proof":                {nil, delivered("x"), 401},
-		"another key":             {map[string]string{"X-Api-Key": "guess"}, delivered("x"), 401},
+		"no proof":                {nil, deliveryOf("x"), 401},
+		"another key":             {map[string]string{"X-Api-Key": "guess"}, deliveryOf("x"), 401},
 		"another key, no event":   {map[string]string{"X-Api-Key": "guess"}, "{", 401},
 		"no notification":         {signedHeader, "{", 400},
 		"not UTF-8":               {signedHeader, "{\"Type\":\"\xff\"}", 400},
@@ -143,8 +143,8 @@ func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
 	for _, kind := range []string{"application/json", "text/plain; charset=UTF-8", "application/x-www-form-urlencoded", "nonsense", ""} {
-		w := s.post("path-ses", map[string]string{"X-Api-Key": eventKey, "Content-Type": kind, "Content-Encoding": "identity"}, []byte(delivered("typed")))
-		accepted(t, w)
+		w := s.post("path-ses", map[string]string{"X-Api-Key": eventKey, "Content-Type": kind, "Content-Encoding": "identity"}, []byte(deliveryOf("typed")))
+		wantAccepted(t, w)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions, "BREW"} {
 		for _, path := range []string{"path-ses", "nobodys"} {

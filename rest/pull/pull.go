@@ -27,10 +27,13 @@ func New(cfg Config) http.Handler {
 	return http.HandlerFunc(h.serve)
 }
 
+// host serves the fetch host.
 type host struct{ cfg Config }
 
+// healthPath is the path of the health check.
 const healthPath = "/_health"
 
+// serve answers a request and logs a refusal without its path.
 func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
@@ -47,7 +50,7 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	rest.WriteProblem(w, core.ProblemOf(err, h.cfg.DocsURL, id))
 }
 
-// refusal returns the refusal of a request; nil for the health check only.
+// refusal returns the refusal of a request, nil for the health check.
 func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
 	if _, credential := r.Header["Authorization"]; credential {
 		return &core.Error{
@@ -70,6 +73,7 @@ func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
 	return nil
 }
 
+// health writes the health document, which must not be cached.
 func (h *host) health(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")

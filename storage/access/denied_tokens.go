@@ -24,7 +24,7 @@ func (s grantStore) DenyToken(ctx context.Context, tokenID string, expires time.
 	return err
 }
 
-func (s grantStore) TokenDenied(ctx context.Context, tokenID string) (bool, error) {
+func (s grantStore) IsTokenDenied(ctx context.Context, tokenID string) (bool, error) {
 	found, err := engine.Values[int](ctx, s.db, tokenDenied, tokenID)
 	return len(found) > 0, err
 }

@@ -79,7 +79,7 @@ func (s clientStore) UnblockClient(ctx context.Context, orgID, clientID string) 
 	return err
 }
 
-func (s clientStore) ClientBlocked(ctx context.Context, orgID, clientID string) (bool, error) {
+func (s clientStore) IsClientBlocked(ctx context.Context, orgID, clientID string) (bool, error) {
 	n, err := s.count(ctx, clientBlocked, orgID, clientID)
 	return n > 0, err
 }

@@ -86,7 +86,7 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 const movingPause = 30 * time.Second
 
 func stillMoving(name string) error {
-	e := core.Conflict("Contacts' values are still moving from the name "+core.Quoted(name)+" to the new name of their attribute.",
+	e := core.Conflict("Contacts' values are still moving from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
 	e.RetryAfter = movingPause
 	return e

@@ -56,7 +56,7 @@ var _ bulk.ContactStore = ContactStore{}
 // NewContactStore returns the store on a database.
 func NewContactStore(db *engine.DB) ContactStore { return ContactStore{db} }
 
-func (s ContactStore) ContactsNamed(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
+func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
 	var found []bulk.NamedContact
 	for i, names := range [][]string{emailKeys, externalIDs} {
 		if len(names) == 0 {
@@ -121,8 +121,8 @@ func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.Co
 			return err
 		}
 		update, insert := settled(r, w.Update), settled(r, w.Insert)
-		newSlots := core.Ahead(func() (string, error) { return r.NewRows(slotted(insert)) })
-		pushes := core.Ahead(func() (pushParameters, error) { return pushesOf(w) })
+		newSlots := core.StartAsync(func() (string, error) { return r.NewRows(slotted(insert)) })
+		pushes := core.StartAsync(func() (pushParameters, error) { return pushesOf(w) })
 		if err := s.updateMany(ctx, orgID, update); err != nil {
 			return err
 		}

@@ -120,7 +120,7 @@ func (s Store) TrackingDomains(ctx context.Context, orgID string, after *core.Af
 	return s.readTrackingDomains(ctx, trackingPage, orgID, created, id, limit)
 }
 
-func (s Store) Unverified(ctx context.Context, orgID string) ([]channels.TrackingDomain, error) {
+func (s Store) UnverifiedDomains(ctx context.Context, orgID string) ([]channels.TrackingDomain, error) {
 	return s.readTrackingDomains(ctx, unverified, orgID)
 }
 

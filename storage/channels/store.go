@@ -169,7 +169,7 @@ func (s Store) claim(ctx context.Context, orgID, account, kind, name string, at 
 		return err
 	}
 	if held[0] == 0 {
-		return core.Conflict("The "+kind+" "+core.Quoted(name)+" of this sending account is in use elsewhere.",
+		return core.Conflict("The "+kind+" "+core.Quote(name)+" of this sending account is in use elsewhere.",
 			"Use another one, or have it released where it is in use.")
 	}
 	return nil

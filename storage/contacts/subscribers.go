@@ -72,7 +72,7 @@ func (s SubscriberStore) DropShell(ctx context.Context, orgID, contactID string)
 func subscriberOf(c contacts.Contact) topics.Subscriber {
 	return topics.Subscriber{
 		ID: c.ID, Archived: c.Status == contacts.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
-		Consent: sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ByTopic(c.TopicPreferences)},
+		Consent: sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ChoicesByTopic(c.TopicPreferences)},
 	}
 }
 

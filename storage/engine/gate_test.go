@@ -26,7 +26,7 @@ func TestGateKeepsLanesApart(t *testing.T) {
 			leave = append(leave, out)
 		}
 		began := time.Now()
-		if _, err := g.Enter(core.OnLane(t.Context(), core.Vital)); err != nil || time.Since(began) != 0 {
+		if _, err := g.Enter(core.WithLane(t.Context(), core.Vital)); err != nil || time.Since(began) != 0 {
 			t.Errorf("tokens waited %s, %v", time.Since(began), err)
 		}
 		_, err := g.Enter(t.Context())
@@ -74,7 +74,7 @@ func TestGateRanks(t *testing.T) {
 		wait := func(lane core.Lane, n int) {
 			for range n {
 				go func() {
-					out, err := g.Enter(core.OnLane(t.Context(), lane))
+					out, err := g.Enter(core.WithLane(t.Context(), lane))
 					if err != nil {
 						t.Error(err)
 						return
@@ -102,7 +102,7 @@ func TestGateLetsJobsWait(t *testing.T) {
 		g, leave := heldGate(t)
 		time.AfterFunc(time.Minute, leave)
 		began := time.Now()
-		if _, err := g.Enter(core.OnLane(t.Context(), core.Background)); err != nil || time.Since(began) != time.Minute {
+		if _, err := g.Enter(core.WithLane(t.Context(), core.Background)); err != nil || time.Since(began) != time.Minute {
 			t.Errorf("a job waited %s, %v", time.Since(began), err)
 		}
 	})

@@ -41,7 +41,7 @@ type worker[T jobs.Args] struct {
 // Work runs the job on the connections of the background lane. If the database refused
 // its calls, it snoozes the job without counting the attempt.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
-	err := w.worker.Work(core.OnLane(ctx, core.Background), job.Args)
+	err := w.worker.Work(core.WithLane(ctx, core.Background), job.Args)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}

@@ -124,10 +124,10 @@ func TestAHeldWriter(t *testing.T) {
 		if e := core.AsError(err); e == nil || e.Code != core.CodeOverloaded || e.RetryAfter == 0 {
 			t.Errorf("a call: %v", err)
 		}
-		if err := db.Check(core.OnLane(t.Context(), core.Vital)); err != nil {
+		if err := db.Check(core.WithLane(t.Context(), core.Vital)); err != nil {
 			t.Errorf("readiness: %v", err)
 		}
-		if _, err := db.Orgs().OrgIDs(core.OnLane(t.Context(), core.Vital)); err != nil {
+		if _, err := db.Orgs().OrgIDs(core.WithLane(t.Context(), core.Vital)); err != nil {
 			t.Errorf("tokens: %v", err)
 		}
 		close(release)
@@ -163,7 +163,7 @@ func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 			if lane == core.ExpensiveReads {
 				continue
 			}
-			if ids, err := db.Orgs().OrgIDs(core.OnLane(t.Context(), lane)); err != nil || len(ids) != 1 {
+			if ids, err := db.Orgs().OrgIDs(core.WithLane(t.Context(), lane)); err != nil || len(ids) != 1 {
 				t.Errorf("a read on lane %d: %v, %v", lane, ids, err)
 			}
 		}
@@ -172,7 +172,7 @@ func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if ids, err := db.Orgs().OrgIDs(core.OnLane(t.Context(), core.ExpensiveReads)); err != nil || len(ids) != 1 {
+		if ids, err := db.Orgs().OrgIDs(core.WithLane(t.Context(), core.ExpensiveReads)); err != nil || len(ids) != 1 {
 			t.Errorf("an expensive read: %v, %v", ids, err)
 		}
 	})

@@ -71,7 +71,7 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				return figures.Recorded(ctx, org, fresh)
+				return figures.ObserveEvents(ctx, org, fresh)
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -231,7 +231,7 @@ func (s Store) CountBounces(ctx context.Context, orgID string, counted []reports
 	return err
 }
 
-func (s Store) ByDay(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {
+func (s Store) DayCounts(ctx context.Context, orgID string, f reports.Filter) ([]reports.DayCounts, error) {
 	rows, err := engine.List[sumRow](ctx, s.db, reportByDay, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
 		return nil, err
@@ -243,11 +243,11 @@ func (s Store) ByDay(ctx context.Context, orgID string, f reports.Filter) ([]rep
 	return days, nil
 }
 
-func (s Store) ByGroup(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+func (s Store) GroupCounts(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	return s.groups(ctx, reportByGroup, orgID, f)
 }
 
-func (s Store) ByHours(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
+func (s Store) HourCounts(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	return s.groups(ctx, reportByHours, orgID, f)
 }
 

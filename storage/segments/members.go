@@ -164,7 +164,7 @@ func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, en
 	return membership.Log(ctx, s.db, orgID, string(lists.SegmentSet), of(left), of(entered), at)
 }
 
-func (s Store) SegmentEvaluated(ctx context.Context, orgID, segmentID string, at time.Time) error {
+func (s Store) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error {
 	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
 }
 
@@ -209,7 +209,7 @@ func (s Store) SegmentsOf(ctx context.Context, orgID, contactID string) (int, er
 	return counts[0], nil
 }
 
-func (s Store) Touched(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
+func (s Store) Touches(ctx context.Context, orgID string, limit int) ([]segments.Touch, error) {
 	rows, err := engine.List[touchRow](ctx, s.db, touchedContacts, orgID, limit)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package connection carries one request to the SDK of the protocol and its response back,
-// in memory.
+// Package connection passes one request to the SDK of the protocol in memory and returns its
+// response.
 package connection
 
 import (
@@ -11,23 +11,24 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
+// progressMethod is the method of progress notifications (MCP).
 const progressMethod = "notifications/progress"
 
-// Connection carries one request to the SDK and its response back, or what the
-// SDK sends beside the answer of a call. It is its own [mcp.Transport].
+// Connection passes one request to the SDK and returns its response. It also passes on
+// progress notifications of the call. It implements [mcp.Transport] itself.
 type Connection struct {
-	// incoming is what the SDK reads: the request, and refusals of its requests to the
-	// client.
+	// incoming has the messages that the SDK reads: the request, and the refusals of
+	// requests that the SDK sends to the client.
 	incoming chan jsonrpc.Message
 	answer   chan *jsonrpc.Response
-	// progress takes notifications of progress; nil when the client does not follow it.
+	// progress receives progress notifications; nil when the client does not want them.
 	progress chan *jsonrpc.Request
 	closed   chan struct{}
 	once     sync.Once
 }
 
-// New returns a connection. progress says whether the client follows the progress of its
-// call.
+// New returns a connection for one request. progress is true when the client wants progress
+// notifications of its call.
 func New(progress bool) *Connection {
 	c := &Connection{
 		incoming: make(chan jsonrpc.Message, 1),
@@ -40,14 +41,14 @@ func New(progress bool) *Connection {
 	return c
 }
 
-// Ask passes the one request to the SDK.
+// Ask sends the request to the SDK. Call it once.
 func (c *Connection) Ask(request *jsonrpc.Request) { c.incoming <- request }
 
-// Answer takes the response to a request that did not go through Ask.
+// Answer delivers a response to Await for a request that was not sent with Ask.
 func (c *Connection) Answer(response *jsonrpc.Response) { c.answer <- response }
 
-// Await passes progress to report until there is an answer. It returns the error of report
-// or of the context.
+// Await calls report for each progress notification until the response arrives, and returns
+// the response. It fails with the error of report or of the context.
 func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) error) (*jsonrpc.Response, error) {
 	for {
 		select {
@@ -66,8 +67,8 @@ func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) err
 // Connect returns the connection itself.
 func (c *Connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read returns the request first, and then waits until the connection is closed
-// or the SDK has asked the client for something.
+// Read implements mcp.Connection. It returns the request first. Then it waits until the
+// connection is closed, or until there is a refusal for a request of the SDK.
 func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:
@@ -79,12 +80,13 @@ func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// errNoStream answers a request to the client. No tool makes one.
+// errNoStream is the answer to requests to the client. No tool sends one.
 var errNoStream = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is no stream to the client"}
 
-// Write takes the response, and progress of the request where the client follows it. Nothing
-// else can reach the client: notifications are dropped, and a request is answered with an
-// error. An error from Write would break the connection, and with it the pending answer.
+// Write implements mcp.Connection. It passes on the response, and progress notifications if
+// the client wants them. It drops other notifications and answers requests with an error,
+// because there is no stream to the client. Write must not fail for a message that it drops:
+// an error would break the connection and lose the pending response.
 func (c *Connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
@@ -103,6 +105,8 @@ func (c *Connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
+// refuse answers a request of the SDK to the client with errNoStream. It waits until the SDK
+// reads the answer.
 func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	select {
 	case c.incoming <- &jsonrpc.Response{ID: asked.ID, Error: errNoStream}:
@@ -114,7 +118,8 @@ func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	}
 }
 
-// report returns when the step is being sent, so that the answer comes after it.
+// report passes on a progress notification and returns when Await has taken it, so that the
+// response comes after it.
 func (c *Connection) report(ctx context.Context, step *jsonrpc.Request) error {
 	select {
 	case c.progress <- step:

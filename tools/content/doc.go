@@ -1,3 +1,3 @@
-// Package content writes values as the content of tool results: JSON that fits the
-// length of a result, says what it leaves out, and shows no invisible characters.
+// Package content writes values as the content of tool results. The JSON fits the maximum
+// length of a result, lists what was left out, and contains no invisible characters.
 package content

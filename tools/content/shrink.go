@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes bounds the text and the structured content of a result each, in bytes on the
-// wire. A longer result is cut and says so, because a large result uses up an agent's
-// context.
+// MaxBytes is the maximum length of the text and of the structured content of a result, each
+// in bytes as sent. A longer result is shortened and says so, because a large result uses up
+// an agent's context.
 const MaxBytes = 32 << 10
 
-// cut describes what a result leaves out at one place: Of is the kind, items of a list,
-// members of an object or characters of texts.
+// cut describes what a result leaves out at one path. Of is the kind: items of a list,
+// members of an object, or characters of texts.
 type cut struct {
 	At    string `json:"at"`
 	Of    string `json:"of"`
@@ -23,10 +23,11 @@ type cut struct {
 	Total int    `json:"total"`
 }
 
+// moreElsewhere is the advice in a shortened result.
 const moreElsewhere = "Narrow the query or ask for fewer at a time; the REST API has all of it."
 
-// Shrink returns value, or as much of it as fits into limit. free are the paths of members
-// that may hold any JSON, whose own members may be left out like items.
+// Shrink returns value if it fits into limit bytes, else a shortened value. free are the
+// paths of members that may hold any JSON; their own members may be left out like items.
 func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	if WireLength(value) <= limit {
 		return value
@@ -46,8 +47,8 @@ func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	return json.RawMessage(`{"truncated":true,"more":"` + moreElsewhere + `"}`)
 }
 
-// trims returns the ways to shorten a result, the one that leaves out least first. Long
-// texts are cut before items are left out, because a reader misses an item more.
+// trims returns the ways to shorten a result, the one that leaves out least first. Texts are
+// cut before items are left out, because a missing item is worse for a reader.
 func trims() []*trim {
 	var all []*trim
 	for _, text := range []int{2000, 500, 200, 80, shortest} {
@@ -61,8 +62,8 @@ func trims() []*trim {
 	return all
 }
 
-// shortest is longer than any identifier, time or enumerated value, so that what
-// has a form keeps it.
+// shortest is the shortest length to which a text is cut, in characters. It exceeds the
+// length of every identifier, time and enumerated value, so these are never cut.
 const shortest = 40
 
 // trim is one way to shorten a value.
@@ -73,7 +74,7 @@ type trim struct {
 	cuts  []cut
 }
 
-// shorten returns a shortened copy that begins with what it leaves out.
+// shorten returns a shortened copy of an object whose first members list what was left out.
 func (t *trim) shorten(whole any) any {
 	short := t.value(whole, "")
 	object, ok := short.(map[string]any)
@@ -88,6 +89,8 @@ func (t *trim) shorten(whole any) any {
 	return object
 }
 
+// value returns a shortened copy of a JSON value. path is its place in the result, with
+// dots.
 func (t *trim) value(v any, path string) any {
 	switch v := v.(type) {
 	case string:
@@ -100,13 +103,14 @@ func (t *trim) value(v any, path string) any {
 		return kept
 	case map[string]any:
 		if slices.Contains(t.free, path) {
-			return t.freeObject(v, path)
+			return t.shrinkFreeObject(v, path)
 		}
 		return t.object(v, path)
 	}
 	return v
 }
 
+// string returns the text cut to t.text characters. The last character is then an ellipsis.
 func (t *trim) string(s, path string) string {
 	n := utf8.RuneCountInString(s)
 	if n <= t.text {
@@ -116,6 +120,7 @@ func (t *trim) string(s, path string) string {
 	return Clip(s, t.text)
 }
 
+// list returns the first t.items items, each shortened.
 func (t *trim) list(v []any, path string) []any {
 	kept := make([]any, 0, min(len(v), t.items))
 	for _, item := range v[:min(len(v), t.items)] {
@@ -124,7 +129,8 @@ func (t *trim) list(v []any, path string) []any {
 	return kept
 }
 
-// object keeps every member. A sample counts its items itself.
+// object returns a copy with every member, each shortened. A core.Sample counts its items
+// itself.
 func (t *trim) object(v map[string]any, path string) any {
 	kept := make(map[string]any, len(v)+2)
 	items, isSample := sampleOf(v)
@@ -145,7 +151,8 @@ func (t *trim) object(v map[string]any, path string) any {
 	return kept
 }
 
-// sampleOf reports whether the object is a core.Sample, and its items.
+// sampleOf returns the items of an object that has the form of a core.Sample, and whether it
+// has.
 func sampleOf(v map[string]any) ([]any, bool) {
 	items, isList := v["items"].([]any)
 	_, counts := v["shown"].(json.Number)
@@ -153,6 +160,7 @@ func sampleOf(v map[string]any) ([]any, bool) {
 	return items, isList && counts && totals
 }
 
+// within returns the path of a member of the object at path.
 func within(path, name string) string {
 	if path == "" {
 		return name
@@ -160,9 +168,9 @@ func within(path, name string) string {
 	return path + "." + name
 }
 
-// freeObject keeps members in the order of their names. One whose name alone is
-// longer than any text may be is left out.
-func (t *trim) freeObject(v map[string]any, path string) any {
+// shrinkFreeObject returns a copy with the first members by name. It leaves out a member whose
+// name is longer than the maximum text.
+func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	kept := map[string]any{}
 	below := &trim{text: t.text, items: t.items, free: []string{path + ".*"}}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
@@ -182,7 +190,7 @@ func (t *trim) freeObject(v map[string]any, path string) any {
 	return kept
 }
 
-// note adds to the cuts of a place.
+// note adds to the list of cuts that at the path `at` only `shown` of `total` remain.
 func (t *trim) note(at, of string, shown, total int) {
 	for i := range t.cuts {
 		if c := &t.cuts[i]; c.At == at && c.Of == of {

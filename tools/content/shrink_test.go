@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encoded is how long the value is as a result's text and as its structured
+// encodedLengths is how long the value is as a result's text and as its structured
 // content, once they travel.
-func encoded(t rapid.TB, value json.RawMessage) (int, int) {
+func encodedLengths(t rapid.TB, value json.RawMessage) (int, int) {
 	t.Helper()
 	visible, _ := VisibleJSON(value)
 	text, err := json.Marshal(visible)
@@ -34,7 +34,7 @@ func anyText(longest int) *rapid.Generator[string] {
 	})
 }
 
-func manyOf(item any, n int) []any {
+func repeat(item any, n int) []any {
 	items := make([]any, n)
 	for i := range items {
 		items[i] = item
@@ -49,7 +49,7 @@ func anyResult() *rapid.Generator[map[string]any] {
 		for i := range rapid.IntRange(0, 150).Draw(t, "attributes") {
 			attributes[anyText(90).Draw(t, "key")+strconv.Itoa(i)] = anyText(2500).Draw(t, "value")
 		}
-		lists := manyOf(list, rapid.IntRange(0, 300).Draw(t, "lists"))
+		lists := repeat(list, rapid.IntRange(0, 300).Draw(t, "lists"))
 		return map[string]any{
 			"contact": map[string]any{"attributes": attributes, "lists": lists, "note": anyText(50_000).Draw(t, "note")},
 			"items":   lists, "shown": len(lists), "total": 10_000, "truncated": true,
@@ -67,7 +67,7 @@ func TestEveryResultFits(t *testing.T) {
 			t.Fatal(err)
 		}
 		short := Shrink(value, []string{"contact.attributes"}, MaxBytes)
-		if text, structured := encoded(t, short); text > MaxBytes || structured > MaxBytes {
+		if text, structured := encodedLengths(t, short); text > MaxBytes || structured > MaxBytes {
 			t.Fatalf("text of %d, structured content of %d bytes", text, structured)
 		}
 		var got struct {
@@ -103,7 +103,7 @@ func TestEveryResultFits(t *testing.T) {
 func TestWhatFitsIsNotTouched(t *testing.T) {
 	t.Parallel()
 	value := json.RawMessage(`{"note":"` + strings.Repeat("x", MaxBytes-14-len(`{"note":""}`)) + `"}`)
-	if text, _ := encoded(t, value); string(Shrink(value, nil, MaxBytes)) != string(value) || text <= MaxBytes-50 {
+	if text, _ := encodedLengths(t, value); string(Shrink(value, nil, MaxBytes)) != string(value) || text <= MaxBytes-50 {
 		t.Errorf("a text of %d bytes was cut", text)
 	}
 }

@@ -12,15 +12,16 @@ import (
 	"github.com/mailhelm/mailhelm/tools/content"
 )
 
-// ConfirmationArgument is the argument with which a client without forms confirms.
+// ConfirmationArgument is the argument in which a client without forms sends the
+// confirmation token.
 const ConfirmationArgument = "confirmation_token"
 
-// Replayed is the member of a write's structured content that says that nothing was done
-// now.
+// Replayed is the member of a write's structured content that is true when the result is
+// that of an earlier call.
 const Replayed = "replayed"
 
-// Input returns the operation's schema in a shorter form. For an operation that
-// confirms it adds the argument with the confirmation, which the operation never sees.
+// Input returns the operation's input schema in a shorter form. For an operation that
+// confirms, it adds the argument [ConfirmationArgument], which the operation does not get.
 func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(op.Input(core.Agent).Text(), &schema); err != nil {
@@ -40,9 +41,9 @@ func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(schema)
 }
 
-// fold writes alternatives that differ in their type as one schema of several
-// types. It says the same, because each keyword concerns values of one type. The
-// type of enumerated texts goes too: the values show it.
+// fold merges alternatives that differ only in their type into one schema with several
+// types. The meaning stays, because each keyword concerns values of one type. It drops the
+// type of enumerated texts, which the values show.
 func fold(node map[string]any) {
 	if alternatives, ok := node["oneOf"].([]any); ok {
 		foldAlternatives(node, alternatives)
@@ -64,7 +65,8 @@ func fold(node map[string]any) {
 	}
 }
 
-// foldAlternatives leaves alone what would need a keyword twice.
+// foldAlternatives merges the alternatives into node. It does nothing if two of them have
+// the same keyword.
 func foldAlternatives(node map[string]any, alternatives []any) {
 	merged, types := map[string]any{}, []any{}
 	for _, alternative := range alternatives {
@@ -87,9 +89,9 @@ func foldAlternatives(node map[string]any, alternatives []any) {
 	node["type"] = types
 }
 
-// What a tool's structured content can have beside the members of its result: a
-// failure's members, and those of a request for confirmation. Clients are known to
-// hold failed results against the output schema too, so it has to allow them.
+// The members that a tool's structured content may have apart from those of its result:
+// members of a failure, and of a request for confirmation. Some clients validate failed
+// results against the output schema too, so it must allow these members.
 var (
 	failureMembers = map[string]string{
 		"type": "string", "title": "string", "status": "integer", "code": "string", "detail": "string", "message": "string", "hint": "string",
@@ -100,10 +102,10 @@ var (
 	}
 )
 
-// Output returns one flat object: the members of the result with their types and
-// values, none of them required, because a failure has none of them. What every
-// tool's failures look like, the server's instructions say once. Agents pay for
-// every word of the list, so what a result shows its reader anyway is left out.
+// Output returns the output schema as one flat object with the members of the result and
+// their types and values. No member is required, because a failure has none of them. The
+// server's instructions describe failures once for all tools. Agents pay for every word of
+// the list of tools, so the schema omits descriptions.
 func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	var own map[string]any
 	if err := json.Unmarshal(op.Output(core.Agent).Text(), &own); err != nil {
@@ -138,10 +140,10 @@ func allow(members map[string]any, others map[string]string) {
 	}
 }
 
-// bookkeeping are members of nearly every record that no decision depends on.
+// bookkeeping has members of nearly every record that no decision depends on.
 var bookkeeping = []string{"created_at", "updated_at"}
 
-// lean keeps of a schema what tells a reader the structure: members, items, types and the
+// lean returns the parts of a schema that show the structure: members, items, types and the
 // values of enumerations.
 func lean(schema map[string]any) map[string]any {
 	kept := map[string]any{}
@@ -168,8 +170,8 @@ func lean(schema map[string]any) map[string]any {
 	return kept
 }
 
-// allowReplayed declares the member for a tool that writes. It fails when the result has a
-// member of that name.
+// allowReplayed adds the member [Replayed] to the schema of a tool that writes. It fails
+// when the result has a member of that name.
 func allowReplayed(op *guardrails.Operation, members map[string]any) error {
 	if op.Info().Effect == core.Reads {
 		return nil

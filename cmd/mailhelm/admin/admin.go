@@ -97,7 +97,7 @@ func parseScopes(names []string) (core.Scopes, error) {
 					chosen = append(chosen, scope)
 				}
 			}
-		case core.Scope(name).Known():
+		case core.Scope(name).IsKnown():
 			chosen = append(chosen, name)
 		default:
 			return nil, fmt.Errorf("there is no scope %q: give names such as api.contacts.view, or all, or read", name)

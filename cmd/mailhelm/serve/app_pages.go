@@ -48,7 +48,7 @@ func peoplePages(
 // supports them.
 func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
 	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
-	if passkey.Offered(appURL) {
+	if passkey.IsSupported(appURL) {
 		site, err := passkey.New(appURL)
 		if err != nil {
 			return nil, err

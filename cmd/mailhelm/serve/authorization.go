@@ -43,6 +43,6 @@ func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Co
 		Stores: tokens.Stores, Orgs: tokens.Orgs, Members: tokens.Members, Tokens: verifier, Clock: cfg.Clock,
 	})
 	s.principals = tokens.Principals
-	tokens.Keys.WhenRevoked(tokens.Principals.ForgetTokens)
+	tokens.Keys.OnRevoke(tokens.Principals.ForgetTokens)
 	return tokens, nil
 }

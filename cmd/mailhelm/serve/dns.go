@@ -20,9 +20,9 @@ func newDNS(s *stores) accountDNS {
 	return accountDNS{connection: s.connections.Connection, real: resolver.System()}
 }
 
-// Published reports whether DNS has the record. Without a connection, or with a
+// IsPublished reports whether DNS has the record. Without a connection, or with a
 // simulated one, it returns true.
-func (d accountDNS) Published(ctx context.Context, orgID string, r channels.Record) (bool, error) {
+func (d accountDNS) IsPublished(ctx context.Context, orgID string, r channels.Record) (bool, error) {
 	c, err := d.connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code != core.CodeNotFound {
 		return false, err
@@ -30,5 +30,5 @@ func (d accountDNS) Published(ctx context.Context, orgID string, r channels.Reco
 	if err != nil || c.Provider == sending.Simulated {
 		return true, nil
 	}
-	return d.real.Published(ctx, orgID, r)
+	return d.real.IsPublished(ctx, orgID, r)
 }

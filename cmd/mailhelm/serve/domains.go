@@ -37,16 +37,16 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	judged := newSuppression(s.db, s.accounts, cfg.Clock, cfg.Log)
 	divided := newSegments(s.db, s.accounts, cfg.Clock, cfg.Log)
 	done := activities.New(activities.Config{
-		Store: s.db.Activities(), Admit: activityVolume(cfg, s), Changed: divided.Changed,
-		Affected: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
+		Store: s.db.Activities(), Admit: activityVolume(cfg, s), OnChange: divided.ObserveChange,
+		AffectedSegments: propertySegments(divided), Clock: cfg.Clock, Log: cfg.Log,
 	})
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
 	subjects := topics.New(topics.Config{
-		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewTurns(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
-		Redefined: topicsRedefined(divided),
+		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
+		OnRedefine: topicsRedefined(divided),
 	})
 	sync := topics.NewSync(topics.SyncConfig{
-		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Changed: divided.Changed,
+		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, OnChange: divided.ObserveChange,
 	})
 	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
 	observe := countAudience(metrics)
@@ -68,12 +68,12 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
 			List: list, Lists: listed, Turns: subjects.Turns, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,
-			Changed: divided.Changed, Record: done.Record, SegmentsOf: divided.SegmentsOf,
+			OnChange: divided.ObserveChange, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 		}),
 		Bulk: bulk.New(bulk.Config{
 			Store: bulkstore.NewJobStore(s.db.DB), Contacts: bulkstore.NewContactStore(s.db.DB), Transactor: s.db, Attributes: s.db.Attributes(), Topics: s.db.Topics(),
 			Lists: listed, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log,
-			Queue: s.queue, Observe: observe, Changed: divided.Changed, Written: s.db.Replay().Supersede,
+			Queue: s.queue, Observe: observe, OnChange: divided.ObserveChange, OnWrite: s.db.Replay().Supersede,
 		}),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
 			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Turns: subjects.Turns, Repairs: sync,
@@ -84,7 +84,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Sync:   sync,
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
-			Changed: divided.Changed, Affected: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
+			OnChange: divided.ObserveChange, AffectedSegments: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
 }
@@ -115,7 +115,7 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 // that set up data without a server use it. It reports no changed contacts.
 func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
 	subjects := topics.New(topics.Config{
-		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewTurns(), Contacts: db.ContactCount(), Clock: clock,
+		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewKeyedLocks(), Contacts: db.ContactCount(), Clock: clock,
 	})
 	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Subscribers: db.Subscribers(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }
@@ -127,16 +127,16 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(),
 		Lists: lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: clock}), Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
-		Changed: newSegments(db, nil, clock, log).Changed,
+		OnChange: newSegments(db, nil, clock, log).ObserveChange,
 	})
 }
 
 // accountList reads the sending account's own suppression list for a diagnosis.
 type accountList struct{ account sending.Suppressions }
 
-// Suppressed returns the entry for an address, or nil if the list has none.
-func (l accountList) Suppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
-	found, err := l.account.Suppressed(ctx, orgID, email)
+// FindSuppressed returns the entry for an address, or nil if the list has none.
+func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
+	found, err := l.account.FindSuppressed(ctx, orgID, email)
 	if sending.IsNotFound(err) {
 		return nil, nil
 	}

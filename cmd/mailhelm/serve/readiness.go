@@ -67,7 +67,7 @@ func (c checks) set(name string, ok bool) bool {
 // causes of failed checks. Only the operator sees them, because the admin address is
 // private.
 func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
-	ctx, cancel := context.WithTimeout(core.OnLane(ctx, core.Vital), readinessTimeout)
+	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
 	c, why := checks{}, causes{}
 	if r.buckets != nil {

@@ -19,7 +19,7 @@ func segmentsAffected(s *segments.Segments) func(context.Context, string, attrib
 			edit.NewName, edit.Type = change.After.Name, segments.TypeOf(string(change.After.Type), change.After.EnumValues)
 			edit.Loses = change.Dropout > 0 && !change.After.StoredLike(change.Before)
 		}
-		found, err := s.AttributeEdited(ctx, orgID, edit)
+		found, err := s.ApplyAttributeEdit(ctx, orgID, edit)
 		affected := make([]attributes.AffectedSegment, len(found))
 		for i, a := range found {
 			affected[i] = attributes.AffectedSegment(a)
@@ -38,7 +38,7 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 			edit.After, edit.Type = &after, segments.TypeOf(string(change.After.Type), nil).Type
 			edit.Loses = change.Dropout > 0 && change.After.Type != change.Before.Type
 		}
-		found, err := s.PropertyEdited(ctx, orgID, edit)
+		found, err := s.ApplyPropertyEdit(ctx, orgID, edit)
 		affected := make([]activities.AffectedSegment, len(found))
 		for i, a := range found {
 			affected[i] = activities.AffectedSegment(a)
@@ -54,13 +54,13 @@ func propertyName(p activities.Property) predicate.ActivityProperty {
 // topicsRedefined returns a function that passes changes of topics to the segments.
 func topicsRedefined(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
-		return s.Redefined(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
+		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
 	}
 }
 
 // listsDeleted returns a function that passes the deletion of lists to the segments.
 func listsDeleted(s *segments.Segments) func(context.Context, string, []string) error {
 	return func(ctx context.Context, orgID string, listIDs []string) error {
-		return s.Redefined(ctx, orgID, segments.Redefinition{GoneLists: listIDs})
+		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneLists: listIDs})
 	}
 }

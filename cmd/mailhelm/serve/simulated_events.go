@@ -123,7 +123,7 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	if c.Provider != sending.Simulated || c.TopicARN == "" {
 		return nil
 	}
-	if !e.publisher.Confirmed(to) {
+	if !e.publisher.IsConfirmed(to) {
 		if err := e.publisher.Subscribe(ctx, to); err != nil {
 			return err
 		}

@@ -137,7 +137,7 @@ func (s *senders) check(t *testing.T, h *Host, orgID string) {
 		}
 	}
 	filter := reports.Filter{Window: core.Window{From: s.at.AddDate(0, 0, -1), To: s.at.AddDate(0, 0, 1)}}
-	figures, err := h.DB().Reports().ByGroup(t.Context(), orgID, filter)
+	figures, err := h.DB().Reports().GroupCounts(t.Context(), orgID, filter)
 	if err != nil {
 		t.Fatal(err)
 	}

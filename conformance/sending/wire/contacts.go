@@ -128,7 +128,7 @@ func (w *wire) listContacts(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := w.account.InPages(l.PageSize).Contacts(r.Context(), w.org, l.NextToken)
+	page, next, err := w.account.WithPageSize(l.PageSize).Contacts(r.Context(), w.org, l.NextToken)
 	contacts := make([]object, len(page))
 	for i, c := range page {
 		contacts[i] = contactObject(c, list.Topics)

@@ -16,7 +16,7 @@ func suppressedObject(s sending.Suppressed) object {
 }
 
 func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
-	one, err := w.account.Suppressed(r.Context(), w.org, r.PathValue("email"))
+	one, err := w.account.FindSuppressed(r.Context(), w.org, r.PathValue("email"))
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := w.account.InPages(l.PageSize).SuppressedPage(r.Context(), w.org, since, until, l.NextToken)
+	page, next, err := w.account.WithPageSize(l.PageSize).SuppressedPage(r.Context(), w.org, since, until, l.NextToken)
 	reasons := r.URL.Query()["Reason"]
 	found := []object{}
 	for _, s := range page {

@@ -27,7 +27,7 @@ func (w *wire) listEmailTemplates(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, next, err := w.account.InPages(l.PageSize).TemplatesPage(r.Context(), w.org, l.NextToken)
+	page, next, err := w.account.WithPageSize(l.PageSize).TemplatesPage(r.Context(), w.org, l.NextToken)
 	names := make([]object, len(page))
 	for i, t := range page {
 		names[i] = object{"TemplateName": t.Name, "CreatedTimestamp": seconds(t.CreatedAt)}

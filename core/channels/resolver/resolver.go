@@ -44,8 +44,8 @@ func System() *Resolver {
 // errNoAnswer means that it is unknown whether the record exists.
 var errNoAnswer = errors.New("resolver: no name server answered")
 
-// Published reports whether the name is an alias for the value of the record.
-func (r *Resolver) Published(ctx context.Context, _ string, record channels.Record) (bool, error) {
+// IsPublished reports whether the name is an alias for the value of the record.
+func (r *Resolver) IsPublished(ctx context.Context, _ string, record channels.Record) (bool, error) {
 	name := dns.Fqdn(record.Name)
 	if _, ok := dns.IsDomainName(name); !ok {
 		return false, nil

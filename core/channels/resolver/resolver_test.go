@@ -68,7 +68,7 @@ func TestPublished(t *testing.T) {
 		{"refused.example.com", "r.eu-central-1.awstrack.me", false, true},
 		{"a..b", "r.eu-central-1.awstrack.me", false, false},
 	} {
-		found, err := r.Published(t.Context(), "org", channels.Record{Type: "CNAME", Name: c.name, Value: c.value})
+		found, err := r.IsPublished(t.Context(), "org", channels.Record{Type: "CNAME", Name: c.name, Value: c.value})
 		if found != c.found || (err != nil) != c.err {
 			t.Errorf("%s -> %s: %v, %v", c.name, c.value, found, err)
 		}
@@ -82,10 +82,10 @@ func TestTheNextServerIsAsked(t *testing.T) {
 	})
 	record := channels.Record{Type: "CNAME", Name: "click.example.com", Value: "r.eu-central-1.awstrack.me"}
 	r := &resolver.Resolver{Servers: []string{down, nameServer(t, zone)}}
-	if found, err := r.Published(t.Context(), "org", record); !found || err != nil {
+	if found, err := r.IsPublished(t.Context(), "org", record); !found || err != nil {
 		t.Errorf("%v, %v", found, err)
 	}
-	if _, err := new(resolver.Resolver).Published(t.Context(), "org", record); err == nil {
+	if _, err := new(resolver.Resolver).IsPublished(t.Context(), "org", record); err == nil {
 		t.Error("without a name server there is no error")
 	}
 }

@@ -66,8 +66,8 @@ func (w *World) Refuse(t testing.TB, name, arguments string, code core.Code) {
 	_ = w.Refusal(t, name, arguments, code)
 }
 
-// AtAccount returns what the account holds of an address, and whether it lists it.
-func (w *World) AtAccount(t testing.TB, email string) (sending.Contact, bool) {
+// AccountContact returns what the account holds of an address, and whether it lists it.
+func (w *World) AccountContact(t testing.TB, email string) (sending.Contact, bool) {
 	t.Helper()
 	c, err := w.Account.Contact(t.Context(), w.Org.ID, email)
 	if sending.IsNotFound(err) {

@@ -20,7 +20,7 @@ type paces struct {
 
 func newPaces() *paces { return &paces{all: map[[sha256.Size]byte]*pace{}} }
 
-func (p *paces) of(c Config) *pace {
+func (p *paces) paceOf(c Config) *pace {
 	name := sha256.Sum256(fmt.Appendf(nil, "%q", []string{
 		c.Region, c.Endpoint, c.Credentials.AccessKeyID, c.Credentials.Secret, c.Credentials.Token, c.RoleARN, c.ExternalID,
 	}))

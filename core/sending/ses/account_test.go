@@ -26,7 +26,7 @@ func TestOverview(t *testing.T) {
 		`{"unheard":{"of":["things"]},"SendQuota":{"a":"b"} }`: {Sandbox: true},
 	} {
 		p := newProvider(t)
-		p.on(getAccount, say(answer))
+		p.handle(getAccount, say(answer))
 		want.AccountID, want.Region = "111122223333", "eu-central-1"
 		got, err := open(t, config(p)).Overview(t.Context(), "org")
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
@@ -45,8 +45,8 @@ const role = `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-1
 func TestAccountIDIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, say(`{}`))
-	p.on(askTokens, say(identity))
+	p.handle(getAccount, say(`{}`))
+	p.handle(askTokens, say(identity))
 	c := config(p)
 	c.AccountID = ""
 	a := open(t, c)
@@ -59,8 +59,8 @@ func TestAccountIDIsAskedForOnce(t *testing.T) {
 		t.Errorf("asked %d times", n)
 	}
 	p = newProvider(t)
-	p.on(getAccount, say(`{}`))
-	p.on(askTokens, refuse(403, "AccessDenied"))
+	p.handle(getAccount, say(`{}`))
+	p.handle(askTokens, refuse(403, "AccessDenied"))
 	c.HTTPClient = &http.Client{Transport: p}
 	if o, err := open(t, c).Overview(t.Context(), "org"); err != nil || o.AccountID != "" {
 		t.Errorf("without an id: %+v, %v", o, err)
@@ -70,8 +70,8 @@ func TestAccountIDIsAskedForOnce(t *testing.T) {
 func TestRolesAreTakenOn(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, say(`{}`))
-	p.on(askTokens, say(role))
+	p.handle(getAccount, say(`{}`))
+	p.handle(askTokens, say(role))
 	shared := config(p)
 	shared.Credentials = ses.Credentials{AccessKeyID: "OURKEY", Secret: "ours"}
 	a, err := ses.Open(shared)(sending.Connection{
@@ -85,7 +85,7 @@ func TestRolesAreTakenOn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	calls := p.asked()
+	calls := p.recordedCalls()
 	if len(calls) != 3 || !strings.Contains(calls[0].authorization, "OURKEY/") || !strings.Contains(calls[1].authorization, "ROLEKEY/") {
 		t.Errorf("asked %+v", calls)
 	}
@@ -95,7 +95,7 @@ func TestRolesAreTakenOn(t *testing.T) {
 		}
 	}
 
-	p.on(askTokens, refuse(403, "AccessDenied"))
+	p.handle(askTokens, refuse(403, "AccessDenied"))
 	a, err = ses.Open(shared)(sending.Connection{Region: "eu-west-1", RoleARN: "arn:aws:iam::111122223333:role/mail"})
 	if err != nil {
 		t.Fatal(err)
@@ -112,19 +112,19 @@ func TestRolesAreTakenOn(t *testing.T) {
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on("POST /v2/email/list-identities", inTurn(
+	p.handle("POST /v2/email/list-identities", answerInTurn(
 		say(`{"EmailIdentities":[{"IdentityName":"a.example","IdentityType":"DOMAIN","VerificationStatus":"SUCCESS"},
 			{"IdentityName":"gone.example","IdentityType":"DOMAIN","VerificationStatus":"SUCCESS"}],"NextToken":"t"}`),
 		say(`{"EmailIdentities":[{"IdentityName":"b@b.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"NOT_STARTED"},
 			{"IdentityName":"c@c.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"TEMPORARY_FAILURE"},
 			{"IdentityName":"d@d.example","IdentityType":"EMAIL_ADDRESS","VerificationStatus":"FAILED"}]}`),
 	))
-	p.on("GET /v2/email/identities/a.example", say(`{"DkimAttributes":{"Tokens":["x","y","z"]},"ConfigurationSetName":"marketing"}`))
-	p.on("GET /v2/email/identities/b%40b.example", say(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
+	p.handle("GET /v2/email/identities/a.example", say(`{"DkimAttributes":{"Tokens":["x","y","z"]},"ConfigurationSetName":"marketing"}`))
+	p.handle("GET /v2/email/identities/b%40b.example", say(`{"ConfigurationSetName":"receipts","DkimAttributes":{"Tokens":["of the domain"]}}`))
 	for _, name := range []string{"c%40c.example", "d%40d.example"} {
-		p.on("GET /v2/email/identities/"+name, say(`{}`))
+		p.handle("GET /v2/email/identities/"+name, say(`{}`))
 	}
-	p.on("GET /v2/email/identities/gone.example", refuse(404, "NotFoundException"))
+	p.handle("GET /v2/email/identities/gone.example", refuse(404, "NotFoundException"))
 	got, err := open(t, config(p)).Identities(t.Context(), "org")
 	want := []sending.Identity{
 		{Identity: "a.example", Verification: sending.Success, DKIMTokens: []string{"x", "y", "z"}, ConfigurationSet: "marketing"},
@@ -140,7 +140,7 @@ func TestIdentities(t *testing.T) {
 func TestListingsEnd(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on("POST /v2/email/list-configuration-sets", say(`{"ConfigurationSets":[],"NextToken":"more"}`))
+	p.handle("POST /v2/email/list-configuration-sets", say(`{"ConfigurationSets":[],"NextToken":"more"}`))
 	_, err := open(t, config(p)).ConfigurationSets(t.Context(), "org")
 	wantFailure(t, "a listing without an end", err, sending.Refused)
 }
@@ -150,23 +150,23 @@ func TestListingsEnd(t *testing.T) {
 func TestPutContactKeepsAttributes(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(contactLists, say(oneList))
-	p.on("GET "+contact, say(`{"EmailAddress":"Ada@example.com","AttributesData":"{\"crm\":7}","TopicPreferences":[{"TopicName":"news","SubscriptionStatus":"OPT_IN"}]}`))
-	p.on("PUT "+contact, say(`{}`))
-	p.on("PUT "+strings.Replace(contact, "ada", "Ada", 1), say(`{}`))
+	p.handle(contactLists, say(oneList))
+	p.handle("GET "+contact, say(`{"EmailAddress":"Ada@example.com","AttributesData":"{\"crm\":7}","TopicPreferences":[{"TopicName":"news","SubscriptionStatus":"OPT_IN"}]}`))
+	p.handle("PUT "+contact, say(`{}`))
+	p.handle("PUT "+strings.Replace(contact, "ada", "Ada", 1), say(`{}`))
 	a := open(t, config(p))
 	same := sending.Contact{Email: "ada@example.com", Preferences: map[string]sending.Subscription{"news": sending.OptIn}}
 	if err := a.PutContact(t.Context(), "org", same); err != nil {
 		t.Fatal(err)
 	}
-	if calls := p.asked(); calls[len(calls)-1].method != http.MethodGet {
+	if calls := p.recordedCalls(); calls[len(calls)-1].method != http.MethodGet {
 		t.Errorf("the same consent was written: %+v", calls)
 	}
 	same.UnsubscribeAll = true
 	if err := a.PutContact(t.Context(), "org", same); err != nil {
 		t.Fatal(err)
 	}
-	calls := p.asked()
+	calls := p.recordedCalls()
 	if last := calls[len(calls)-1]; last.method != http.MethodPut || !strings.Contains(last.body, `crm`) || !strings.Contains(last.body, `"UnsubscribeAll":true`) {
 		t.Errorf("wrote %+v", last)
 	}
@@ -200,10 +200,10 @@ func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 	} {
 		p := newProvider(t)
 		summary, _, _ := strings.Cut(answer, `,"Attributes"`)
-		p.on(one, say(`{"SuppressedDestination":{"EmailAddress":"ada@example.com",`+answer+`}}`))
-		p.on(list, say(`{"SuppressedDestinationSummaries":[{"EmailAddress":"ada@example.com",`+summary+`}]}`))
+		p.handle(one, say(`{"SuppressedDestination":{"EmailAddress":"ada@example.com",`+answer+`}}`))
+		p.handle(list, say(`{"SuppressedDestinationSummaries":[{"EmailAddress":"ada@example.com",`+summary+`}]}`))
 		a := open(t, config(p))
-		if got, err := a.Suppressed(t.Context(), "org", "ada@example.com"); err != nil || got.Reason != want {
+		if got, err := a.FindSuppressed(t.Context(), "org", "ada@example.com"); err != nil || got.Reason != want {
 			t.Errorf("%s: %s, %v, want %s", answer, got.Reason, err, want)
 		}
 		page, _, err := a.SuppressedPage(t.Context(), "org", time.Time{}, time.Time{}, "")
@@ -212,7 +212,7 @@ func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 		}
 	}
 	p := newProvider(t)
-	p.on(one, say(`{}`))
-	_, err := open(t, config(p)).Suppressed(t.Context(), "org", "ada@example.com")
+	p.handle(one, say(`{}`))
+	_, err := open(t, config(p)).FindSuppressed(t.Context(), "org", "ada@example.com")
 	wantFailure(t, "an answer without the entry", err, sending.Refused)
 }

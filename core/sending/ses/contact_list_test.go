@@ -45,8 +45,8 @@ func TestReplacedContactListIsNoticed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.on(contactLists, inTurn(say(oneList), say(`{"ContactLists":[{"ContactListName":"subscribers"}]}`)))
-			p.on("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
+			p.handle(contactLists, answerInTurn(say(oneList), say(`{"ContactLists":[{"ContactListName":"subscribers"}]}`)))
+			p.handle("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
 			c, now := config(p), time.Unix(0, 0)
 			c.Clock = func() time.Time { return now }
 			a := open(t, c)
@@ -54,9 +54,9 @@ func TestReplacedContactListIsNoticed(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, gone := range []string{"GET " + contact, "DELETE " + contact, page(contact)} {
-				p.on(gone, refuse(404, "NotFoundException"))
+				p.handle(gone, refuse(404, "NotFoundException"))
 			}
-			p.on(test.asked, test.answer)
+			p.handle(test.asked, test.answer)
 			now = now.Add(test.after)
 			if err := test.do(t, a); err != nil || p.count(test.asked) != 1 {
 				t.Errorf("%v, with %d calls about the new list", err, p.count(test.asked))
@@ -68,8 +68,8 @@ func TestReplacedContactListIsNoticed(t *testing.T) {
 func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(contactLists, say(oneList))
-	p.on("GET "+contact, refuse(404, "NotFoundException"))
+	p.handle(contactLists, say(oneList))
+	p.handle("GET "+contact, refuse(404, "NotFoundException"))
 	c := config(p)
 	c.Clock = func() time.Time { return time.Unix(0, 0) }
 	a := open(t, c)
@@ -94,22 +94,22 @@ func TestPutContactBesideOthers(t *testing.T) {
 		last                string
 		writes              int
 	}{
-		"created in between":  {inTurn(absent, there), refuse(400, "AlreadyExistsException"), done, "PUT", 2},
-		"deleted in between":  {inTurn(there, absent), done, absent, "POST", 2},
-		"written at one time": {there, nil, inTurn(refuse(409, "ConcurrentModificationException"), done), "PUT", 2},
+		"created in between":  {answerInTurn(absent, there), refuse(400, "AlreadyExistsException"), done, "PUT", 2},
+		"deleted in between":  {answerInTurn(there, absent), done, absent, "POST", 2},
+		"written at one time": {there, nil, answerInTurn(refuse(409, "ConcurrentModificationException"), done), "PUT", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.on(contactLists, say(oneList))
-			p.on("GET "+contact, test.get)
-			p.on(create, test.create)
-			p.on("PUT "+contact, test.update)
+			p.handle(contactLists, say(oneList))
+			p.handle("GET "+contact, test.get)
+			p.handle(create, test.create)
+			p.handle("PUT "+contact, test.update)
 			consent := sending.Contact{Email: "ada@example.com", UnsubscribeAll: true}
 			if err := open(t, config(p)).PutContact(t.Context(), "org", consent); err != nil {
 				t.Fatal(err)
 			}
-			calls := p.asked()
+			calls := p.recordedCalls()
 			last := calls[len(calls)-1]
 			if writes := p.count(create) + p.count("PUT "+contact); writes != test.writes || last.method != test.last ||
 				!strings.Contains(last.body, `"UnsubscribeAll":true`) || last.method == http.MethodPut && !strings.Contains(last.body, "theirs") {
@@ -124,9 +124,9 @@ func TestPutContactBesideOthers(t *testing.T) {
 func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(contactLists, inTurn(say(oneList), refuse(403, "AccessDeniedException")))
-	p.on("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
-	p.on("DELETE "+contact, refuse(404, "NotFoundException"))
+	p.handle(contactLists, answerInTurn(say(oneList), refuse(403, "AccessDeniedException")))
+	p.handle("GET "+contact, say(`{"EmailAddress":"ada@example.com"}`))
+	p.handle("DELETE "+contact, refuse(404, "NotFoundException"))
 	a := open(t, config(p))
 	if _, err := a.Contact(t.Context(), "org", "ada@example.com"); err != nil {
 		t.Fatal(err)
@@ -157,8 +157,8 @@ func TestContactListIsMadeWhereThereIsNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.on(contactLists, inTurn(test.lists...))
-			p.on(create, test.made)
+			p.handle(contactLists, answerInTurn(test.lists...))
+			p.handle(create, test.made)
 			err := open(t, config(p)).EnsureContactList(t.Context(), "org")
 			if test.want != "" {
 				wantFailure(t, name, err, test.want)

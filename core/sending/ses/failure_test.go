@@ -63,7 +63,7 @@ func TestProvidersErrorsHaveKinds(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.on(getAccount, refuse(want.status, code))
+			p.handle(getAccount, refuse(want.status, code))
 			_, err := open(t, config(p)).Overview(t.Context(), "org")
 			wantFailure(t, code, err, want.kind)
 		})
@@ -74,7 +74,7 @@ func TestThrottlingSaysHowLong(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]time.Duration{"7": 7 * time.Second, "": 0, "soon": 0, "-1": 0, "999999999": 0} {
 		p := newProvider(t)
-		p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
+		p.handle(getAccount, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Retry-After", header)
 			refuse(429, "TooManyRequestsException")(w, r)
 		})
@@ -104,7 +104,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.on(getAccount, answer)
+			p.handle(getAccount, answer)
 			_, err := open(t, config(p)).Overview(t.Context(), "org")
 			wantFailure(t, name, err, sending.Refused)
 		})
@@ -115,12 +115,12 @@ func TestAnswersThatAreNone(t *testing.T) {
 func TestRetriesAreAtOneLayer(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, inTurn(refuse(503, ""), say(`{"SendingEnabled":true}`)))
+	p.handle(getAccount, answerInTurn(refuse(503, ""), say(`{"SendingEnabled":true}`)))
 	a := open(t, config(p))
 	if o, err := a.Overview(t.Context(), "org"); err != nil || !o.SendingEnabled {
 		t.Errorf("the second try: %+v, %v", o, err)
 	}
-	p.on(getAccount, refuse(429, "TooManyRequestsException"))
+	p.handle(getAccount, refuse(429, "TooManyRequestsException"))
 	before := p.count(getAccount)
 	_, err := a.Overview(t.Context(), "org")
 	wantFailure(t, "throttled twice", err, sending.Throttled)
@@ -139,8 +139,8 @@ func TestRetriesAreAtOneLayer(t *testing.T) {
 		"half an answer":   {say(`{"MessageId":`), sending.TimedOut},
 		"unavailable":      {refuse(503, ""), sending.TimedOut},
 	} {
-		p.on(sendEmail, answer.HandlerFunc)
-		p.on(sendBulk, answer.HandlerFunc)
+		p.handle(sendEmail, answer.HandlerFunc)
+		p.handle(sendBulk, answer.HandlerFunc)
 		sends, bulks := p.count(sendEmail), p.count(sendBulk)
 		_, err := a.Send(t.Context(), "org", message())
 		wantFailure(t, name, err, answer.kind)
@@ -155,7 +155,7 @@ func TestRetriesAreAtOneLayer(t *testing.T) {
 func TestDeadlines(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	p.handle(getAccount, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
 	c := config(p)
 	c.CallTimeout = 10 * time.Millisecond
 	_, err := open(t, c).Overview(t.Context(), "org")
@@ -191,12 +191,12 @@ func TestBrokenConnections(t *testing.T) {
 func TestNobodyIsFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
+	p.handle(getAccount, func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "https://elsewhere.example/v2/email/other", http.StatusFound)
 	})
 	_, err := open(t, config(p)).Overview(t.Context(), "org")
 	wantFailure(t, "an answer that leads elsewhere", err, sending.Refused)
-	if calls := p.asked(); len(calls) != p.count(getAccount) {
+	if calls := p.recordedCalls(); len(calls) != p.count(getAccount) {
 		t.Errorf("asked for %+v", calls)
 	}
 }

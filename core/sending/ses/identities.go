@@ -27,7 +27,7 @@ func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity,
 		if err != nil {
 			return err
 		}
-		details, err := a.details.of(ctx, listed)
+		details, err := a.details.detailsOf(ctx, listed)
 		if err != nil {
 			return err
 		}

@@ -39,10 +39,10 @@ type identityDetails struct {
 	known map[string]identityDetail
 }
 
-// of reads the details of unknown identities first, then those read longest ago.
+// detailsOf reads the details of unknown identities first, then those read longest ago.
 // When time runs out, it returns cached details for the latter.
-func (d *identityDetails) of(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
-	known := d.cached(listed)
+func (d *identityDetails) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
+	known := d.cachedDetails(listed)
 	names := make([]string, len(listed))
 	for i, info := range listed {
 		names[i] = aws.ToString(info.IdentityName)
@@ -72,7 +72,7 @@ func (d *identityDetails) of(ctx context.Context, listed []types.IdentityInfo) (
 	return known, nil
 }
 
-func (d *identityDetails) cached(listed []types.IdentityInfo) map[string]identityDetail {
+func (d *identityDetails) cachedDetails(listed []types.IdentityInfo) map[string]identityDetail {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	known := make(map[string]identityDetail, len(listed))

@@ -40,15 +40,15 @@ type listName struct {
 // get returns the name of the contact list. It reads the name at most once a
 // minute.
 func (n *listName) get(ctx context.Context) (string, error) {
-	if name, _, ok := n.cached(); ok {
+	if name, _, ok := n.cachedName(); ok {
 		return name, nil
 	}
 	return n.read(ctx)
 }
 
-// cached returns the cached name and its age; ok is false when the cache is
+// cachedName returns the cached name and its age; ok is false when the cache is
 // empty or expired.
-func (n *listName) cached() (name string, age time.Duration, ok bool) { //nolint:nonamedreturns // says which
+func (n *listName) cachedName() (name string, age time.Duration, ok bool) { //nolint:nonamedreturns // says which
 	now := n.clock()
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -60,7 +60,7 @@ func (n *listName) cached() (name string, age time.Duration, ok bool) { //nolint
 // cached name is at least as old as doubted, the name is read again. If the name has
 // changed, do runs a second time with the new name.
 func (n *listName) use(ctx context.Context, doubted time.Duration, do func(list string) error) error {
-	name, age, remembered := n.cached()
+	name, age, remembered := n.cachedName()
 	if !remembered {
 		var err error
 		if name, err = n.read(ctx); err != nil {

@@ -61,7 +61,7 @@ func (a *Account) learnRate(ctx context.Context) {
 	a.pace.refresh(ctx, func() (float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, a.timeout/rateShare)
 		defer cancel()
-		out, err := a.api.GetAccount(ctx, &sesv2.GetAccountInput{}, once)
+		out, err := a.api.GetAccount(ctx, &sesv2.GetAccountInput{}, disableRetries)
 		if err != nil {
 			return 0, err
 		}
@@ -87,7 +87,7 @@ func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sendi
 		_, err := a.api.PutAccountDetails(ctx, &sesv2.PutAccountDetailsInput{
 			MailType: mailTypes[r.MailType], WebsiteURL: &r.Website, UseCaseDescription: &r.UseCase,
 			ContactLanguage: types.ContactLanguageEn, ProductionAccessEnabled: aws.Bool(true),
-		}, once)
+		}, disableRetries)
 		return handedOver(ctx, err)
 	})
 }

@@ -64,7 +64,7 @@ func (p *pace) learn(perSecond float64) {
 // Others wait while the rate is unknown, and use the old rate otherwise. After a failed
 // read, calls continue without waiting for the rate.
 func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
-	if !p.stale() {
+	if !p.isStale() {
 		return
 	}
 	if p.known.Load() {
@@ -81,7 +81,7 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 		}
 	}
 	defer func() { <-p.asking }()
-	if !p.stale() { // another goroutine read it in between
+	if !p.isStale() { // another goroutine read it in between
 		return
 	}
 	if perSecond, err := read(); err == nil {
@@ -91,7 +91,7 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 	}
 }
 
-func (p *pace) stale() bool { return realTime().UnixNano() >= p.askAt.Load() }
+func (p *pace) isStale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
 // wait waits until n recipients may be sent to. It fails at once with Throttled when
 // that time is after the deadline of ctx; nothing is reserved then. A call with more

@@ -28,11 +28,11 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t)
 		release := make(chan struct{})
-		p.on(getAccount, func(w http.ResponseWriter, r *http.Request) {
+		p.handle(getAccount, func(w http.ResponseWriter, r *http.Request) {
 			<-release
 			say(`{"SendQuota":{"MaxSendRate":3}}`)(w, r)
 		})
-		p.on(sendEmail, say(`{"MessageId":"m"}`))
+		p.handle(sendEmail, say(`{"MessageId":"m"}`))
 		a := open(t, impatient(p))
 		var taken, throttled atomic.Int64
 		var all sync.WaitGroup
@@ -64,8 +64,8 @@ func TestTheRateIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t)
-		p.on(getAccount, inTurn(say(`{"SendQuota":{"MaxSendRate":1}}`), say(`{"SendQuota":{"MaxSendRate":100}}`)))
-		p.on(sendEmail, say(`{"MessageId":"m"}`))
+		p.handle(getAccount, answerInTurn(say(`{"SendQuota":{"MaxSendRate":1}}`), say(`{"SendQuota":{"MaxSendRate":100}}`)))
+		p.handle(sendEmail, say(`{"MessageId":"m"}`))
 		a := open(t, impatient(p))
 		send := func() error { _, err := a.Send(t.Context(), "org", message()); return err }
 		if err := send(); err != nil {
@@ -93,8 +93,8 @@ func TestTheRateIsReadAgain(t *testing.T) {
 func TestTheRateIsTheAccounts(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
-	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.handle(sendEmail, say(`{"MessageId":"m"}`))
 	opener := ses.Open(impatient(p))
 	send := func(c sending.Connection) error {
 		t.Helper()
@@ -131,8 +131,8 @@ func TestTheRateIsTheAccounts(t *testing.T) {
 func TestRatesThatAreHardToRead(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, refuse(403, "AccessDeniedException"))
-	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	p.handle(getAccount, refuse(403, "AccessDeniedException"))
+	p.handle(sendEmail, say(`{"MessageId":"m"}`))
 	a := open(t, impatient(p))
 	for range 5 {
 		if _, err := a.Send(t.Context(), "org", message()); err != nil {
@@ -142,7 +142,7 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	if n := p.count(getAccount); n != 1 {
 		t.Errorf("the rate was asked for %d times at once", n)
 	}
-	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":0.5}}`))
+	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":0.5}}`))
 	if _, err := a.Overview(t.Context(), "org"); err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +153,8 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	p = newProvider(t)
-	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
-	p.on(sendEmail, say(`{"MessageId":"m"}`))
+	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.handle(sendEmail, say(`{"MessageId":"m"}`))
 	a = open(t, impatient(p))
 	_, err = a.Send(ended, "org", message())
 	wantFailure(t, "a caller who has left", err, sending.TimedOut)
@@ -171,8 +171,8 @@ func TestARateThatNeverComesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := newProvider(t)
-		p.on(getAccount, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-		p.on(sendEmail, say(`{"MessageId":"m"}`))
+		p.handle(getAccount, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		p.handle(sendEmail, say(`{"MessageId":"m"}`))
 		a := open(t, config(p))
 		for range 3 {
 			if _, err := a.Send(t.Context(), "org", message()); err != nil {

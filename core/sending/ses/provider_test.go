@@ -62,14 +62,14 @@ func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-func (p *provider) on(methodAndPath string, answer http.HandlerFunc) {
+func (p *provider) handle(methodAndPath string, answer http.HandlerFunc) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.answers[methodAndPath] = answer
 }
 
-// asked returns the requests so far.
-func (p *provider) asked() []call {
+// recordedCalls returns the requests so far.
+func (p *provider) recordedCalls() []call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]call(nil), p.calls...)
@@ -78,7 +78,7 @@ func (p *provider) asked() []call {
 // count returns the number of requests for a method and path.
 func (p *provider) count(methodAndPath string) int {
 	n := 0
-	for _, c := range p.asked() {
+	for _, c := range p.recordedCalls() {
 		if c.method+" "+c.path == methodAndPath {
 			n++
 		}
@@ -105,8 +105,8 @@ func say(text string) http.HandlerFunc {
 	}
 }
 
-// inTurn serves the answers in order, and then repeats the last one.
-func inTurn(answers ...http.HandlerFunc) http.HandlerFunc {
+// answerInTurn serves the answers in order, and then repeats the last one.
+func answerInTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()

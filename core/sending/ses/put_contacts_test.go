@@ -19,7 +19,7 @@ func crowd(n int) []sending.Contact {
 }
 
 // TestContactsThatAreNotWritten checks a provider that fails in the middle: no further
-// calls are made, and each unwritten contact has the failure. A provider that fails at
+// recordedCalls are made, and each unwritten contact has the failure. A provider that fails at
 // once fails the call.
 func TestContactsThatAreNotWritten(t *testing.T) {
 	t.Parallel()
@@ -29,10 +29,10 @@ func TestContactsThatAreNotWritten(t *testing.T) {
 	} {
 		for _, taken := range []int64{0, limit} {
 			p := newProvider(t)
-			p.on(contactLists, say(oneList))
+			p.handle(contactLists, say(oneList))
 			var written atomic.Int64
 			create := strings.TrimSuffix(contact, "/ada%40example.com")
-			p.on("POST "+create, func(w http.ResponseWriter, r *http.Request) {
+			p.handle("POST "+create, func(w http.ResponseWriter, r *http.Request) {
 				if written.Add(1) <= taken {
 					say(`{}`)(w, r)
 					return
@@ -40,7 +40,7 @@ func TestContactsThatAreNotWritten(t *testing.T) {
 				refuse(400, code)(w, r)
 			})
 			for i := range contacts {
-				p.on(fmt.Sprintf("GET %s/p%d%%40example.com", create, i), refuse(404, "NotFoundException"))
+				p.handle(fmt.Sprintf("GET %s/p%d%%40example.com", create, i), refuse(404, "NotFoundException"))
 			}
 			outcomes, err := open(t, config(p)).PutContacts(t.Context(), "org", crowd(contacts))
 			if taken == 0 {

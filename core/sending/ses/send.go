@@ -31,14 +31,14 @@ func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string
 	}
 	var id string
 	err = a.call(ctx, func(ctx context.Context) error {
-		if err := a.turn(ctx, recipients); err != nil {
+		if err := a.waitForRate(ctx, recipients); err != nil {
 			return err
 		}
 		out, err := a.api.SendEmail(ctx, &sesv2.SendEmailInput{
 			FromEmailAddress: &from, ReplyToAddresses: m.ReplyTo, ConfigurationSetName: nilIfEmpty(m.ConfigurationSet),
 			Destination: &types.Destination{ToAddresses: m.To, CcAddresses: m.CC, BccAddresses: m.BCC},
 			Content:     contentOf(m), EmailTags: messageTags(tagsOf(m.Envelope, m.Content.Template)),
-		}, once)
+		}, disableRetries)
 		if err != nil {
 			return handedOver(ctx, err)
 		}
@@ -48,8 +48,8 @@ func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string
 	return id, err
 }
 
-// turn waits until the account's send rate allows so many recipients.
-func (a *Account) turn(ctx context.Context, recipients int) error {
+// waitForRate waits until the account's send rate allows so many recipients.
+func (a *Account) waitForRate(ctx context.Context, recipients int) error {
 	a.learnRate(ctx)
 	return a.pace.wait(ctx, recipients)
 }

@@ -43,10 +43,10 @@ func (a *Account) SendBulk(ctx context.Context, _ string, b sending.Bulk) ([]sen
 	}
 	var results []types.BulkEmailEntryResult
 	err = a.call(ctx, func(ctx context.Context) error {
-		if err := a.turn(ctx, len(b.Recipients)); err != nil {
+		if err := a.waitForRate(ctx, len(b.Recipients)); err != nil {
 			return err
 		}
-		out, err := a.api.SendBulkEmail(ctx, bulkInput(from, b), once)
+		out, err := a.api.SendBulkEmail(ctx, bulkInput(from, b), disableRetries)
 		if err != nil {
 			return handedOver(ctx, err)
 		}

@@ -33,7 +33,7 @@ func bulk(n int) sending.Bulk {
 // wantBody compares a request's JSON.
 func wantBody(t *testing.T, p *provider, want string) {
 	t.Helper()
-	calls := p.asked()
+	calls := p.recordedCalls()
 	var got, wanted any
 	if err := json.Unmarshal([]byte(calls[len(calls)-1].body), &got); err != nil {
 		t.Fatal(err)
@@ -49,8 +49,8 @@ func wantBody(t *testing.T, p *provider, want string) {
 func TestSend(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, say(`{}`))
-	p.on(sendEmail, say(`{"MessageId":"m-1"}`))
+	p.handle(getAccount, say(`{}`))
+	p.handle(sendEmail, say(`{"MessageId":"m-1"}`))
 	a := open(t, config(p))
 	if id, err := a.Send(t.Context(), "org", message()); err != nil || id != "m-1" {
 		t.Errorf("%q, %v", id, err)
@@ -92,14 +92,14 @@ func TestSend(t *testing.T) {
 func TestSendBulk(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, say(`{}`))
+	p.handle(getAccount, say(`{}`))
 	var results []string
 	want := []sending.FailureKind{"", sending.Rejected, sending.Rejected, sending.Rejected, sending.Rejected, sending.Throttled, sending.Throttled, sending.Throttled, sending.Invalid, sending.Rejected, sending.Rejected}
 	for _, status := range strings.Fields("SUCCESS MESSAGE_REJECTED ACCOUNT_SENDING_PAUSED TEMPLATE_NOT_FOUND CONFIGURATION_SET_NOT_FOUND " +
 		"ACCOUNT_THROTTLED ACCOUNT_DAILY_QUOTA_EXCEEDED TRANSIENT_FAILURE INVALID_PARAMETER FAILED UNHEARD_OF") {
 		results = append(results, fmt.Sprintf(`{"Status":%q,"MessageId":"m","Error":%q}`, status, hidden))
 	}
-	p.on(sendBulk, say(`{"BulkEmailEntryResults":[`+strings.Join(results, ",")+`]}`))
+	p.handle(sendBulk, say(`{"BulkEmailEntryResults":[`+strings.Join(results, ",")+`]}`))
 	a := open(t, config(p))
 	b := bulk(len(want))
 	b.Recipients[1].Tags, b.Recipients[1].Data = map[string]string{"own": "2", "all": "3"}, `{"name":"Ada"}`
@@ -116,7 +116,7 @@ func TestSendBulk(t *testing.T) {
 		}
 		wantFailure(t, fmt.Sprint("outcome ", i), outcomes[i].Failure, kind)
 	}
-	calls := p.asked()
+	calls := p.recordedCalls()
 	if body := calls[len(calls)-1].body; !strings.Contains(body, `{"Name":"all","Value":"3"},{"Name":"mailhelm_template","Value":"welcome"},{"Name":"own","Value":"2"}`) {
 		t.Errorf("a recipient's own tags came without the others: %s", body)
 	}
@@ -133,9 +133,9 @@ func TestSendBulk(t *testing.T) {
 func TestSendingIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
-	p.on(sendEmail, say(`{"MessageId":"m"}`))
-	p.on(sendBulk, say(`{"BulkEmailEntryResults":[{"Status":"SUCCESS","MessageId":"m"}]}`))
+	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1}}`))
+	p.handle(sendEmail, say(`{"MessageId":"m"}`))
+	p.handle(sendBulk, say(`{"BulkEmailEntryResults":[{"Status":"SUCCESS","MessageId":"m"}]}`))
 	c := config(p)
 	c.CallTimeout = 200 * time.Millisecond
 	a := open(t, c)
@@ -152,7 +152,7 @@ func TestSendingIsPaced(t *testing.T) {
 	if sends, rates := p.count(sendEmail)+p.count(sendBulk), p.count(getAccount); sends != 1 || rates != 1 {
 		t.Errorf("%d messages, the rate read %d times; want one of each", sends, rates)
 	}
-	p.on(getAccount, say(`{"SendQuota":{"MaxSendRate":1000}}`))
+	p.handle(getAccount, say(`{"SendQuota":{"MaxSendRate":1000}}`))
 	if _, err := a.Overview(t.Context(), "org"); err != nil {
 		t.Fatal(err)
 	}

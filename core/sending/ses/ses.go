@@ -128,8 +128,8 @@ func (c Config) retryer() aws.Retryer {
 	})
 }
 
-// once disables retries of a call.
-func once(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} }
+// disableRetries disables retries of a call.
+func disableRetries(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} }
 
 // address returns the endpoint, or nil for the region's own.
 func address(endpoint string) *string {
@@ -169,7 +169,7 @@ func Open(shared Config) sending.Open {
 		if c.AccessKeyID != "" || c.RoleARN == "" {
 			own.Credentials = Credentials{AccessKeyID: c.AccessKeyID, Secret: c.Secret}
 		}
-		own.pace = rates.of(own)
+		own.pace = rates.paceOf(own)
 		return New(own)
 	}
 }

@@ -13,8 +13,8 @@ import (
 
 const suppressedPage = 1000
 
-// Suppressed returns one entry of the account's list.
-func (a *Account) Suppressed(ctx context.Context, _, email string) (sending.Suppressed, error) {
+// FindSuppressed returns one entry of the account's list.
+func (a *Account) FindSuppressed(ctx context.Context, _, email string) (sending.Suppressed, error) {
 	if email == "" {
 		return sending.Suppressed{}, invalid("no address")
 	}

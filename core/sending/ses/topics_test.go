@@ -37,7 +37,7 @@ func listOf(topics ...string) http.HandlerFunc {
 // writes returns the bodies of all writes of the topics.
 func (p *provider) writes() []string {
 	var bodies []string
-	for _, c := range p.asked() {
+	for _, c := range p.recordedCalls() {
 		if c.method+" "+c.path == putList {
 			bodies = append(bodies, c.body)
 		}
@@ -70,9 +70,9 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := newProvider(t)
-			p.on(contactLists, say(oneList))
-			p.on(getList, inTurn(test.read...))
-			p.on(putList, inTurn(test.write...))
+			p.handle(contactLists, say(oneList))
+			p.handle(getList, answerInTurn(test.read...))
+			p.handle(putList, answerInTurn(test.write...))
 			err := open(t, config(p)).ChangeTopics(t.Context(), "org", addWeather)
 			if test.want == "" && err != nil {
 				t.Fatal(err)
@@ -97,15 +97,15 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 func TestTopicsThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
-	p.on(contactLists, say(oneList))
-	p.on(getList, listOf(strings.Split("abcdefghijklmnopqrst", "")...))
+	p.handle(contactLists, say(oneList))
+	p.handle(getList, listOf(strings.Split("abcdefghijklmnopqrst", "")...))
 	a := open(t, config(p))
 	wantFailure(t, "a 21st topic", a.ChangeTopics(t.Context(), "org", addWeather), sending.Full)
-	p.on(getList, listOf("weather"))
+	p.handle(getList, listOf("weather"))
 	if err := a.ChangeTopics(t.Context(), "org", addWeather); !errors.Is(err, errTaken) {
 		t.Errorf("a topic that there is: %v", err)
 	}
-	p.on(contactLists, say(`{"ContactLists":[]}`))
+	p.handle(contactLists, say(`{"ContactLists":[]}`))
 	wantFailure(t, "no list", a.ChangeTopics(t.Context(), "org", addWeather), sending.NotFound)
 	if writes := p.writes(); len(writes) != 0 {
 		t.Errorf("wrote %v", writes)

@@ -40,7 +40,7 @@ func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	if _, err := readList(ctx, s.selectList, orgID); err != nil {
 		return err
 	}
-	return notFound("the address is not on the contact list")
+	return notFoundError("the address is not on the contact list")
 }
 
 // The WHERE clause leaves a row with equal consent unchanged, including its time. The

@@ -124,7 +124,7 @@ func readList(ctx context.Context, stmt *sql.Stmt, orgID string) (sending.Contac
 	case err != nil:
 		return sending.ContactList{}, err
 	case !name.Valid:
-		return sending.ContactList{}, notFound("the account has no contact list")
+		return sending.ContactList{}, notFoundError("the account has no contact list")
 	}
 	return sending.ContactList{Name: name.String, Description: description.String, UpdatedAt: timeOf(updatedAt.Int64)}, nil
 }

@@ -19,9 +19,9 @@ var (
 	ErrMissing       = errors.New("simulator: the account has no configuration set or template of this name")
 )
 
-func rejected(cause error) error { return &sending.Failure{Kind: sending.Rejected, Err: cause} }
+func rejectedError(cause error) error { return &sending.Failure{Kind: sending.Rejected, Err: cause} }
 
-func throttled(cause error, wait time.Duration) error {
+func throttledError(cause error, wait time.Duration) error {
 	return &sending.Failure{Kind: sending.Throttled, RetryAfter: max(wait, time.Millisecond), Err: cause}
 }
 
@@ -48,7 +48,7 @@ func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error)
 		return nil, err
 	}
 	if !d.account.SendingEnabled {
-		return nil, rejected(ErrSendingPaused)
+		return nil, rejectedError(ErrSendingPaused)
 	}
 	if err := checkEnvelope(env); err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (d *dispatch) readPolicy() error {
 	err := d.w.tx.QueryRowContext(d.w.ctx, `SELECT suppression_policy FROM configuration_sets WHERE org_id = $1 AND name = $2`,
 		d.w.orgID, d.env.ConfigurationSet).Scan(&policy)
 	if errors.Is(err, sql.ErrNoRows) {
-		return rejected(ErrMissing)
+		return rejectedError(ErrMissing)
 	}
 	d.suppresses = strings.Fields(policy)
 	return err
@@ -106,7 +106,7 @@ func (d *dispatch) checkFrom() error {
 	}
 	d.fromDomain = from[strings.LastIndexByte(from, '@')+1:]
 	if d.identity = d.covering(from); d.identity == "" {
-		return rejected(errors.New("simulator: the sender is not verified"))
+		return rejectedError(errors.New("simulator: the sender is not verified"))
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (d *dispatch) template(name string) (sending.Template, error) {
 	var t sending.Template
 	err := d.w.tx.QueryRowContext(d.w.ctx, selectTemplate, d.w.orgID, name).Scan(&t.Name, &t.Subject, &t.Text, &t.HTML)
 	if errors.Is(err, sql.ErrNoRows) {
-		return t, rejected(ErrMissing)
+		return t, rejectedError(ErrMissing)
 	}
 	d.templates[name] = t
 	return t, err

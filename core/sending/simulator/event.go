@@ -133,10 +133,10 @@ type topicStatus struct {
 	SubscriptionStatus string `json:"subscriptionStatus"`
 }
 
-// of returns the message as it appears in records of the event's type. Records about a
+// mailFor returns the message as it appears in records of the event's type. Records about a
 // delay or a failed rendering omit its headers. Records about a delivery include the
 // sending IP address.
-func (m mailObject) of(e event) mailObject {
+func (m mailObject) mailFor(e event) mailObject {
 	switch {
 	case e.DeliveryDelay != nil, e.Failure != nil:
 		m.Headers, m.CommonHeaders = nil, nil

@@ -193,7 +193,7 @@ func TestLostAnswerOfASend(t *testing.T) {
 	s.Faults().Set(simulator.Fault{Method: simulator.MethodSend, Kind: sending.TimedOut, TookEffect: true})
 	_, err := s.Send(t.Context(), "org", message("ben@example.net"))
 	wantFailure(t, err, sending.TimedOut)
-	if got := names(s.happened(t)); got != "Send Delivery" {
+	if got := names(s.records(t)); got != "Send Delivery" {
 		t.Errorf("what happens is %q", got)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // The texts below are only for the log. They contain no address.
 
-func notFound(text string) error {
+func notFoundError(text string) error {
 	return &sending.Failure{Kind: sending.NotFound, Err: errors.New("simulator: " + text)}
 }
 
@@ -19,7 +19,7 @@ func invalid(text string) error {
 	return &sending.Failure{Kind: sending.Invalid, Err: errors.New("simulator: " + text)}
 }
 
-func full(text string) error {
+func fullError(text string) error {
 	return &sending.Failure{Kind: sending.Full, Err: errors.New("simulator: " + text)}
 }
 

@@ -123,10 +123,10 @@ func (f *fates) recipients() {
 
 func (f *fates) recipient(address string) {
 	if isMailboxSimulator(address) {
-		f.simulated(address)
+		f.simulateMailbox(address)
 		return
 	}
-	if reason, listed := f.onList(address); listed {
+	if reason, listed := f.suppressionReason(address); listed {
 		f.keptBack(address, reason)
 		return
 	}
@@ -158,29 +158,29 @@ func (f *fates) engagement(address string, delivered time.Time) {
 	if !f.chance(b.Open) {
 		return
 	}
-	opened := f.later(delivered, time.Minute, 6*time.Hour)
+	opened := f.timeAfter(delivered, time.Minute, 6*time.Hour)
 	f.emit(opened, event{EventType: "Open", Open: &openDetail{reader, stamp(opened), browser}})
 	if !f.chance(b.Click) {
 		return
 	}
-	clicked := f.later(opened, 2*time.Second, 5*time.Minute)
+	clicked := f.timeAfter(opened, 2*time.Second, 5*time.Minute)
 	f.emit(clicked, event{EventType: "Click", Click: &clickDetail{
 		IPAddress: reader, Timestamp: stamp(clicked), UserAgent: browser,
 		Link: "https://example.com/",
 	}})
 	if f.chance(b.Unsubscribe) {
-		f.unsubscribe(address, f.later(clicked, 2*time.Second, time.Minute))
+		f.unsubscribe(address, f.timeAfter(clicked, 2*time.Second, time.Minute))
 	}
 }
 
 func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
 
 // after returns a random time between two durations after sending.
-func (f *fates) after(least, most time.Duration) time.Time { return f.later(f.d.now, least, most) }
+func (f *fates) after(least, most time.Duration) time.Time { return f.timeAfter(f.d.now, least, most) }
 
-// later returns a random time between two durations after than, in whole milliseconds,
+// timeAfter returns a random time between two durations after than, in whole milliseconds,
 // the resolution of event records.
-func (f *fates) later(than time.Time, least, most time.Duration) time.Time {
+func (f *fates) timeAfter(than time.Time, least, most time.Duration) time.Time {
 	span := int64((most - least) / time.Millisecond)
 	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)
 }
@@ -194,7 +194,7 @@ func (f *fates) store(at time.Time, e event, unsubscribes string) {
 	if f.d.w.err != nil {
 		return
 	}
-	e.Mail = f.mail.of(e)
+	e.Mail = f.mail.mailFor(e)
 	text, err := e.encode()
 	if err != nil {
 		f.d.w.err = err

@@ -126,9 +126,9 @@ const spent = -1
 
 var errFault = errors.New("simulator: a fault is switched on")
 
-// strike waits for the delay and returns the fault's failure; nil for a fault that only
+// apply waits for the delay and returns the fault's failure; nil for a fault that only
 // delays.
-func (f *Fault) strike(ctx context.Context) error {
+func (f *Fault) apply(ctx context.Context) error {
 	if f.Delay > 0 {
 		timer := time.NewTimer(f.Delay)
 		defer timer.Stop()

@@ -102,7 +102,7 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 // migrate creates the schema in a new file and migrates an older one. It fails for a
 // file of another program or a newer version.
 func migrate(ctx context.Context, db *sql.DB) error {
-	err := untilFree(ctx, func() error {
+	err := retryWhileLocked(ctx, func() error {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
 		return err
 	})
@@ -136,7 +136,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 // another, until ctx ends.
 func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	var tx *sql.Tx
-	err := untilFree(ctx, func() error {
+	err := retryWhileLocked(ctx, func() error {
 		var err error
 		tx, err = db.BeginTx(ctx, nil)
 		return err
@@ -150,8 +150,8 @@ func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// untilFree repeats f while the file is locked, until ctx ends.
-func untilFree(ctx context.Context, f func() error) error {
+// retryWhileLocked repeats f while the file is locked, until ctx ends.
+func retryWhileLocked(ctx context.Context, f func() error) error {
 	for {
 		err := f()
 		if !isCode(err, sqlite3.SQLITE_BUSY) {

@@ -52,7 +52,7 @@ func TestOpenRefusesWhatItCannotRead(t *testing.T) {
 		"a cut file":      {cut, "is damaged"},
 		"an overwritten":  {overwrite, "is damaged"},
 		"another program": {foreign("CREATE TABLE songs (title TEXT)"), "database of something else"},
-		"a newer version": {newer, "written by a newer version"},
+		"a newer version": {makeNewer, "written by a newer version"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,8 +85,8 @@ func write(t *testing.T, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// filled creates an account's file, closes it and returns its content.
-func filled(t *testing.T, path string) []byte {
+// fillFile creates an account's file, closes it and returns its content.
+func fillFile(t *testing.T, path string) []byte {
 	t.Helper()
 	s, err := simulator.Open(path, simulator.Options{})
 	must(t, err)
@@ -97,12 +97,12 @@ func filled(t *testing.T, path string) []byte {
 	return b
 }
 
-func cut(t *testing.T, path string) { t.Helper(); write(t, path, string(filled(t, path)[:5000])) }
+func cut(t *testing.T, path string) { t.Helper(); write(t, path, string(fillFile(t, path)[:5000])) }
 
 // overwrite keeps the file's header and destroys the schema page after it.
 func overwrite(t *testing.T, path string) {
 	t.Helper()
-	b := filled(t, path)
+	b := fillFile(t, path)
 	for i := 100; i < 4096; i++ {
 		b[i] = 0xAA
 	}
@@ -120,9 +120,9 @@ func foreign(text string) func(t *testing.T, path string) {
 	}
 }
 
-func newer(t *testing.T, path string) {
+func makeNewer(t *testing.T, path string) {
 	t.Helper()
-	filled(t, path)
+	fillFile(t, path)
 	foreign("PRAGMA user_version = 99")(t, path)
 }
 

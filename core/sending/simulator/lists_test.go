@@ -66,12 +66,12 @@ func TestSuppressedIsFoundInAnyCase(t *testing.T) {
 	again := entry
 	again.Reason, again.At = sending.SuppressedByBounce, time.Unix(9, 0)
 	must(t, s.Seed(t.Context(), "org", simulator.Setup{Suppressed: []sending.Suppressed{again}}))
-	if got, err := s.Suppressed(t.Context(), "org", "ANN@example.com"); err != nil || got != entry {
+	if got, err := s.FindSuppressed(t.Context(), "org", "ANN@example.com"); err != nil || got != entry {
 		t.Errorf("the entry is %+v, %v", got, err)
 	}
-	_, err := s.Suppressed(t.Context(), "org", "ben@example.com")
+	_, err := s.FindSuppressed(t.Context(), "org", "ben@example.com")
 	wantFailure(t, err, sending.NotFound)
-	_, err = s.Suppressed(t.Context(), "nobody", "ann@example.com")
+	_, err = s.FindSuppressed(t.Context(), "nobody", "ann@example.com")
 	wantFailure(t, err, sending.NotConnected)
 	for _, bad := range []sending.Suppressed{{Email: "nobody", Reason: sending.SuppressedByBounce}, {Email: "a@example.com", Reason: sending.SuppressedByHand}} {
 		wantFailure(t, s.Seed(t.Context(), "org", simulator.Setup{Suppressed: []sending.Suppressed{bad}}), sending.Invalid)

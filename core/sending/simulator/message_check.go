@@ -94,7 +94,7 @@ func (d *dispatch) checkMessage(m sending.Message) error {
 	}
 	for _, recipient := range recipients {
 		if !isMailboxSimulator(recipient) && d.covering(recipient) == "" {
-			return rejected(errors.New("simulator: in the sandbox, a recipient is not verified"))
+			return rejectedError(errors.New("simulator: in the sandbox, a recipient is not verified"))
 		}
 	}
 	return nil

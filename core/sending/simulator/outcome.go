@@ -13,7 +13,7 @@ import (
 // The possible events of a recipient. Each function returns the time of its event.
 
 func (f *fates) delivery(address string, sent time.Time) time.Time {
-	at := f.later(sent, 200*time.Millisecond, 3*time.Second)
+	at := f.timeAfter(sent, 200*time.Millisecond, 3*time.Second)
 	f.emit(at, event{EventType: "Delivery", Delivery: &deliveryDetail{
 		Timestamp: stamp(at), ProcessingTimeMillis: at.Sub(f.d.now).Milliseconds(), Recipients: []string{address},
 		SMTPResponse: "250 2.6.0 Message received", ReportingMTA: reporter,
@@ -32,7 +32,7 @@ func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 		}},
 		ExpirationTime: stamp(f.d.now.Add(14 * time.Hour)), Timestamp: stamp(at),
 	}})
-	return f.later(at, soonest, latest)
+	return f.timeAfter(at, soonest, latest)
 }
 
 const fullMailbox = "smtp; 452 4.2.2 mailbox is full"
@@ -66,7 +66,7 @@ func (f *fates) bounceAt(at time.Time, address string, why bounceCause) time.Tim
 }
 
 func (f *fates) complaint(address string, delivered time.Time) time.Time {
-	at := f.later(delivered, time.Second, 12*time.Hour)
+	at := f.timeAfter(delivered, time.Second, 12*time.Hour)
 	f.emit(at, event{EventType: "Complaint", Complaint: &complaintDetail{
 		FeedbackID: mintID(f.random, at), ComplainedRecipients: []recipientDetail{{EmailAddress: address}},
 		Timestamp: stamp(at), UserAgent: "Mailbox feedback loop", ComplaintFeedbackType: "abuse", ArrivalDate: stamp(at),
@@ -125,9 +125,9 @@ func statuses(preferences string) []topicStatus {
 	return list
 }
 
-// onList returns the reason why the suppression list blocks this message to the
+// suppressionReason returns the reason why the suppression list blocks this message to the
 // address. It returns false when the list does not block it.
-func (f *fates) onList(address string) (sending.SuppressionReason, bool) {
+func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bool) {
 	w := f.d.w
 	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
 	if err != nil {
@@ -153,10 +153,10 @@ func isMailboxSimulator(address string) bool {
 	return strings.HasSuffix(strings.ToLower(address), mailboxDomain)
 }
 
-// simulated generates the events of an address of the provider's mailbox simulator, by
+// simulateMailbox generates the events of an address of the provider's mailbox simulator, by
 // the address's name. These addresses are never suppressed. Unknown names bounce. The
 // provider ignores labels after a plus sign; here three of them select a variant.
-func (f *fates) simulated(address string) {
+func (f *fates) simulateMailbox(address string) {
 	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
 	switch {
 	case name == "success" && label == "delay":

@@ -61,7 +61,7 @@ func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 			w.list(*setup.List, s.clock().UnixMicro())
 		}
 		for _, entry := range setup.Suppressed {
-			w.suppressed(entry, s.clock())
+			w.insertSuppressed(entry, s.clock())
 		}
 		for _, t := range setup.Templates {
 			w.template(t, s.clock())
@@ -180,6 +180,6 @@ func (w *change) list(l sending.ContactList, at int64) {
 	if err := w.tx.QueryRowContext(w.ctx, countTopics, w.orgID).Scan(&topics); err != nil {
 		w.err = err
 	} else if topics > maxTopics {
-		w.err = full("a contact list has at most 50 topics")
+		w.err = fullError("a contact list has at most 50 topics")
 	}
 }

@@ -200,16 +200,16 @@ func (d *dispatch) checkQuotas(recipients int) error {
 		return err
 	}
 	if rate := d.account.MaxSendRate; rate > 0 && used > 0 && used+n > rate {
-		return throttled(ErrSendingRate, oldest.Add(time.Second).Sub(d.now))
+		return throttledError(ErrSendingRate, oldest.Add(time.Second).Sub(d.now))
 	}
 	used, oldest, err = d.sentSince(day)
 	if err != nil || d.account.Max24HourSend < 0 || d.seededSent+used+n <= d.account.Max24HourSend {
 		return err
 	}
 	if used == 0 {
-		return throttled(ErrDailyQuota, exhaustedRetryAfter)
+		return throttledError(ErrDailyQuota, exhaustedRetryAfter)
 	}
-	return throttled(ErrDailyQuota, oldest.Add(day).Sub(d.now))
+	return throttledError(ErrDailyQuota, oldest.Add(day).Sub(d.now))
 }
 
 func (d *dispatch) sentSince(span time.Duration) (int64, time.Time, error) {

@@ -78,8 +78,8 @@ type record struct {
 	Complaint struct{ Timestamp, ComplaintSubType, ComplaintFeedbackType string }
 }
 
-// happened returns all events of the outbox.
-func (s *stage) happened(t testing.TB) []record {
+// records returns all events of the outbox.
+func (s *stage) records(t testing.TB) []record {
 	t.Helper()
 	due, err := s.Outbox().Due(t.Context(), "org", s.now.AddDate(1, 0, 0), 100_000)
 	must(t, err)
@@ -143,7 +143,7 @@ func TestWhatBecomesOfAMessage(t *testing.T) {
 			m.ConfigurationSet = test.set
 			id, err := s.Send(t.Context(), "org", m)
 			must(t, err)
-			got := s.happened(t)
+			got := s.records(t)
 			if names(got) != test.want {
 				t.Errorf("what happens is %q, want %q", names(got), test.want)
 			}
@@ -152,7 +152,7 @@ func TestWhatBecomesOfAMessage(t *testing.T) {
 					t.Errorf("an event of another message: %+v", r.Mail)
 				}
 			}
-			if _, err := s.Suppressed(t.Context(), "org", test.to); err == nil != strings.Contains(strings.ToLower(test.to), "ed@example.net") && !strings.Contains(test.to, "<") {
+			if _, err := s.FindSuppressed(t.Context(), "org", test.to); err == nil != strings.Contains(strings.ToLower(test.to), "ed@example.net") && !strings.Contains(test.to, "<") {
 				t.Errorf("afterwards, the address is on the list: %v", err)
 			}
 		})
@@ -219,7 +219,7 @@ func TestMessagesThatAreNotTaken(t *testing.T) {
 			wantFailure(t, err, test.want)
 			o, err := s.Overview(t.Context(), "org")
 			must(t, err)
-			if got := s.happened(t); id != "" || len(got) != 0 || o.SentLast24Hours != 0 {
+			if got := s.records(t); id != "" || len(got) != 0 || o.SentLast24Hours != 0 {
 				t.Errorf("what was not taken has the id %q, the events %q and counts %d", id, names(got), o.SentLast24Hours)
 			}
 		})
@@ -322,7 +322,7 @@ func TestBulk(t *testing.T) {
 	if want := "taken invalid invalid taken taken taken throttled"; strings.Join(got, " ") != want || len(ids) != 4 {
 		t.Errorf("the outcomes are %v with %d ids, want %s", got, len(ids), want)
 	}
-	for _, r := range s.happened(t) {
+	for _, r := range s.records(t) {
 		campaign := "spring"
 		if r.Mail.MessageID == outcomes[0].MessageID {
 			campaign = "summer"
@@ -357,8 +357,8 @@ func TestTestsAreTagged(t *testing.T) {
 	must(t, err)
 	_, err = s.SendTagged(t.Context(), "org", m)
 	must(t, err)
-	for i, r := range s.happened(t) {
-		if _, tagged := r.Mail.Tags[core.TestTag]; tagged != (r.Mail.MessageID == s.happened(t)[0].Mail.MessageID) {
+	for i, r := range s.records(t) {
+		if _, tagged := r.Mail.Tags[core.TestTag]; tagged != (r.Mail.MessageID == s.records(t)[0].Mail.MessageID) {
 			t.Errorf("event %d has the tags %v", i, r.Mail.Tags)
 		}
 	}
@@ -383,14 +383,14 @@ func TestBouncesAndComplaintsSuppress(t *testing.T) {
 			m.ConfigurationSet = test.set
 			_, err := s.Send(t.Context(), "org", m)
 			must(t, err)
-			_, err = s.Suppressed(t.Context(), "org", "new@example.net")
+			_, err = s.FindSuppressed(t.Context(), "org", "new@example.net")
 			wantFailure(t, err, sending.NotFound) // it has not happened yet
 			page, _, err := s.SuppressedPage(t.Context(), "org", s.now, time.Time{}, "")
 			if must(t, err); len(page) != 0 {
 				t.Errorf("the list has %v before it happened", page)
 			}
 			s.now = s.now.Add(24 * time.Hour)
-			entry, err := s.Suppressed(t.Context(), "org", "NEW@example.net")
+			entry, err := s.FindSuppressed(t.Context(), "org", "NEW@example.net")
 			if test.want == "" {
 				wantFailure(t, err, sending.NotFound)
 				return
@@ -416,13 +416,13 @@ func TestUnsubscribingIsTheContactsChoice(t *testing.T) {
 	if left() {
 		t.Error("the reader has left before the event")
 	}
-	got := names(s.happened(t))
+	got := names(s.records(t))
 	if strings.Count(got, "Click") != 2 || strings.Count(got, "Subscription") != 1 || !left() {
 		t.Errorf("after %q, the reader has left: %v", got, left())
 	}
 	back := sending.Contact{Email: "reader@example.net"}
 	must(t, s.PutContact(t.Context(), "org", back))
-	s.happened(t)
+	s.records(t)
 	if left() {
 		t.Error("an event that is handed out again takes back a later choice")
 	}
@@ -433,10 +433,10 @@ func TestBouncesThatMayPass(t *testing.T) {
 	s := newStage(t, simulator.Options{Seed: 2, Behaviour: simulator.Behaviour{Transient: 1}}, setup())
 	_, err := s.Send(t.Context(), "org", message("ben@example.net"))
 	must(t, err)
-	if got := names(s.happened(t)); got != "Send DeliveryDelay Bounce:Transient:MailboxFull" {
+	if got := names(s.records(t)); got != "Send DeliveryDelay Bounce:Transient:MailboxFull" {
 		t.Errorf("what happens is %q", got)
 	}
-	_, err = s.Suppressed(t.Context(), "org", "ben@example.net")
+	_, err = s.FindSuppressed(t.Context(), "org", "ben@example.net")
 	wantFailure(t, err, sending.NotFound)
 
 	some := newStage(t, simulator.Options{Seed: 2, Behaviour: simulator.Behaviour{Transient: 0.5}}, setup())
@@ -444,7 +444,7 @@ func TestBouncesThatMayPass(t *testing.T) {
 		_, err := some.Send(t.Context(), "org", message("ben@example.net"))
 		must(t, err)
 	}
-	bounces := strings.Count(names(some.happened(t)), "Bounce:Transient")
+	bounces := strings.Count(names(some.records(t)), "Bounce:Transient")
 	if bounces < 10 || bounces > 30 {
 		t.Errorf("%d of 40 came back, want about half", bounces)
 	}

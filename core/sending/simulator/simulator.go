@@ -100,9 +100,9 @@ func (s *Simulator) Faults() *Faults { return s.faults }
 // Outbox returns the events that wait for delivery.
 func (s *Simulator) Outbox() *Outbox { return s.outbox }
 
-// InPages returns the same account with pages of at most size entries. It shares the
+// WithPageSize returns the same account with pages of at most size entries. It shares the
 // file with s; close only one of them.
-func (s *Simulator) InPages(size int) *Simulator {
+func (s *Simulator) WithPageSize(size int) *Simulator {
 	smaller := *s
 	if size > 0 {
 		smaller.pageSize = min(size, s.pageSize)
@@ -163,7 +163,7 @@ func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Cont
 	defer cancel()
 	fault := s.faults.draw(m)
 	if fault != nil && !fault.TookEffect {
-		if err := fault.strike(ctx); err != nil {
+		if err := fault.apply(ctx); err != nil {
 			return err
 		}
 	}
@@ -171,7 +171,7 @@ func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Cont
 		return failureOf(err)
 	}
 	if fault != nil && fault.TookEffect {
-		return fault.strike(ctx)
+		return fault.apply(ctx)
 	}
 	return nil
 }

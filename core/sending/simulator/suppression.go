@@ -13,9 +13,9 @@ import (
 // The query ignores entries of bounces and complaints that have not happened yet.
 const selectSuppressed = `SELECT email, reason, at FROM suppressed WHERE org_id = $1 AND email_key = $2 AND at <= $3`
 
-// Suppressed returns one entry of the account's list. It fails with NotFound when the
+// FindSuppressed returns one entry of the account's list. It fails with NotFound when the
 // address is not on it.
-func (s *Simulator) Suppressed(ctx context.Context, orgID, email string) (sending.Suppressed, error) {
+func (s *Simulator) FindSuppressed(ctx context.Context, orgID, email string) (sending.Suppressed, error) {
 	var found sending.Suppressed
 	err := s.pointRead(ctx, MethodSuppressed, func(ctx context.Context) error {
 		var err error
@@ -45,7 +45,7 @@ func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
 	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
 		return err
 	}
-	return notFound(text)
+	return notFoundError(text)
 }
 
 const selectSuppressedPage = `
@@ -89,7 +89,7 @@ const insertSuppressed = `
 INSERT INTO suppressed (org_id, email_key, email, reason, at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id, email_key) DO NOTHING`
 
-func (w *change) suppressed(entry sending.Suppressed, now time.Time) {
+func (w *change) insertSuppressed(entry sending.Suppressed, now time.Time) {
 	switch {
 	case w.err != nil:
 		return

@@ -19,7 +19,7 @@ func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, er
 	return sending.Overview{
 		AccountID: server.Connection.AccountID, Region: server.Connection.Region, SendingEnabled: true,
 		Max24HourSend: limitOf(server.Max24HourSend), MaxSendRate: limitOf(server.MaxSendRate),
-		SentLast24Hours: s.boxes.of(orgID).allowance.lastDay(s.cfg.Clock()),
+		SentLast24Hours: s.boxes.outboxOf(orgID).allowance.lastDay(s.cfg.Clock()),
 	}, nil
 }
 
@@ -66,8 +66,8 @@ func (s *SMTP) ConfigurationSets(ctx context.Context, orgID string) ([]sending.C
 	return nil, err
 }
 
-// Suppressed fails with NotFound: SMTP servers have no suppression list to read.
-func (s *SMTP) Suppressed(ctx context.Context, orgID, _ string) (sending.Suppressed, error) {
+// FindSuppressed fails with NotFound: SMTP servers have no suppression list to read.
+func (s *SMTP) FindSuppressed(ctx context.Context, orgID, _ string) (sending.Suppressed, error) {
 	if _, err := s.server(ctx, orgID); err != nil {
 		return sending.Suppressed{}, err
 	}

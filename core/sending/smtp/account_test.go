@@ -46,7 +46,7 @@ func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 		"Identities":        func(ctx context.Context, org string) error { _, err := a.Identities(ctx, org); return err },
 		"ConfigurationSets": func(ctx context.Context, org string) error { _, err := a.ConfigurationSets(ctx, org); return err },
 		"Suppressed": func(ctx context.Context, org string) error {
-			_, err := a.Suppressed(ctx, org, "a@b.example")
+			_, err := a.FindSuppressed(ctx, org, "a@b.example")
 			return err
 		},
 		"SuppressedPage": func(ctx context.Context, org string) error {

@@ -34,7 +34,7 @@ func (a *allowance) take(server Server, now time.Time, recipients int64) (giveBa
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if server.Max24HourSend > 0 && a.sum(now)+recipients > server.Max24HourSend {
-		return nil, newThrottling(errQuota, a.untilNextStep(now))
+		return nil, newThrottling(errQuota, a.timeToNextStep(now))
 	}
 	if !a.rateAllows(server.MaxSendRate, now) {
 		return nil, newThrottling(errRate, time.Second)
@@ -87,6 +87,6 @@ func (a *allowance) sum(now time.Time) int64 {
 	return sum
 }
 
-func (a *allowance) untilNextStep(now time.Time) time.Duration {
+func (a *allowance) timeToNextStep(now time.Time) time.Duration {
 	return time.Unix((stepOf(now)+1)*int64(countStep/time.Second), 0).Sub(now)
 }

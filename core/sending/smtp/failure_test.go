@@ -53,7 +53,7 @@ func TestServersThatMisbehave(t *testing.T) {
 			t.Parallel()
 			address := script(t, answers(test.greeting, test.to))
 			a := adapter(t, address, func(cfg *smtp.Config, at *smtp.Server) {
-				inTheClear(address)(cfg, at)
+				withoutTLS(address)(cfg, at)
 				cfg.CallTimeout = 300 * time.Millisecond
 				if test.want == sending.Throttled || test.want == sending.Rejected {
 					cfg.CallTimeout = 20 * time.Second
@@ -80,7 +80,7 @@ func TestNothingIsRepeated(t *testing.T) {
 		answers("220 hello", map[string]string{".": "DROP"})(c, in)
 		dots <- struct{}{}
 	})
-	_, err := adapter(t, address, inTheClear(address)).Send(t.Context(), "org", receipt())
+	_, err := adapter(t, address, withoutTLS(address)).Send(t.Context(), "org", receipt())
 	wantKind(t, "dropped after the dot", err, sending.TimedOut)
 	<-dots
 	if len(dots) != 0 {
@@ -194,7 +194,7 @@ func TestCallsThatAreCalledOff(t *testing.T) {
 		close(reached)
 		_, _ = io.Copy(io.Discard, in)
 	})
-	a := adapter(t, address, inTheClear(address))
+	a := adapter(t, address, withoutTLS(address))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() { <-reached; cancel() }()
 	_, err := a.Send(ctx, "org", receipt())
@@ -212,7 +212,7 @@ func TestNoTurn(t *testing.T) {
 	t.Parallel()
 	address := script(t, answers("HANG", nil))
 	a := adapter(t, address, func(cfg *smtp.Config, at *smtp.Server) {
-		inTheClear(address)(cfg, at)
+		withoutTLS(address)(cfg, at)
 		cfg.CallTimeout = 300 * time.Millisecond
 	})
 	kinds := make(chan sending.FailureKind)

@@ -46,7 +46,7 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	if !server.maySendFrom(l.from) {
 		return "", newFailure(sending.Rejected, errSender)
 	}
-	box := s.boxes.of(orgID)
+	box := s.boxes.outboxOf(orgID)
 	giveBack, err := box.allowance.take(server, s.cfg.Clock(), int64(len(l.recipients)))
 	if err != nil {
 		return "", err
@@ -75,7 +75,7 @@ func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l 
 	}
 	defer connections.leave()
 	session := connections.take(to)
-	for session != nil && !session.alive(ctx) {
+	for session != nil && !session.isAlive(ctx) {
 		session.close()
 		session = connections.take(to)
 	}

@@ -129,7 +129,7 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := m.opened(); n != 2 { // the server makes one session before STARTTLS and one after
+	if n := m.countOpened(); n != 2 { // the server makes one session before STARTTLS and one after
 		t.Errorf("%d sessions for messages one after another, want 2", n)
 	}
 	var wg sync.WaitGroup
@@ -145,7 +145,7 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if n := m.opened(); n > 8 {
+	if n := m.countOpened(); n > 8 {
 		t.Errorf("%d sessions for messages at the same time, want at most 8", n)
 	}
 	byRecipient := map[string]string{}
@@ -168,7 +168,7 @@ func TestStaleConnectionIsReplaced(t *testing.T) {
 		connections.Add(1)
 		answers("220 hello", map[string]string{"NOOP": "DROP"})(c, in)
 	})
-	a := adapter(t, address, inTheClear(address))
+	a := adapter(t, address, withoutTLS(address))
 	for range 3 {
 		if _, err := a.Send(t.Context(), "org", receipt()); err != nil {
 			t.Fatal(err)

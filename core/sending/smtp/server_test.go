@@ -118,7 +118,7 @@ func (m *mailServer) took() []taken {
 	return append([]taken(nil), m.messages...)
 }
 
-func (m *mailServer) opened() int {
+func (m *mailServer) countOpened() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.connections
@@ -265,8 +265,8 @@ func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Serve
 	return s
 }
 
-// inTheClear configures a server on this machine without TLS and without a user.
-func inTheClear(address string) func(*smtp.Config, *smtp.Server) {
+// withoutTLS configures a server on this machine without TLS and without a user.
+func withoutTLS(address string) func(*smtp.Config, *smtp.Server) {
 	return func(_ *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""
 	}

@@ -158,8 +158,8 @@ func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
 	return nil
 }
 
-// alive reports whether the server still answers.
-func (s *session) alive(ctx context.Context) bool {
+// isAlive reports whether the server still answers.
+func (s *session) isAlive(ctx context.Context) bool {
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()
 	return s.client.Noop() == nil

@@ -175,8 +175,8 @@ func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	return server, nil
 }
 
-// of returns the state of an organization, and creates it on the first call.
-func (b *outboxes) of(orgID string) *outbox {
+// outboxOf returns the state of an organization, and creates it on the first call.
+func (b *outboxes) outboxOf(orgID string) *outbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.byOrg[orgID]

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// The paths of the forms that block and unblock a client.
 const (
 	blockPath   = ClientsPath + "/block"
 	unblockPath = ClientsPath + "/unblock"
@@ -26,6 +27,8 @@ type blockedRow struct {
 	Unblock        frame.Form
 }
 
+// blockedRows returns the blocked clients of the visitor's organization for the page of all
+// clients.
 func (h clientHandlers) blockedRows(r *http.Request, v people.Visitor) ([]blockedRow, error) {
 	blocked, err := h.Blocked.BlockedClients(r.Context(), v.Org.ID)
 	if err != nil {
@@ -45,6 +48,8 @@ func (h clientHandlers) blockedRows(r *http.Request, v people.Visitor) ([]blocke
 	return rows, nil
 }
 
+// blockClient blocks a client and redirects to the list. A client id that cannot be blocked
+// is shown again with the reason.
 func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	clientID := strings.TrimSpace(r.PostForm.Get(fieldClient))
 	err := h.lifecycle(v).BlockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, clientID)
@@ -65,6 +70,7 @@ func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v pe
 	}
 }
 
+// unblockClient ends a block and redirects to the list.
 func (h clientHandlers) unblockClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if err := h.lifecycle(v).UnblockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, r.PostForm.Get(fieldClient)); err != nil {
 		h.Fail(w, r, v, err)

@@ -20,6 +20,8 @@ type clientSecret struct {
 	TokenURL, Resource string
 }
 
+// showClientSecret writes the page with a client's new secret. The secret is not stored, so
+// the page cannot be shown again.
 func (h clientHandlers) showClientSecret(w http.ResponseWriter, r *http.Request, v people.Visitor, s clientSecret) {
 	s.TokenURL, s.Resource = h.AuthURL+"/oauth/token", h.APIURL
 	title := "Your new application"
@@ -35,6 +37,7 @@ type clientDecision struct {
 	Client clientRow
 }
 
+// showRotateSecret asks before the secret of a confidential client is replaced.
 func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok {
@@ -50,6 +53,8 @@ func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request,
 	}})
 }
 
+// rotateSecret replaces the secret and shows the new one. The old secret is invalid from
+// then on.
 func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	found, ok := h.clientOf(w, r, v)
 	if !ok {
@@ -72,6 +77,8 @@ func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v p
 	h.showClientSecret(w, r, v, clientSecret{Client: newClientRow(changed), Secret: secret})
 }
 
+// showRevokeClient asks before a client is revoked. The organization may require a recent
+// second factor.
 func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {
@@ -83,6 +90,7 @@ func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request,
 	}})
 }
 
+// revokeClient revokes a client with all its tokens and grants, and redirects to the list.
 func (h clientHandlers) revokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {

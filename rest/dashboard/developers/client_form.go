@@ -27,6 +27,7 @@ type clientFields struct {
 	Scopes      core.Scopes
 }
 
+// readClientFields returns the fields of a submitted form, unchecked.
 func readClientFields(r *http.Request) clientFields {
 	return clientFields{
 		Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
@@ -35,6 +36,7 @@ func readClientFields(r *http.Request) clientFields {
 	}
 }
 
+// fieldsOf returns the fields of the form for an existing client.
 func fieldsOf(c access.Client) clientFields {
 	return clientFields{
 		Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil, Redirects: strings.Join(c.RedirectURIs, "\n"),
@@ -42,7 +44,8 @@ func fieldsOf(c access.Client) clientFields {
 	}
 }
 
-// days returns the lifetime that was chosen. The task checks which numbers are allowed.
+// days returns the chosen lifetime of grants, in days. core/access checks which numbers are
+// allowed.
 func (f clientFields) days() (int, error) {
 	days, err := strconv.Atoi(f.RefreshDays)
 	if err != nil {
@@ -51,8 +54,8 @@ func (f clientFields) days() (int, error) {
 	return days, nil
 }
 
-// addresses returns the redirect URIs. It checks each, as the task does again, so that the
-// refusal can name the line that is wrong.
+// addresses returns the redirect URIs, one per line. It checks each here too, so that the
+// refusal can name the line.
 func (f clientFields) addresses() ([]string, error) {
 	var uris []string
 	for _, line := range strings.Split(f.Redirects, "\n") {
@@ -72,7 +75,7 @@ func (f clientFields) addresses() ([]string, error) {
 // clientForm is the data of the page with the form.
 type clientForm struct {
 	Form      frame.Form
-	Once      string // see frame.OnceID
+	Once      string // see frame.ReadOnceID
 	Here      string
 	Fields    clientFields
 	Areas     []scopeArea
@@ -81,11 +84,13 @@ type clientForm struct {
 	Client *clientRow
 }
 
+// lifetime is an option of the select field for the lifetime of grants.
 type lifetime struct {
 	Value, Name string
 	Chosen      bool
 }
 
+// lifetimes returns the options with the chosen one marked.
 func lifetimes(chosen string) []lifetime {
 	all := []lifetime{
 		{Value: "30", Name: "30 days after it was granted"},
@@ -99,7 +104,7 @@ func lifetimes(chosen string) []lifetime {
 	return all
 }
 
-// clientForm shows the form with the values of f. c is the client that is edited, or nil
+// clientForm writes the form with the values of f. c is the client that is edited, or nil
 // for a new one. refused is the error that the form caused, or nil.
 func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v people.Visitor, c *access.Client, f clientFields, refused error) {
 	status := http.StatusOK
@@ -115,6 +120,8 @@ func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v peo
 	h.Show(w, r, v, status, frame.Screen{Page: "client_form", Title: title, Problem: labels.Problem(refused), Data: data})
 }
 
+// showNewClient shows the form of a new client. The organization may require a recent second
+// factor.
 func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, ClientsPath+"/new") {
 		return
@@ -124,11 +131,13 @@ func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v 
 	}, nil)
 }
 
+// createClient registers a client and shows its secret once. A refused form is shown again
+// with its values.
 func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, ClientsPath+"/new") {
 		return
 	}
-	id, ok := h.OnceID(w, r, v)
+	id, ok := h.ReadOnceID(w, r, v)
 	if !ok {
 		return
 	}
@@ -146,6 +155,8 @@ func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v p
 	}
 }
 
+// register stores a client with the id of the form, which makes a repeated form fail. It
+// returns the secret, "" for a public client.
 func (h clientHandlers) register(ctx context.Context, v people.Visitor, id string, f clientFields) (access.Client, string, error) {
 	uris, err := f.addresses()
 	if err != nil {
@@ -170,12 +181,15 @@ func (h clientHandlers) register(ctx context.Context, v people.Visitor, id strin
 	return c, secret, err
 }
 
+// showEditClient shows the form of an existing client.
 func (h clientHandlers) showEditClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if c, ok := h.workingClientOf(w, r, v); ok {
 		h.clientForm(w, r, v, &c, fieldsOf(c), nil)
 	}
 }
 
+// editClient changes a client and redirects to its page. A refused form is shown again with
+// its values.
 func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok {
@@ -195,8 +209,8 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v peo
 	}
 }
 
-// store replaces the fields of c by those of the form. It refuses what the permissions of
-// m do not cover.
+// store replaces the fields of c by those of the form. It refuses scopes and redirect
+// addresses that the permissions of m do not cover.
 func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {
@@ -217,8 +231,8 @@ func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.M
 	return err
 }
 
-// withClient runs do like manageCredentials, with the client held, so that what do checks
-// about the client stays true until the commit.
+// withClient runs do in the transaction of manageCredentials, after reading the client. The
+// store locks the client, so what do checks stays true until the commit.
 func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.Client) error) error {
 	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		c, err := h.Clients.ClientByID(ctx, v.Org.ID, id)

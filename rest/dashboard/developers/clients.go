@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// clientNotices are the notices on the pages of clients, by name.
 var clientNotices = frame.Notices{
 	"edited":    "The application is changed. The change applies to the next request.",
 	"revoked":   "The application is revoked. Its tokens are refused from now on, and the access that people granted to it has ended.",
@@ -29,6 +30,7 @@ type clientRow struct {
 	Ended                string // when it was revoked, or ""
 }
 
+// newClientRow returns the data of a client. Its name is cleaned; see frame.PlainName.
 func newClientRow(c access.Client) clientRow {
 	row := clientRow{
 		Path: ClientsPath + "/" + c.ID, Name: frame.PlainName(c.Name), ClientID: c.ClientID, Environment: c.Environment,
@@ -53,12 +55,13 @@ type clientList struct {
 	BlockID       string // the value that was refused
 }
 
+// showClients shows all clients, and the blocked ones.
 func (h clientHandlers) showClients(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.clientList(w, r, v, "", nil)
 }
 
-// clientList shows the page. When refused is not nil, it shows again the client id that
-// could not be blocked.
+// clientList writes the page of all clients. When refused is not nil, it repeats the client
+// id that could not be blocked, with the reason.
 func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
 	if err != nil {
@@ -77,7 +80,7 @@ func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v peo
 		h.Fail(w, r, v, err)
 		return
 	}
-	shown, status := frame.Screen{Page: "clients", Title: "Applications", Notice: clientNotices.Of(r), Data: data}, http.StatusOK
+	shown, status := frame.Screen{Page: "clients", Title: "Applications", Notice: clientNotices.NoticeOf(r), Data: data}, http.StatusOK
 	if refused != nil {
 		shown.Problem, status = refused.Message+" "+refused.NextStep(), refused.HTTPStatus()
 	}
@@ -90,18 +93,20 @@ type clientPage struct {
 	Scopes []scopeChoice
 }
 
+// showClient shows one client.
 func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok {
 		return
 	}
 	row := newClientRow(c)
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client", Title: row.Name, Notice: clientNotices.Of(r), Data: clientPage{
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client", Title: row.Name, Notice: clientNotices.NoticeOf(r), Data: clientPage{
 		Client: row, Scopes: scopeRows(c.Scopes),
 	}})
 }
 
-// clientOf returns the client that the path names. When it returns false it has answered.
+// clientOf returns the client that the path names. When it returns false, it has written the
+// response, a page of status 404 or an error.
 func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.Client, bool) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -116,7 +121,7 @@ func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v peopl
 	return c, true
 }
 
-// workingClientOf is clientOf for pages that need a client in force. It refuses revoked
+// workingClientOf is clientOf for pages that need an active client. It refuses revoked
 // clients.
 func (h clientHandlers) workingClientOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.Client, bool) {
 	c, ok := h.clientOf(w, r, v)

@@ -23,21 +23,21 @@ const (
 	GrantsPath  = frame.Path + "/grants"
 )
 
-// Keys reads an organization's API keys, revoked ones too. In a transaction, a key that
-// was read is held until it ends.
+// Keys reads an organization's API keys, including revoked ones. In a transaction, it locks
+// each key that it reads until the transaction ends.
 type Keys interface {
 	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
 	APIKey(ctx context.Context, orgID, id string) (access.APIKey, error)
 }
 
-// Clients reads the OAuth clients that an organization registered, revoked ones too. In a
-// transaction, a client that was read is held until it ends.
+// Clients reads the OAuth clients that an organization registered, including revoked ones.
+// In a transaction, it locks each client that it reads until the transaction ends.
 type Clients interface {
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
 	ClientByID(ctx context.Context, orgID, id string) (access.Client, error)
 }
 
-// PublicClients finds any client by its public client id, revoked ones too.
+// PublicClients finds any client by its public client id, including revoked ones.
 type PublicClients interface {
 	Client(ctx context.Context, clientID string) (access.Client, error)
 }
@@ -47,9 +47,10 @@ type BlockedClients interface {
 	BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error)
 }
 
-// Grants reads what people allowed applications to do.
+// Grants reads the access that people granted to applications.
 type Grants interface {
-	// Grants returns the newest grants in force, of one person or, for "", of all.
+	// Grants returns at most limit active grants, newest first: of one person, or of all
+	// people for "".
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
 	Grant(ctx context.Context, orgID, id string) (access.Grant, error)
 }
@@ -64,7 +65,7 @@ type Users interface {
 	UserByID(ctx context.Context, userID string) (access.User, error)
 }
 
-// Config is what the room needs. All members are required.
+// Config configures the room. All members are required.
 type Config struct {
 	Keys    Keys
 	Clients Clients
@@ -81,7 +82,7 @@ type Config struct {
 	Clock                   core.Clock
 }
 
-// Developers is the room of credentials.
+// Developers is the room with the pages about credentials.
 type Developers struct {
 	Config
 	*frame.Pages
@@ -96,17 +97,19 @@ func New(f *frame.Frame, cfg Config) (*Developers, error) {
 	return &Developers{cfg, pages}, nil
 }
 
+// The handlers by their subject. Each shares the room.
 type (
 	keyHandlers    struct{ *Developers }
 	clientHandlers struct{ *Developers }
 	grantHandlers  struct{ *Developers }
 )
 
-// Routes is the room's route table.
+// Routes returns the room's route table.
 func (d *Developers) Routes() []frame.Route {
 	return slices.Concat(keyHandlers{d}.routes(), clientHandlers{d}.routes(), grantHandlers{d}.routes())
 }
 
+// routes returns the routes of API keys. All need the permission to manage credentials.
 func (h keyHandlers) routes() []frame.Route {
 	manage := members.MayManageCredentials
 	return []frame.Route{
@@ -119,6 +122,7 @@ func (h keyHandlers) routes() []frame.Route {
 	}
 }
 
+// routes returns the routes of OAuth clients. All need the permission to manage credentials.
 func (h clientHandlers) routes() []frame.Route {
 	manage := members.MayManageCredentials
 	return []frame.Route{
@@ -133,7 +137,8 @@ func (h clientHandlers) routes() []frame.Route {
 	}
 }
 
-// routes of grants need no permission: every member sees and ends their own.
+// routes returns the routes of grants. They need no permission: every member sees and ends
+// their own grants.
 func (h grantHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/grants", Get: h.showGrants},
@@ -141,19 +146,19 @@ func (h grantHandlers) routes() []frame.Route {
 	}
 }
 
-// lifecycle returns the tasks on credentials for a visitor. They check that the visitor
-// may manage credentials.
+// lifecycle returns the operations on credentials for a visitor. Each checks inside its
+// transaction that the visitor may manage credentials.
 func (d *Developers) lifecycle(v people.Visitor) access.Lifecycle {
 	tasks := d.Lifecycle
-	tasks.Transactor = d.Permitted(v, members.MayManageCredentials)
+	tasks.Transactor = d.TransactorWith(v, members.MayManageCredentials)
 	return tasks
 }
 
-// manageCredentials runs do in a transaction in which the visitor may manage credentials.
-// do gets the visitor's membership as it is at that moment: its permissions bound what
-// the visitor can give to a program.
+// manageCredentials runs do in a transaction in which the visitor may manage credentials. do
+// gets the visitor's membership at that moment. Its permissions limit the scopes that the
+// visitor can give to a program.
 func (d *Developers) manageCredentials(ctx context.Context, v people.Visitor, do func(context.Context, members.Member) error) error {
-	return d.Permitted(v, members.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
+	return d.TransactorWith(v, members.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
 		m, err := d.Members.Member(ctx, v.Org.ID, v.User.ID)
 		if err != nil {
 			return err

@@ -104,12 +104,12 @@ func TestGoldenPages(t *testing.T) {
 	shown := func(name, path string) {
 		t.Helper()
 		_, page := frametest.Get(t, o.pages, path)
-		frametest.Golden(t, name, page, *update)
+		frametest.CompareGolden(t, name, page, *update)
 	}
 	posted := func(name, path string, form url.Values) {
 		t.Helper()
 		_, page := frametest.Post(t, o.pages, o.Site.Visitor, path, form)
-		frametest.Golden(t, name, page, *update)
+		frametest.CompareGolden(t, name, page, *update)
 	}
 	for name, path := range map[string]string{
 		"keys": developers.KeysPath, "key_new": developers.NewKeyPath, "key_new_read": developers.NewKeyPath + "?preset=read", "key": key,

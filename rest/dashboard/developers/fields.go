@@ -2,7 +2,7 @@ package developers
 
 import "github.com/mailhelm/mailhelm/rest/dashboard/frame"
 
-// The fields of the forms, by the names that tasks use in refusals.
+// The names of the form fields. They equal the names in the refusals of core/access.
 const (
 	fieldName        = "name"
 	fieldEnvironment = "environment"
@@ -11,7 +11,7 @@ const (
 	fieldRefresh     = "refresh_days"
 )
 
-// labels are the names that the forms show for their fields.
+// labels are the names that the forms show for their fields, by field.
 var labels = frame.Labels{
 	fieldName: "The name", fieldEnvironment: "The environment", fieldScopes: "The scopes",
 	fieldRedirects: "The redirect addresses", fieldRefresh: "The lifetime",

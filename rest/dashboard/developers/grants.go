@@ -13,9 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// maxGrants bounds how many grants the page lists, newest first.
+// maxGrants is the number of grants that the page lists, newest first.
 const maxGrants = 200
 
+// grantNotices are the notices on the page of grants, by name.
 var grantNotices = frame.Notices{"revoked": "The access has ended. The application's tokens are refused from now on."}
 
 // grantRow is the data of a grant.
@@ -42,6 +43,8 @@ type grantList struct {
 	MCP  string
 }
 
+// showGrants lists the visitor's own grants, or those of all members for a visitor who may
+// manage credentials.
 func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	whose, manages := v.User.ID, v.Member.Has(members.MayManageCredentials)
 	if manages {
@@ -66,11 +69,11 @@ func (h grantHandlers) showGrants(w http.ResponseWriter, r *http.Request, v peop
 			data.Others = append(data.Others, row)
 		}
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "grants", Title: "Access", Notice: grantNotices.Of(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "grants", Title: "Access", Notice: grantNotices.NoticeOf(r), Data: data})
 }
 
-// revokeGrant ends a grant of the visitor or, with the permission, of any member. Without
-// the permission, the grants of others are answered with 404.
+// revokeGrant ends a grant of the visitor, or of any member if the visitor may manage
+// credentials. Without that permission, a grant of another member is answered with 404.
 func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -97,7 +100,7 @@ func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v peo
 	frame.RedirectWithNotice(w, GrantsPath, "revoked")
 }
 
-// grantNames finds the applications and people of grants, each once.
+// grantNames finds the names of applications and people, and reads each once.
 type grantNames struct {
 	h       grantHandlers
 	v       people.Visitor
@@ -105,10 +108,12 @@ type grantNames struct {
 	people  map[string]string
 }
 
+// namesFor returns names for a visitor, whose own name is known.
 func (h grantHandlers) namesFor(v people.Visitor) grantNames {
 	return grantNames{h: h, v: v, clients: map[string]access.Client{}, people: map[string]string{v.User.ID: v.User.Email}}
 }
 
+// row returns the data of a grant. It fails when a store fails.
 func (n grantNames) row(ctx context.Context, g access.Grant) (grantRow, error) {
 	client, err := n.client(ctx, g.ClientID)
 	if err != nil {
@@ -133,8 +138,8 @@ func (n grantNames) row(ctx context.Context, g access.Grant) (grantRow, error) {
 	return row, nil
 }
 
-// client returns the client with a public client id. For a deleted one, the name is that
-// id.
+// client returns the client with a public client id. A deleted client gets its id as the
+// name.
 func (n grantNames) client(ctx context.Context, clientID string) (access.Client, error) {
 	if c, ok := n.clients[clientID]; ok {
 		return c, nil
@@ -150,6 +155,7 @@ func (n grantNames) client(ctx context.Context, clientID string) (access.Client,
 	return c, nil
 }
 
+// person returns the address of a person, and reads it only once.
 func (n grantNames) person(ctx context.Context, userID string) (string, error) {
 	if name, ok := n.people[userID]; ok {
 		return name, nil
@@ -179,7 +185,7 @@ func (n grantNames) owner(c access.Client) string {
 	return ""
 }
 
-// resourceInWords names the resource that a token is for.
+// resourceInWords returns a resource as the page names it.
 func resourceInWords(r access.Resource) string {
 	if r == access.Agent {
 		return "the agent endpoint (MCP)"

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// fieldApply is a field of the form that carries out a reviewed change of scopes.
+// fieldApply is present in the form that applies a reviewed change of scopes.
 const fieldApply = "apply"
 
 // keyScopesPage is the data of the form of a key's scopes, and of the page that reviews
@@ -26,12 +26,15 @@ type keyScopesPage struct {
 	Added, Removed []scopeChoice
 }
 
+// showKeyScopes shows the form with the scopes of a key.
 func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.workingKeyOf(w, r, v); ok {
 		h.keyScopesForm(w, r, v, k, k.Scopes, nil)
 	}
 }
 
+// keyScopesForm writes the form with the chosen scopes. refused is the error that the form
+// caused, or nil.
 func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v people.Visitor, k access.APIKey, chosen core.Scopes, refused error) {
 	status := http.StatusOK
 	if refused != nil {
@@ -43,8 +46,8 @@ func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v peo
 	}})
 }
 
-// editKeyScopes shows what would change. It changes the scopes when that page's form is
-// sent.
+// editKeyScopes first shows a review of the change. It changes the scopes when the form of
+// the review is sent.
 func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {
@@ -81,13 +84,13 @@ func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v peo
 	frame.RedirectWithNotice(w, row.Path, "scopes")
 }
 
-// without returns the scopes of set that other lacks.
+// without returns the scopes of set that are not in other.
 func without(set, other core.Scopes) core.Scopes {
 	return slices.DeleteFunc(slices.Clone(set), other.Has)
 }
 
-// withKey runs do like manageCredentials, with the key held, so that what do checks about
-// the key stays true until the commit.
+// withKey runs do in the transaction of manageCredentials, after reading the key. The store
+// locks the key, so what do checks stays true until the commit.
 func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.APIKey) error) error {
 	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		k, err := h.Keys.APIKey(ctx, v.Org.ID, id)
@@ -100,16 +103,19 @@ func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, d
 	return err
 }
 
-// keyDecision is the data of a page that asks before a key is changed.
+// keyDecision is the data of a page that asks before a change of a key.
 type keyDecision struct {
 	Form frame.Form
 	Key  keyRow
 }
 
+// showRotateKey asks before a key is rotated.
 func (h keyHandlers) showRotateKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutKey(w, r, v, "rotate", "Rotate")
 }
 
+// rotateKey creates a successor of a key and shows its secret once. The old key works for 24
+// more hours.
 func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	old, ok := h.keyOf(w, r, v)
 	if !ok {
@@ -134,12 +140,15 @@ func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v people.
 	})
 }
 
+// showRevokeKey asks before a key is revoked. The organization may require a recent second
+// factor.
 func (h keyHandlers) showRevokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.keyOf(w, r, v); ok && h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
 		h.askAboutKey(w, r, v, "revoke", "Revoke")
 	}
 }
 
+// revokeKey revokes a key at once and redirects to the list.
 func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
@@ -152,7 +161,7 @@ func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v people.
 	frame.RedirectWithNotice(w, KeysPath, "revoked")
 }
 
-// askAboutKey shows the page that says what a step does, with the form that takes it.
+// askAboutKey writes the page that describes a change of a key, with the form that makes it.
 func (h keyHandlers) askAboutKey(w http.ResponseWriter, r *http.Request, v people.Visitor, step, verb string) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {

@@ -14,13 +14,14 @@ import (
 // newKeyPage is the data of the form of a new key.
 type newKeyPage struct {
 	Form        frame.Form
-	Once        string // see frame.OnceID
+	Once        string // see frame.ReadOnceID
 	Here        string
 	Name        string
 	Environment core.Environment
 	Areas       []scopeArea
 }
 
+// showNewKey shows the form of a new key with preselected scopes; see preset.
 func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
@@ -28,7 +29,7 @@ func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v people
 	h.newKeyForm(w, r, v, access.NewKey{Environment: core.Live, Scopes: preset(r, v.Member)}, nil)
 }
 
-// newKeyForm shows the form with the values of n. refused is the error that the form
+// newKeyForm writes the form with the values of n. refused is the error that the form
 // caused, or nil.
 func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v people.Visitor, n access.NewKey, refused error) {
 	status := http.StatusOK
@@ -41,11 +42,13 @@ func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v people
 	}})
 }
 
+// createKey creates a key and shows its secret once. A refused form is shown again with its
+// values.
 func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
 	}
-	id, ok := h.OnceID(w, r, v)
+	id, ok := h.ReadOnceID(w, r, v)
 	if !ok {
 		return
 	}
@@ -79,12 +82,14 @@ func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v people.
 type keySecret struct {
 	Key    keyRow
 	Secret string
-	// Try is an address that every valid key may read.
+	// Try is the address of a request that every valid key may make.
 	Try string
 	// OldUntil is the end of the grace period of the key that this one replaces, or "".
 	OldUntil string
 }
 
+// showKeySecret writes the page with the secret of a key. The secret is not stored, so the
+// page cannot be shown again.
 func (h keyHandlers) showKeySecret(w http.ResponseWriter, r *http.Request, v people.Visitor, s keySecret) {
 	s.Try = h.APIURL + "/v1/_scopes"
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key_secret", Title: "Your new API key", Data: s})

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// keyNotices are the notices on the pages of keys, by name.
 var keyNotices = frame.Notices{
 	"scopes":  "The scopes are changed. They apply to the next request.",
 	"same":    "The key already had these scopes. Nothing was changed.",
@@ -28,6 +29,8 @@ type keyRow struct {
 	Works              bool
 }
 
+// newKeyRow returns the data of a key at the time now. The prefix identifies the key and is
+// no secret.
 func newKeyRow(k access.APIKey, now time.Time) keyRow {
 	row := keyRow{
 		Path: KeysPath + "/" + k.ID, Name: frame.PlainName(k.Name), Prefix: fmt.Sprintf("sk_%s_%s…", k.Environment, k.Prefix),
@@ -49,6 +52,7 @@ type keyList struct {
 	Working, Over []keyRow
 }
 
+// showKeys lists all keys, active ones first.
 func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
@@ -63,7 +67,7 @@ func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.V
 			data.Over = append(data.Over, row)
 		}
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "keys", Title: "API keys", Notice: keyNotices.Of(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "keys", Title: "API keys", Notice: keyNotices.NoticeOf(r), Data: data})
 }
 
 // keyPage is the data of the page of one key.
@@ -74,18 +78,20 @@ type keyPage struct {
 	MayRotate bool
 }
 
+// showKey shows one key with its scopes and the changes that the visitor may make.
 func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok {
 		return
 	}
 	row := newKeyRow(k, h.Clock())
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key", Title: row.Name, Notice: keyNotices.Of(r), Data: keyPage{
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "key", Title: row.Name, Notice: keyNotices.NoticeOf(r), Data: keyPage{
 		Key: row, Scopes: scopeRows(k.Scopes), MayRotate: row.State == access.KeyActive,
 	}})
 }
 
-// keyOf returns the key that the path names. When it returns false it has answered.
+// keyOf returns the key that the path names. When it returns false, it has written the
+// response, a page of status 404 or an error.
 func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.APIKey, bool) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -100,7 +106,8 @@ func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v people.Visi
 	return k, true
 }
 
-// workingKeyOf is keyOf for pages that need a key in force. It refuses keys that have ended.
+// workingKeyOf is keyOf for pages that need an active key. It refuses revoked and expired
+// keys.
 func (h keyHandlers) workingKeyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.APIKey, bool) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok {

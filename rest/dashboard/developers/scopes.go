@@ -9,10 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
+// fieldScope is the field with the chosen scopes; it occurs once for each.
 const fieldScope = "scope"
 
 // scopeAreas groups the scopes by the word after "api.". A scope without a group would be
-// shown as "Other"; a test fails when there is one.
+// shown as "Other"; a test fails if there is one.
 var scopeAreas = []struct {
 	name  string
 	words []string
@@ -32,6 +33,7 @@ type scopeArea struct {
 	Chosen  int
 }
 
+// scopeChoice is one scope with its checkbox.
 type scopeChoice struct {
 	core.ScopeInfo
 	Changes bool // the scope permits changes
@@ -75,13 +77,13 @@ func areaOfScope(s core.Scope) int {
 	return len(scopeAreas)
 }
 
-// looksOnly reports whether a scope permits no changes.
+// looksOnly reports whether a scope permits only reading.
 func looksOnly(s core.Scope) bool {
 	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
 }
 
 // preset returns the scopes that the form marks when it is opened. The scope that shows
-// recipients in full must be marked by hand, even with the preset that only reads.
+// recipients in full is never marked, not even by the preset for reading.
 func preset(r *http.Request, giver members.Member) core.Scopes {
 	var marked core.Scopes
 	for _, s := range giver.Scopes() {
@@ -97,7 +99,7 @@ func preset(r *http.Request, giver members.Member) core.Scopes {
 	return marked
 }
 
-// chosenScopes returns the scopes of a form. Unknown ones are kept, so that the task
+// chosenScopes returns the scopes of a form. It keeps unknown ones, so that core/access
 // refuses them.
 func chosenScopes(r *http.Request) core.Scopes {
 	var chosen core.Scopes
@@ -109,23 +111,24 @@ func chosenScopes(r *http.Request) core.Scopes {
 	return chosen
 }
 
-// checkGiven refuses an empty choice, and scopes that neither the giver's permissions cover
-// nor the credential has: a member cannot give a program more than they may do themselves.
+// checkGiven refuses an empty choice. It also refuses a scope that neither the giver's
+// permissions cover nor the credential already has. A member cannot give a program more than
+// the member's own permissions.
 func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	if len(chosen) == 0 {
 		return core.Invalid(fieldScopes, "must be at least one")
 	}
 	mayGive := giver.Scopes()
 	for _, s := range chosen {
-		if s.Known() && !mayGive.Has(s) && !has.Has(s) {
+		if s.IsKnown() && !mayGive.Has(s) && !has.Has(s) {
 			return core.Invalid(fieldScopes, "must not contain "+string(s)+", which your own permissions do not cover")
 		}
 	}
 	return nil
 }
 
-// checkHandedOut refuses to show a member the secret of a credential that may do more than
-// the member may.
+// checkHandedOut refuses to show a secret to a member whose permissions do not cover all
+// scopes of the credential.
 func checkHandedOut(has core.Scopes, to members.Member) error {
 	if lacks := to.Scopes().Missing(has); lacks != "" {
 		return core.Conflict("The new secret would let you do more than your own permissions allow.",
@@ -135,8 +138,8 @@ func checkHandedOut(has core.Scopes, to members.Member) error {
 }
 
 // checkSentTo refuses new redirect addresses when the giver's permissions do not cover all
-// scopes of the client: codes sent to such an address give the access that other people
-// granted to the client.
+// scopes of the client. Codes sent to such an address would give the access that other
+// people granted to the client.
 func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
 	lacks := giver.Scopes().Missing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })

@@ -9,9 +9,8 @@ import (
 // FieldToken is the field of a form that holds its token.
 const FieldToken = "token"
 
-// Form is the data of the template "form", which starts a form. The token is bound to the
-// path that the form is sent to, so it decides one thing, for one session in one
-// organization.
+// Form is the data of the template "form", which starts a form. The token is valid for one
+// path, one session and one organization.
 type Form struct{ Action, Token string }
 
 // FormTo returns the start of a form that is sent to a path of this host.
@@ -19,9 +18,11 @@ func FormTo(v people.Visitor, path string) Form {
 	return Form{Action: path, Token: v.FormToken(question(path))}
 }
 
+// question returns the text that binds a form's token to a path.
 func question(path string) string { return "dashboard\x00" + path }
 
-// checkToken refuses forms whose token is not of this session, organization and path.
+// checkToken returns a handler that refuses forms whose token does not fit the session, the
+// organization and the path.
 func (p *Pages) checkToken(next Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		if !v.FormTokenMatches(r.PostForm.Get(FieldToken), question(r.URL.Path)) {
@@ -33,8 +34,8 @@ func (p *Pages) checkToken(next Handler) Handler {
 	}
 }
 
-// SeeOther redirects to a page after a form, which the browser requests with GET
-// (RFC 9110 section 15.4.4). location must be a path of this host, never input.
+// SeeOther redirects after a form with 303, so that the browser sends GET (RFC 9110 section
+// 15.4.4). location must be a path of this host, never input.
 func SeeOther(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)
@@ -46,12 +47,12 @@ func RedirectWithNotice(w http.ResponseWriter, path, notice string) {
 	SeeOther(w, path+"?done="+notice)
 }
 
-// Notices are the sentences that a page can show above itself, by the word in its
-// address. The address selects a sentence; it cannot supply one.
+// Notices has the sentences that a page can show at its top, by the name in its address. The
+// address can only select a sentence.
 type Notices map[string]string
 
-// Of returns the notice that the request's address names, or "".
-func (n Notices) Of(r *http.Request) string { return n[r.URL.Query().Get("done")] }
+// NoticeOf returns the notice that the request's address names, or "".
+func (n Notices) NoticeOf(r *http.Request) string { return n[r.URL.Query().Get("done")] }
 
 // Option is a choice of a select field.
 type Option struct {

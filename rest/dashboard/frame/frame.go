@@ -19,27 +19,27 @@ const Path = "/dashboard"
 // SecurityPath is the page of the visitor's own second factors. The sign-in pages own it.
 const SecurityPath = "/account/security"
 
-// Site shows pages to people who are signed in. The sign-in pages implement it.
+// Site identifies visitors and writes pages. The sign-in pages implement it.
 type Site interface {
 	// ParsePage parses a page from files, of which one defines "content".
 	ParsePage(files fs.FS, names ...string) (*template.Template, error)
 	// Protect serves the handlers by method. It sets the security headers, bounds and
 	// parses the form, and refuses forms from other sites.
 	Protect(methods map[string]http.HandlerFunc) http.Handler
-	// Admit returns the visitor who sent the request. When it returns false it has
-	// answered with a redirect: to the sign-in page, or, where the organization requires a
-	// second factor, to the page that sets one up or asks for it.
+	// Admit returns the signed-in visitor of the request. When it returns false, it has
+	// written a redirect: to the sign-in page, or to the page for a second factor that the
+	// organization requires.
 	Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool)
-	// Confirm requires a second factor that was proven in the last ten minutes, if the
-	// visitor's organization requires one. When it returns false it has answered with a
-	// redirect, after which the browser returns to next, a path of this host.
+	// Confirm requires a second factor proven in the last ten minutes, if the visitor's
+	// organization requires one. When it returns false, it has written a redirect to the
+	// proof. Afterwards the browser returns to next, a path of this host.
 	Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool
 	// Show writes a page that ParsePage returned.
 	Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any)
 	// Refuse answers with a page that says what is wrong and what to do.
 	Refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string)
-	// Fail answers an error: a refusal with its own message, any other error as an internal
-	// failure whose cause is only logged.
+	// Fail writes the page for an error. A refusal has its own message. Any other error is
+	// shown as an internal failure, and its cause is only logged.
 	Fail(w http.ResponseWriter, r *http.Request, err error)
 }
 
@@ -50,7 +50,7 @@ type Organizations interface {
 }
 
 // Membership checks permissions inside a transaction. Both methods refuse with
-// invalid_scope and hold the organization's members until the transaction ends.
+// invalid_scope. They lock the organization's members until the transaction ends.
 type Membership interface {
 	Require(ctx context.Context, actor access.Actor, orgID string, p members.Permission) error
 	RequireMember(ctx context.Context, actor access.Actor, orgID string) error
@@ -73,7 +73,8 @@ type Config struct {
 	Areas []Area
 }
 
-// Frame is what all rooms share. Rooms use it through [Pages].
+// Frame has what all rooms share: layout, admission and audit log. Rooms use it through
+// [Pages].
 type Frame struct{ Config }
 
 // New returns a frame.

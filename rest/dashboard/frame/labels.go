@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Labels are the names that a form has for its fields, by the names that tasks use in
-// refusals. A label begins a sentence: "The name".
+// Labels has the names that a form shows for its fields, by the names in refusals of core. A
+// label begins a sentence: "The name".
 type Labels map[string]string
 
 // Problem returns the text to show above a form whose content was refused. It returns ""

@@ -21,16 +21,19 @@ type nav struct {
 	Links []link
 	// Others are the organizations that the visitor may switch to.
 	Others []core.Org
-	// Here is the page that switching organizations opens: the area, because the things
-	// inside it belong to the present organization.
+	// Here is the page that opens after switching the organization: the area, because the
+	// records in it belong to the present organization.
 	Here string
 }
 
+// link is an entry of the navigation.
 type link struct {
 	Path, Name string
 	Current    string // the value of aria-current; "" for other areas
 }
 
+// navigation returns the data of the navigation for the page of the request. It fails when
+// the organizations cannot be read.
 func (f *Frame) navigation(r *http.Request, v people.Visitor) (nav, error) {
 	n := nav{Org: v.Org, User: v.User, Here: f.areaOf(r.URL.Path)}
 	for _, a := range f.Areas {

@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// FieldOnce is the field of a form that holds the id of what the form creates.
+// FieldOnce is the form field with the id of the record that the form creates.
 const FieldOnce = "once"
 
-// OnceID returns the id that the form was given when it was shown. A form that is sent
-// twice, as by reloading the answer, has the same id both times and creates one thing.
-// When OnceID returns false it has answered.
-func (p *Pages) OnceID(w http.ResponseWriter, r *http.Request, v people.Visitor) (string, bool) {
+// OnceID returns the id in the field [FieldOnce]. A form that is sent twice has the same id
+// both times, so it creates one record. When OnceID returns false, it has written the
+// response.
+func (p *Pages) ReadOnceID(w http.ResponseWriter, r *http.Request, v people.Visitor) (string, bool) {
 	id := r.PostForm.Get(FieldOnce)
 	if core.IsID(id) {
 		return id, true
@@ -22,12 +22,12 @@ func (p *Pages) OnceID(w http.ResponseWriter, r *http.Request, v people.Visitor)
 	return "", false
 }
 
-// IsRepeated reports whether the error of creating something says that the same form
-// created it before.
+// IsRepeated reports whether the error of a creation means that the same form created the
+// record before.
 func IsRepeated(err error) bool { return err != nil && core.AsError(err).Code == core.CodeConflict }
 
-// RefuseRepeated answers a form that was sent before. The secret was shown then and is not
-// stored. list is the path of the page that lists what the form creates.
+// RefuseRepeated answers a form that was sent before. Its secret was shown then and is not
+// stored. list is the path of the page that lists the created records.
 func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v people.Visitor, list string) {
 	p.Refuse(w, r, v, http.StatusConflict, "This form was sent before",
 		"It created its entry the first time and showed the secret then. If you did not keep the secret, open "+list+" and create a new one there.")

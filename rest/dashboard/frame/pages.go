@@ -27,9 +27,9 @@ type Pages struct {
 	pages map[string]func() (*template.Template, error) // by file name without its ending
 }
 
-// Pages returns the pages of the files pages/*.html, and the page that refuses. Each page is
+// Pages returns the pages in the files pages/*.html, and the page for refusals. Each page is
 // parsed when it is first shown: all templates together take 2 MB, which most processes
-// never need. The file pages/parts.html is no page; every page is parsed with it.
+// never need. The file pages/parts.html is not a page; every page is parsed with it.
 func (f *Frame) Pages(room fs.FS) (*Pages, error) {
 	p := &Pages{Frame: f, pages: map[string]func() (*template.Template, error){
 		"refusal": sync.OnceValues(func() (*template.Template, error) {
@@ -62,7 +62,7 @@ func (f *Frame) Pages(room fs.FS) (*Pages, error) {
 // partsFile holds templates that several pages of a room use.
 const partsFile = "pages/parts.html"
 
-// Names lists the pages, sorted.
+// Names returns the names of the pages, sorted.
 func (p *Pages) Names() []string {
 	names := make([]string, 0, len(p.pages))
 	for name := range p.pages {
@@ -72,7 +72,7 @@ func (p *Pages) Names() []string {
 	return names
 }
 
-// Template returns the parsed page of a name.
+// Template returns the parsed page with a name.
 func (p *Pages) Template(name string) (*template.Template, error) {
 	parse, ok := p.pages[name]
 	if !ok {
@@ -81,12 +81,12 @@ func (p *Pages) Template(name string) (*template.Template, error) {
 	return parse()
 }
 
-// Screen is one page as it is shown.
+// Screen is the content of one response: a page with its data.
 type Screen struct {
 	Page  string // the name of its file in the room's pages/, without the ending
 	Title string
-	// Notice is the success to report above the page, Problem what was wrong with a form.
-	// "" shows neither.
+	// Notice is the success to report at the top of the page, Problem the error of a form;
+	// "" for none.
 	Notice, Problem string
 	Data            any // the data of the template "page"
 }
@@ -114,6 +114,8 @@ func (p *Pages) ShowAlone(w http.ResponseWriter, r *http.Request, status int, s 
 	p.write(w, r, status, s, layout{Data: s.Data})
 }
 
+// write executes the page's template and writes it. A page that cannot be rendered is
+// answered with 500.
 func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Screen, data layout) {
 	page, err := p.Template(s.Page)
 	if err != nil {
@@ -126,18 +128,18 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Scre
 // refusal is the data of the page that refuses.
 type refusal struct{ Heading, Text, Back string }
 
-// Refuse answers with a page that says what is wrong and what to do.
+// Refuse writes a page that says what is wrong and what to do, with a link back.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, heading, text string) {
 	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path)}})
 }
 
-// NoSuchPage answers with the page of status 404.
+// NoSuchPage writes the page of status 404.
 func (p *Pages) NoSuchPage(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	p.Refuse(w, r, v, http.StatusNotFound, "There is no such page", "It may belong to another of your organizations, or it was deleted.")
 }
 
-// Fail answers an error: a refusal with its own message and the navigation, any other
-// error as an internal failure whose cause is only logged.
+// Fail writes the page for an error, with the navigation. A refusal has its own message. Any
+// other error is shown as an internal failure, and its cause is only logged.
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch e.Code {

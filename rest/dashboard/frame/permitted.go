@@ -12,15 +12,15 @@ import (
 )
 
 // permitted runs transactions that begin with a check of the visitor's permission. The
-// visitor had it when the request was admitted and may have lost it since.
+// visitor may have lost it after the request was admitted.
 type permitted struct {
 	core.Transactor
 	require func(context.Context) error
 }
 
-// Permitted returns transactions in which the visitor has the permission. Without it,
+// TransactorWith returns transactions in which the visitor has the permission. Without it,
 // InTx refuses with invalid_scope and changes nothing.
-func (f *Frame) Permitted(v people.Visitor, needs members.Permission) core.Transactor {
+func (f *Frame) TransactorWith(v people.Visitor, needs members.Permission) core.Transactor {
 	return permitted{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.Require(ctx, access.ActorOf(v.User.ID), v.Org.ID, needs)
 	}}
@@ -34,8 +34,8 @@ func (f *Frame) MemberTransactor(v people.Visitor) core.Transactor {
 	}}
 }
 
-// InTx runs fn after the check, in one transaction. The organization's members stay held
-// until it ends.
+// InTx runs the check and then fn, in one transaction. The organization's members stay
+// locked until it ends.
 func (p permitted) InTx(ctx context.Context, fn func(context.Context) error) error {
 	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := p.require(ctx); err != nil {

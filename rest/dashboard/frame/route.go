@@ -37,8 +37,8 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 	return mux, nil
 }
 
-// handler puts a route's handlers behind the checks that every page needs: the site's
-// protection, admission, the permission, and the token of a form.
+// handler returns the handlers of a route behind the checks that every page needs: the
+// site's protection, admission, the permission, and the token of a form.
 func (p *Pages) handler(r Route) http.Handler {
 	methods := map[string]http.HandlerFunc{}
 	if r.Get != nil {
@@ -50,6 +50,8 @@ func (p *Pages) handler(r Route) http.Handler {
 	return p.Site.Protect(methods)
 }
 
+// admit returns a handler for admitted visitors with the permission. Other visitors get the
+// sign-in page or a refusal.
 func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, ok := p.Site.Admit(w, r)

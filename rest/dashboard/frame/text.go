@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The layouts of dates and instants on pages. All are in UTC.
+// The formats of dates and instants on pages. All are in UTC.
 const (
 	DateLayout   = time.DateOnly
 	MomentLayout = "2006-01-02 15:04 UTC"
 )
 
-// PlainName removes from a name the characters that reorder or hide the text around it.
+// PlainName returns a name without the characters that reorder or hide the text around it.
 func PlainName(name string) string {
 	visible, _ := core.VisibleText(name)
 	return visible

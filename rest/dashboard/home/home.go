@@ -14,19 +14,19 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// Keys lists an organization's API keys, ended ones too.
+// Keys lists an organization's API keys, including expired and revoked ones.
 type Keys interface {
 	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
 }
 
-// Clients lists the OAuth clients that an organization registered, ended ones too.
+// Clients lists the OAuth clients that an organization registered, including revoked ones.
 type Clients interface {
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
 }
 
-// Grants lists what people allowed applications to do.
+// Grants lists the access that people granted to applications.
 type Grants interface {
-	// Grants returns the grants in force, of one person or, for "", of all.
+	// Grants returns at most limit active grants: of one person, or of all people for "".
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
 }
 
@@ -37,10 +37,10 @@ type Members interface {
 
 // Factors returns the second factors that a person has set up.
 type Factors interface {
-	Of(ctx context.Context, userID string) (people.Factors, error)
+	FactorsOf(ctx context.Context, userID string) (people.Factors, error)
 }
 
-// Links are the paths of the pages that the overview leads to.
+// Links are the paths of the pages to which the overview links.
 type Links struct{ Keys, NewKey, Clients, Grants, Members string }
 
 // Config is what the room needs. All members are required.
@@ -56,7 +56,7 @@ type Config struct {
 	Clock                   core.Clock
 }
 
-// Home is the room of the overview.
+// Home is the room with the overview.
 type Home struct {
 	Config
 	*frame.Pages
@@ -71,7 +71,7 @@ func New(f *frame.Frame, cfg Config) (*Home, error) {
 	return &Home{cfg, pages}, nil
 }
 
-// Routes is the room's route table.
+// Routes returns the room's route table.
 func (h *Home) Routes() []frame.Route {
 	return []frame.Route{{Path: "", Get: h.showOverview}}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// maxGrants bounds how many grants are counted.
+// maxGrants is the highest number of grants that the page counts.
 const maxGrants = 200
 
 // overview is the data of the page.
@@ -21,18 +21,19 @@ type overview struct {
 	Addresses []address
 }
 
-// step is a task that is still to be done, with the link that starts it.
+// step is a task of the setup that is not done yet, with a link to its page.
 type step struct{ Text, Path, Verb string }
 
-// count is a number of things, with the page that lists them.
+// count is a number of records, with the page that lists them.
 type count struct {
 	Number     int
 	Name, Path string
 }
 
-// address is an address to copy into a program.
+// address is an address that people copy into a program.
 type address struct{ Name, URL, Purpose string }
 
+// showOverview shows the setup steps, the counts and the addresses.
 func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := overview{Org: v.Org.Name, Addresses: []address{
 		{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
@@ -46,9 +47,10 @@ func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
 }
 
+// fillOverview sets the steps and counts that the visitor may see.
 func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) error {
 	ctx := r.Context()
-	factors, err := h.Factors.Of(ctx, v.User.ID)
+	factors, err := h.Factors.FactorsOf(ctx, v.User.ID)
 	if err != nil {
 		return err
 	}
@@ -76,6 +78,7 @@ func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) erro
 	return nil
 }
 
+// countCredentials adds the counts of active keys, clients and grants.
 func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) error {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
@@ -105,7 +108,7 @@ func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) 
 	return nil
 }
 
-// countOf returns a count with the name for one thing or for many.
+// countOf returns a count. one and many are the nouns for one record and for several.
 func countOf(number int, one, many, path string) count {
 	if number == 1 {
 		return count{number, one, path}

@@ -42,7 +42,7 @@ func (stock) Members(context.Context, string) ([]members.Member, error) {
 	return []members.Member{{UserID: "visitor"}, {UserID: "other"}}, nil
 }
 
-func (stock) Of(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
+func (stock) FactorsOf(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
 
 func TestGoldenOverview(t *testing.T) {
 	t.Parallel()
@@ -61,8 +61,8 @@ func TestGoldenOverview(t *testing.T) {
 	pages, err := o.Frame.Mux(room.Routes())
 	o.Must(err)
 	_, page := frametest.Get(t, pages, frame.Path)
-	frametest.Golden(t, "overview", page, *update)
+	frametest.CompareGolden(t, "overview", page, *update)
 	o.Allow(members.MayViewLists)
 	_, page = frametest.Get(t, pages, frame.Path)
-	frametest.Golden(t, "overview_of_member", page, *update)
+	frametest.CompareGolden(t, "overview_of_member", page, *update)
 }

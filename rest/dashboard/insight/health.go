@@ -18,13 +18,13 @@ import (
 // HealthPath is the page of sending health.
 const HealthPath = frame.Path + "/health"
 
-// healthWindows are the periods to choose from, in days.
+// healthWindows are the periods that a visitor can choose, in days.
 var healthWindows = []int{7, 30, 90}
 
 // healthPage is the data of the page.
 type healthPage struct {
 	Windows []window
-	// Kept is how many days the plan keeps; 0 when that is enough for all periods.
+	// Kept is the number of days that the plan stores; 0 when all periods are within it.
 	Kept     int
 	Days     int
 	Empty    bool
@@ -36,7 +36,7 @@ type healthPage struct {
 	Masked   bool
 }
 
-// window is a period to choose.
+// window is a period that a visitor can choose.
 type window struct {
 	Days    int
 	Path    string
@@ -46,13 +46,16 @@ type window struct {
 // figure is a number and its name.
 type figure struct{ Number, Name string }
 
+// domainShown is a recipient domain with its bounces.
 type domainShown struct {
 	Domain  string
 	Bounced int64
 }
 
+// bounceShown is a recent bounce. Recipient is masked unless the visitor may see it.
 type bounceShown struct{ Recipient, At, Kind, Template string }
 
+// showHealth shows the figures of the chosen period, 30 days by default.
 func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	days := 30
 	if asked := r.URL.Query().Get("days"); asked != "" {
@@ -90,6 +93,7 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "health", Title: "Sending health", Data: data})
 }
 
+// fill sets the figures and charts of the page. A period without messages has none.
 func (p *healthPage) fill(o reports.Overview) {
 	p.Empty = o.Totals == reports.Counts{}
 	if p.Empty {
@@ -120,7 +124,7 @@ func (p *healthPage) fill(o reports.Overview) {
 // minute returns an instant in UTC, to the minute.
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
-// percentSign begins with a space at which no line breaks.
+// percentSign is a percent sign after a no-break space.
 const percentSign = "\u00a0%"
 
 // percentage returns a rate with two decimals, which complaint rates need.

@@ -10,6 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
+// deliveryChart returns the chart of delivered, bounced and suppressed messages by day.
 func deliveryChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "delivery", Title: "Deliveries", Draw: chart.StackedBars, Write: formatCount, Axis: formatCount,
@@ -23,6 +24,7 @@ func deliveryChart(o reports.Overview) chart.Panel {
 	}.Panel()
 }
 
+// troubleChart returns the chart of bounce and complaint rates by day.
 func troubleChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "trouble", Title: "Bounces and complaints", Draw: chart.Lines, Write: percentage, Axis: roundPercentage,
@@ -36,8 +38,8 @@ func troubleChart(o reports.Overview) chart.Panel {
 	}.Panel()
 }
 
-// engagementChart counts messages by the day on which they were sent, so the figures of
-// the last days still grow.
+// engagementChart returns the chart of opens and clicks. It counts messages by the day on
+// which they were sent, so the figures of the last days still grow.
 func engagementChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,
@@ -51,6 +53,7 @@ func engagementChart(o reports.Overview) chart.Panel {
 	}.Panel()
 }
 
+// daysOf returns the days of an overview, oldest first.
 func daysOf(o reports.Overview) []time.Time {
 	days := make([]time.Time, len(o.Days))
 	for i, d := range o.Days {
@@ -59,7 +62,7 @@ func daysOf(o reports.Overview) []time.Time {
 	return days
 }
 
-// seriesOf returns one figure of each day.
+// seriesOf returns a series with one figure for each day.
 func seriesOf(o reports.Overview, name string, figure func(reports.Counts) float64) chart.Series {
 	values := make([]float64, len(o.Days))
 	for i, d := range o.Days {
@@ -76,8 +79,8 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// formatCount returns a count. Half of an axis may lie between two counts, so it keeps one
-// decimal.
+// formatCount formats a count. It keeps one decimal, because half of an axis may lie between
+// two counts.
 func formatCount(v float64) string {
 	if v != float64(int64(v)) {
 		return strconv.FormatFloat(v, 'f', 1, 64)

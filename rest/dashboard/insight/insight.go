@@ -14,7 +14,7 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// Reports sums up the last days of an organization's mail.
+// Reports summarizes the last days of an organization's mail.
 type Reports interface {
 	// Overview masks recipients unless the reader may see them unmasked.
 	Overview(ctx context.Context, orgID string, days int, unmasked bool) (reports.Overview, error)
@@ -35,12 +35,12 @@ type Undeliverable interface {
 type Config struct {
 	Reports       Reports
 	Undeliverable Undeliverable
-	// Expensive runs a read that may touch many rows once one of the few slots for such
-	// reads is free.
+	// Expensive runs a read of many rows in one of the few slots for such reads. It waits
+	// for a slot and fails with core.CodeOverloaded without one.
 	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
-// Insight is the room of sending health and undeliverable addresses.
+// Insight is the room with the pages about sending health and undeliverable addresses.
 type Insight struct {
 	Config
 	*frame.Pages
@@ -55,20 +55,24 @@ func New(f *frame.Frame, cfg Config) (*Insight, error) {
 	return &Insight{cfg, pages}, nil
 }
 
+// The handlers by their subject. Each shares the room.
 type (
 	healthHandlers        struct{ *Insight }
 	undeliverableHandlers struct{ *Insight }
 )
 
-// Routes is the room's route table.
+// Routes returns the room's route table.
 func (i *Insight) Routes() []frame.Route {
 	return slices.Concat(healthHandlers{i}.routes(), undeliverableHandlers{i}.routes())
 }
 
+// routes returns the route of sending health.
 func (h healthHandlers) routes() []frame.Route {
 	return []frame.Route{{Path: "/health", Needs: members.MayViewAnalytics, Get: h.showHealth}}
 }
 
+// routes returns the routes of undeliverable addresses. Reading and changing need different
+// permissions.
 func (h undeliverableHandlers) routes() []frame.Route {
 	view := members.MayViewUndeliverable
 	return []frame.Route{

@@ -118,7 +118,7 @@ func (o *office) sendMail() {
 		if err != nil {
 			return err
 		}
-		return o.figures.Recorded(ctx, o.Org.ID, fresh)
+		return o.figures.ObserveEvents(ctx, o.Org.ID, fresh)
 	}))
 }
 
@@ -133,15 +133,15 @@ func TestGoldenPages(t *testing.T) {
 		"undeliverable_refused": insight.UndeliverablePath + "?before=x", "undeliverable_one": one, "undeliverable_rules": insight.UndeliverablePath + "/rules",
 	} {
 		_, page := frametest.Get(t, o.pages, path)
-		frametest.Golden(t, name, page, *update)
+		frametest.CompareGolden(t, name, page, *update)
 	}
 	_, page := frametest.Post(t, o.pages, o.Site.Visitor, one+"/exclude", url.Values{"reason": {""}})
-	frametest.Golden(t, "undeliverable_reason_refused", page, *update)
+	frametest.CompareGolden(t, "undeliverable_reason_refused", page, *update)
 	_, page = frametest.Post(t, o.pages, o.Site.Visitor, insight.UndeliverablePath+"/rules/save", url.Values{"profile": {"custom"}})
-	frametest.Golden(t, "rules_refused", page, *update)
+	frametest.CompareGolden(t, "rules_refused", page, *update)
 	o.Allow(members.MayViewAnalytics, members.MayViewUndeliverable)
 	for name, path := range map[string]string{"health_masked": insight.HealthPath, "rules_of_member": insight.UndeliverablePath + "/rules"} {
 		_, page := frametest.Get(t, o.pages, path)
-		frametest.Golden(t, name, page, *update)
+		frametest.CompareGolden(t, name, page, *update)
 	}
 }

@@ -16,13 +16,15 @@ import (
 // UndeliverablePath is the page of all undeliverable addresses.
 const UndeliverablePath = frame.Path + "/undeliverable"
 
+// The paths of the rules, and the size of a page.
 const (
 	rulesPath     = UndeliverablePath + "/rules"
 	saveRulesPath = rulesPath + "/save"
-	// pageSize is how many addresses a page lists.
+	// pageSize is the number of addresses on a page.
 	pageSize = 50
 )
 
+// undeliverableNotices are the notices on these pages, by name.
 var undeliverableNotices = frame.Notices{
 	"excluded": "The address is excluded. Later events can list it again.",
 	"rules":    "The rules are saved. They apply to new events at once, and to all addresses within minutes.",
@@ -47,6 +49,7 @@ type addressRow struct {
 	ExcludedAt, Why     string
 }
 
+// newAddressRow returns the data of an entry.
 func newAddressRow(e suppression.Entry) addressRow {
 	row := addressRow{
 		Path: UndeliverablePath + "/" + e.ID(), Email: frame.PlainName(e.Email), Reason: reasonWords[e.Reason], Events: e.EventCount,
@@ -68,12 +71,14 @@ type undeliverableList struct {
 	Older      string
 }
 
+// showUndeliverable lists the entries that fit the filter of the address. A wrong filter is
+// shown again with its error.
 func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data, err := h.readUndeliverable(r, v)
 	e := core.AsError(err)
 	switch {
 	case err == nil:
-		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "undeliverable", Title: "Undeliverable", Notice: undeliverableNotices.Of(r), Data: data})
+		h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "undeliverable", Title: "Undeliverable", Notice: undeliverableNotices.NoticeOf(r), Data: data})
 	case e.Code == core.CodeValidationFailed:
 		h.Refuse(w, r, v, e.HTTPStatus(), "This filter is not supported", e.Message+" "+e.NextStep())
 	default:
@@ -81,6 +86,8 @@ func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.
 	}
 }
 
+// readUndeliverable reads one page of entries. It fails with validation_failed for a wrong
+// filter or cursor.
 func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visitor) (undeliverableList, error) {
 	query := r.URL.Query()
 	part, status := query.Get("q"), suppression.Status(query.Get("status"))
@@ -121,7 +128,7 @@ func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visit
 	return data, nil
 }
 
-// cursorAt returns the cursor that continues after an entry.
+// cursorAt returns the cursor of the page after an entry, for the same filter.
 func cursorAt(filter string, e suppression.Entry) string {
 	return core.EncodeCursor(filter, fmt.Sprint(e.LastChangedAt.UnixMicro()), e.ID())
 }
@@ -135,12 +142,13 @@ type addressPage struct {
 	Longest int
 }
 
+// showUndeliverableAddress shows one entry.
 func (h undeliverableHandlers) showUndeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.undeliverableAddress(w, r, v, "", nil)
 }
 
-// undeliverableAddress shows the page. When refused is not nil, it shows again the reason
-// that was refused.
+// undeliverableAddress writes the page of one entry. When refused is not nil, it repeats the
+// reason that was refused.
 func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	entry, err := h.Undeliverable.Entry(r.Context(), v.Org.ID, r.PathValue("id"))
 	if err != nil {
@@ -152,16 +160,18 @@ func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *ht
 		exclude := frame.FormTo(v, data.Address.Path+"/exclude")
 		data.Exclude = &exclude
 	}
-	shown, status := frame.Screen{Page: "undeliverable_address", Title: data.Address.Email, Notice: undeliverableNotices.Of(r), Data: data}, http.StatusOK
+	shown, status := frame.Screen{Page: "undeliverable_address", Title: data.Address.Email, Notice: undeliverableNotices.NoticeOf(r), Data: data}, http.StatusOK
 	if refused != nil {
 		shown.Problem, status = refused.Message+" "+refused.NextStep(), refused.HTTPStatus()
 	}
 	h.Show(w, r, v, status, shown)
 }
 
+// excludeAddress takes an address off the list, with the visitor's reason, and redirects to
+// its page.
 func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id, reason := r.PathValue("id"), r.PostForm.Get("reason")
-	err := h.Permitted(v, members.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
+	err := h.TransactorWith(v, members.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
 		entry, err := h.Undeliverable.Exclude(ctx, v.Org.ID, id, reason)
 		if err != nil {
 			return err
@@ -179,7 +189,7 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 	}
 }
 
-// change is a value that changed, in the detail of an audit line.
+// change is a changed value in the detail of an audit line.
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

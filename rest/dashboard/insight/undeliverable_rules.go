@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// ruleRow is the data of a rule. Events and Days are as typed.
+// ruleRow is the data of a rule. Events and Days have the text that the visitor typed.
 type ruleRow struct {
 	Reason       suppression.Reason
 	Name         string
@@ -32,8 +32,8 @@ type rulesPage struct {
 	Save     *frame.Form // nil when the visitor may not change the rules
 }
 
-// profileNames are the profiles to choose from. The page explains them below the list,
-// because phones cut off long options.
+// profileNames are the profiles that a visitor can choose. The page explains them below the
+// list, because phones cut long options.
 var profileNames = []frame.Option{
 	{Value: string(suppression.Strict), Name: "Strict"},
 	{Value: string(suppression.Standard), Name: "Standard"},
@@ -41,6 +41,7 @@ var profileNames = []frame.Option{
 	{Value: string(suppression.Custom), Name: "Custom"},
 }
 
+// showRules shows the rules.
 func (h undeliverableHandlers) showRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	rules, err := h.Undeliverable.Rules(r.Context(), v.Org.ID)
 	if err != nil {
@@ -50,6 +51,7 @@ func (h undeliverableHandlers) showRules(w http.ResponseWriter, r *http.Request,
 	h.rulesForm(w, r, v, rules.Profile, ruleRows(rules), rules.Version(), nil)
 }
 
+// ruleRows returns the rules in the order of the page.
 func ruleRows(rules suppression.Rules) []ruleRow {
 	var rows []ruleRow
 	for _, reason := range suppression.Reasons() {
@@ -63,6 +65,8 @@ func ruleRows(rules suppression.Rules) []ruleRow {
 	return rows
 }
 
+// rulesForm writes the form with a profile and the typed values, and with the error of the
+// form, or nil.
 func (h undeliverableHandlers) rulesForm(
 	w http.ResponseWriter, r *http.Request, v people.Visitor, profile suppression.Profile, rows []ruleRow, version string, refused *core.Error,
 ) {
@@ -75,13 +79,15 @@ func (h undeliverableHandlers) rulesForm(
 		save := frame.FormTo(v, saveRulesPath)
 		data.Save = &save
 	}
-	shown, status := frame.Screen{Page: "undeliverable_rules", Title: "Rules of undeliverable addresses", Notice: undeliverableNotices.Of(r), Data: data}, http.StatusOK
+	shown, status := frame.Screen{Page: "undeliverable_rules", Title: "Rules of undeliverable addresses", Notice: undeliverableNotices.NoticeOf(r), Data: data}, http.StatusOK
 	if refused != nil {
 		shown.Problem, status = refused.Message+" "+refused.NextStep(), refused.HTTPStatus()
 	}
 	h.Show(w, r, v, status, shown)
 }
 
+// saveRules replaces the rules and redirects to their page. A refused form is shown again
+// with its values.
 func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := suppression.RulesOf(suppression.Profile(r.PostForm.Get("profile")))
 	typed := ruleRows(suppression.RulesOf(suppression.Custom))
@@ -95,7 +101,7 @@ func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request,
 	if wanted.Profile == suppression.Custom {
 		chooseRules(&wanted, typed)
 	}
-	err := h.Permitted(v, members.MayConfigureUndelivered).InTx(r.Context(), func(ctx context.Context) error {
+	err := h.TransactorWith(v, members.MayConfigureUndelivered).InTx(r.Context(), func(ctx context.Context) error {
 		before, err := h.Undeliverable.SetRules(ctx, v.Org.ID, wanted)
 		if err != nil {
 			return err
@@ -117,8 +123,8 @@ func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request,
 	}
 }
 
-// chooseRules sets the rules to the values that were typed. Text that is not a number
-// becomes 0, which the task refuses.
+// chooseRules sets the rules to the typed values. Text that is not a number becomes 0, which
+// core/suppression refuses.
 func chooseRules(rules *suppression.Rules, typed []ruleRow) {
 	for _, row := range typed {
 		if row.Locked {
@@ -131,7 +137,7 @@ func chooseRules(rules *suppression.Rules, typed []ruleRow) {
 	}
 }
 
-// rulesDetail returns the rules that changed, by name, for the audit log.
+// rulesDetail returns the changed rules by name, for the audit log.
 func rulesDetail(before, after suppression.Rules) map[string]any {
 	detail := map[string]any{}
 	note := func(name, was, is string) {
@@ -146,7 +152,7 @@ func rulesDetail(before, after suppression.Rules) map[string]any {
 	return detail
 }
 
-// ruleText returns a rule in words, for the audit log.
+// ruleText describes a rule for the audit log.
 func ruleText(rule *suppression.Rule) string {
 	switch {
 	case !rule.Enabled:

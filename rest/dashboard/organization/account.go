@@ -13,8 +13,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// productionPath is the path of the form for production access.
 const productionPath = AccountPath + "/production-access"
 
+// accountNotices are the notices on the page of the account, by name.
 var accountNotices = frame.Notices{
 	"asked":        "The provider has the request. Its decision usually takes a day or two and appears here.",
 	"connected":    "The connection is stored, and the account is being read. Verify it to see whether everything is in place.",
@@ -42,7 +44,7 @@ var requestWords = map[sending.AccessStatus]string{
 // accountPage is the data of the page of the sending account.
 type accountPage struct {
 	account.Standing
-	// Used is the used part of the daily quota, Pace the limit of a second.
+	// Used is the used part of the daily quota in words, Pace the messages per second.
 	Used, Pace string
 
 	Steps    []stepRow
@@ -58,14 +60,16 @@ type accountPage struct {
 	MayConnect bool
 }
 
+// stepRow is a step of the setup with its state.
 type stepRow struct{ Name, State, Words, Detail string }
 
+// showAccount shows the account and the form for production access.
 func (h accountHandlers) showAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.accountForm(w, r, v, http.StatusOK, sending.ProductionRequest{MailType: sending.Transactional}, "")
 }
 
-// accountForm shows the page, with the values of wanted in its form and the problem with
-// them.
+// accountForm writes the page, with the values of wanted in its form and the error of the
+// form.
 func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, wanted sending.ProductionRequest, problem string) {
 	standing, err := h.Account.Standing(r.Context(), v.Org)
 	if err != nil {
@@ -77,7 +81,7 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 		OldStack: standing.CloudFormation != nil && !standing.CloudFormation.UpToDate,
 	}
 	if q := standing.SendQuota; q != nil {
-		data.Used, data.Pace = usedOf(*q), atMost(q.MaxSendRate)
+		data.Used, data.Pace = usedOf(*q), limitText(q.MaxSendRate)
 	}
 	for _, s := range standing.Steps {
 		data.Steps = append(data.Steps, stepRow{stepNames[s.Name], string(s.State), stateWords[string(s.State)], s.Detail})
@@ -96,10 +100,10 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 		data.Request, data.AskedAt, open = requestWords[last.Status], last.CreatedAt.UTC().Format(frame.DateLayout), last.Status.Open()
 	}
 	data.MayAsk = v.Member.Has(members.MaySubmitProduction) && standing.AWS != nil && standing.AWS.Sandbox && !open && !data.OldStack
-	h.Show(w, r, v, status, frame.Screen{Page: "account", Title: "Sending account", Notice: accountNotices.Of(r), Problem: problem, Data: data})
+	h.Show(w, r, v, status, frame.Screen{Page: "account", Title: "Sending account", Notice: accountNotices.NoticeOf(r), Problem: problem, Data: data})
 }
 
-// usedOf returns the used part of the daily quota in words. A maximum of 0 is no limit.
+// usedOf returns the used part of the daily quota in words. A maximum of 0 means no limit.
 func usedOf(q account.SendQuota) string {
 	if q.Max24Hour == 0 {
 		return frame.WithCommas(q.SentLast24Hour) + " messages; there is no daily limit"
@@ -107,19 +111,21 @@ func usedOf(q account.SendQuota) string {
 	return frame.WithCommas(q.SentLast24Hour) + " of " + frame.WithCommas(q.Max24Hour) + " messages"
 }
 
-// atMost returns a limit in words. 0 is no limit.
-func atMost(limit int64) string {
+// atMost returns a limit in words. 0 means no limit.
+func limitText(limit int64) string {
 	if limit == 0 {
 		return "no limit"
 	}
 	return frame.WithCommas(limit)
 }
 
+// requestProductionAccess sends the request to the provider and redirects to the page. A
+// refused form is shown again with its values.
 func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := sending.ProductionRequest{
 		MailType: sending.MailType(r.PostForm.Get("mail_type")), Website: r.PostForm.Get("website"), UseCase: r.PostForm.Get("use_case"),
 	}
-	made, err := h.Account.RequestProductionAccess(r.Context(), h.Permitted(v, members.MaySubmitProduction), v.Org.ID, wanted)
+	made, err := h.Account.RequestProductionAccess(r.Context(), h.TransactorWith(v, members.MaySubmitProduction), v.Org.ID, wanted)
 	if made.ID != "" { // also when the provider refused it
 		detail := map[string]any{"mail_type": made.MailType, "website": made.Website, "status": made.Status}
 		if err := h.Record(context.WithoutCancel(r.Context()), v, "production_access.requested", made.ID, detail); err != nil {

@@ -13,13 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// connectPath is the path of the form that connects an account.
 const connectPath = AccountPath + "/connect"
 
-// connectionTasks returns the tasks on the connection for a visitor. They check that the
-// visitor may manage the organization, and record the visitor as the actor.
+// connectionTasks returns the operations on the connection for a visitor. Each checks that
+// the visitor may manage the organization, and records the visitor as the actor.
 func (h connectionHandlers) connectionTasks(v people.Visitor) sending.Connecting {
 	c := h.Connecting
-	c.Transactor = h.Permitted(v, members.MayManageOrg)
+	c.Transactor = h.TransactorWith(v, members.MayManageOrg)
 	c.Record = func(ctx context.Context, _, action string, detail map[string]any) error {
 		return h.Record(ctx, v, action, v.Org.ID, detail)
 	}
@@ -39,17 +40,20 @@ type connectPage struct {
 	Guide     string // the guide on the permissions that Mailhelm needs
 }
 
+// providerChoice is a link to the form of a provider.
 type providerChoice struct {
 	Name, Path string
 	Current    bool
 }
 
-// providerNames are the providers to choose from, in order.
+// providerNames are the providers that a visitor can choose, in order.
 var providerNames = []struct {
 	provider sending.Provider
 	name     string
 }{{sending.SES, "Amazon SES"}, {sending.SMTP, "SMTP server"}, {sending.Simulated, "Simulator"}}
 
+// showConnect shows the form of the provider in the address, with the values of the present
+// connection.
 func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
@@ -73,8 +77,8 @@ func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, 
 	h.connectForm(w, r, v, before, wanted, nil)
 }
 
-// connectForm shows the form with the values of wanted, never with a secret. refused is
-// the error that the form caused, or nil.
+// connectForm writes the form with the values of wanted, except secrets. refused is the
+// error that the form caused, or nil.
 func (h connectionHandlers) connectForm(
 	w http.ResponseWriter, r *http.Request, v people.Visitor, before *sending.Connection, wanted sending.NewConnection, refused *core.Error,
 ) {
@@ -111,6 +115,8 @@ var connectLabels = frame.Labels{
 	"max_24_hour_send": "The limit for 24 hours", "max_send_rate": "The limit for a second",
 }
 
+// connectAccount stores the connection and redirects to the account. A refused form is shown
+// again without its secret.
 func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
@@ -130,8 +136,8 @@ func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Reques
 	}
 }
 
-// postedConnection reads the fields of the chosen provider. Only an SMTP server has an
-// endpoint, and a form cannot permit a private one.
+// postedConnection returns the fields of the chosen provider. Only an SMTP server has an
+// endpoint. A form cannot permit a private endpoint.
 func postedConnection(r *http.Request, orgID string) (sending.NewConnection, error) {
 	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	n := sending.NewConnection{OrgID: orgID, Provider: sending.Provider(get("provider"))}
@@ -153,7 +159,7 @@ func postedConnection(r *http.Request, orgID string) (sending.NewConnection, err
 	return n, nil
 }
 
-// postedLimit reads an optional number. "" is 0, which is no limit.
+// postedLimit returns an optional number of a form. "" is 0, which means no limit.
 func postedLimit(text, field string) (int64, error) {
 	if text == "" {
 		return 0, nil

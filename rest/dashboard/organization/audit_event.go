@@ -27,23 +27,24 @@ type auditEvent struct {
 // detailLine is one member of an event's detail.
 type detailLine struct {
 	Name string
-	// Added and Removed are the changes of a list, Before and After the values of a member
-	// that changed. Value is any other value.
+	// Added and Removed are the changes of a list. Before and After are the values of a
+	// changed member. Value is any other value.
 	Added, Removed       []string
 	Before, After, Value string
-	// Count is the length of a list that is too long to show unfolded.
+	// Count is the length of a list that the page shows folded.
 	Count int
 }
 
-// longList is the longest list that a page shows unfolded.
+// longList is the length from which a page shows a list folded.
 const longList = 8
 
-// auditNames are the names of people, credentials and the organization, by id.
+// auditNames has the names of people, credentials and the organization, by id.
 type auditNames struct {
 	named  map[string]string
 	actors []frame.Option // the members, the operator and the product
 }
 
+// auditNames reads the names that the log of an organization can mention.
 func (h auditHandlers) auditNames(ctx context.Context, orgID string) (auditNames, error) {
 	names := auditNames{named: map[string]string{orgID: "this organization"}}
 	members, err := h.Members.Members(ctx, orgID)
@@ -77,7 +78,7 @@ func (h auditHandlers) auditNames(ctx context.Context, orgID string) (auditNames
 	return names, nil
 }
 
-// personName returns the name and address of a person, or "" for an unknown id.
+// personName returns the name and address of a person, "" for an unknown id.
 func (h auditHandlers) personName(ctx context.Context, userID string) (string, error) {
 	user, err := h.Users.UserByID(ctx, userID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
@@ -92,11 +93,12 @@ func (h auditHandlers) personName(ctx context.Context, userID string) (string, e
 	return frame.PlainName(user.Name) + " (" + user.Email + ")", nil
 }
 
+// options returns the actors to filter by, with the chosen one marked.
 func (n auditNames) options(chosen string) []frame.Option {
 	return frame.ChooseOption(slices.Clone(n.actors), chosen)
 }
 
-// auditEvent returns the data of an event. People are named also after they left the
+// auditEvent returns the data of an event. It names people even after they left the
 // organization.
 func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
 	shown := auditEvent{
@@ -121,8 +123,8 @@ func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e acces
 	return shown, nil
 }
 
-// detailLines returns the members of an event's detail: added and removed together, then a
-// change of one value, then the other members by name. Empty texts are left out.
+// detailLines returns the members of an event's detail. Added and removed come first, as one
+// line, then a change of one value, then the other members by name. It omits empty texts.
 func detailLines(detail string) []detailLine {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(detail), &object) != nil {
@@ -136,7 +138,7 @@ func detailLines(detail string) []detailLine {
 		lines = append(lines, diff)
 	}
 	if before, after := object["before"], object["after"]; before != nil && after != nil {
-		lines = append(lines, detailLine{Before: plainValue(before), After: plainValue(after)})
+		lines = append(lines, detailLine{Before: valueText(before), After: valueText(after)})
 		delete(object, "before")
 		delete(object, "after")
 	}
@@ -147,9 +149,9 @@ func detailLines(detail string) []detailLine {
 		line := detailLine{Name: strings.ReplaceAll(name, "_", " ")}
 		var change struct{ Before, After json.RawMessage }
 		if json.Unmarshal(object[name], &change) == nil && change.Before != nil && change.After != nil {
-			line.Before, line.After = plainValue(change.Before), plainValue(change.After)
+			line.Before, line.After = valueText(change.Before), valueText(change.After)
 		} else {
-			line.Value = plainValue(object[name])
+			line.Value = valueText(object[name])
 			var list []string
 			if readList(object[name], &list) && len(list) > longList {
 				line.Count = len(list)
@@ -160,13 +162,14 @@ func detailLines(detail string) []detailLine {
 	return lines
 }
 
+// readList decodes a list of texts, and reports whether raw is one.
 func readList(raw json.RawMessage, into *[]string) bool {
 	return raw != nil && json.Unmarshal(raw, into) == nil
 }
 
-// plainValue returns a JSON value as people read it: text without quotes, a list with
-// commas, a boolean as yes or no.
-func plainValue(raw json.RawMessage) string {
+// plainValue returns a JSON value for readers: text without quotes, a list with commas, a
+// boolean as yes or no.
+func valueText(raw json.RawMessage) string {
 	var text string
 	var list []string
 	switch {

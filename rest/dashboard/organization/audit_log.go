@@ -14,19 +14,21 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// auditPageSize is how many events a page lists.
+// auditPageSize is the number of events on a page.
 const auditPageSize = 50
 
-// maxFilter bounds the value of a filter, in bytes.
+// maxFilter is the longest value of a filter, in bytes.
 const maxFilter = 100
 
-// auditQuery is the filter of the log, as the address of the page has it.
+// auditQuery is the filter in the address of the page.
 type auditQuery struct{ Action, Actor, From, To string }
 
+// readAuditQuery returns the filter of an address, unchecked.
 func readAuditQuery(values url.Values) auditQuery {
 	return auditQuery{Action: values.Get("action"), Actor: values.Get("actor"), From: values.Get("from"), To: values.Get("to")}
 }
 
+// values returns the filter as parameters of an address, without empty ones.
 func (q auditQuery) values() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{"action": q.Action, "actor": q.Actor, "from": q.From, "to": q.To} {
@@ -37,8 +39,8 @@ func (q auditQuery) values() url.Values {
 	return values
 }
 
-// filter returns the filter of the store. To includes the whole last day. A cursor of
-// another query is refused.
+// filter returns the filter for the store. To includes the whole last day. It refuses a
+// cursor that belongs to another filter.
 func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
 	f := access.AuditFilter{Action: q.Action, ActorID: q.Actor, Limit: auditPageSize + 1}
 	for field, value := range map[string]string{"action": q.Action, "actor": q.Actor} {
@@ -68,6 +70,7 @@ func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
 	return f, nil
 }
 
+// day parses a date in UTC, the zero time for "". It fails with the name of the field.
 func day(field, value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
@@ -91,6 +94,8 @@ type auditPage struct {
 	Newest  string // the address of the first page, "" on it
 }
 
+// showAudit shows the events that fit the filter. A wrong filter is shown again with its
+// error.
 func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	q, cursor := readAuditQuery(r.URL.Query()), r.URL.Query().Get("before")
 	data, err := h.readAudit(r, v, q, cursor)
@@ -105,6 +110,7 @@ func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v peopl
 	}
 }
 
+// readAudit reads one page of events, newest first.
 func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery, cursor string) (auditPage, error) {
 	f, err := q.filter(cursor)
 	if err != nil {

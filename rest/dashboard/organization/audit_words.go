@@ -68,7 +68,7 @@ var actionWords = map[string]string{
 	"user.second_factor_asked":     "Second factor requested",
 }
 
-// actionOptions returns the actions to filter by, the chosen one marked.
+// actionOptions returns the actions to filter by, with the chosen one marked.
 func actionOptions(chosen string) []frame.Option {
 	var options []frame.Option
 	for _, action := range slices.Sorted(maps.Keys(actionWords)) {

@@ -13,16 +13,17 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// channelNotices are the notices on the page of channels, by name.
 var channelNotices = frame.Notices{
 	"adopted": "The channel is adopted, with the identities bound to it.",
 	"sync":    "The sending account is being read. Open this page again in a few seconds.",
 	"fresh":   "The sending account was read a moment ago.",
 }
 
-// syncPause is the shortest time between two syncs that visitors start.
+// syncPause is the shortest time between two reads of the account that visitors start.
 const syncPause = 30 * time.Second
 
-// maxChannels bounds how many things of each kind the page shows.
+// maxChannels is the highest number of records of each kind on the page.
 const maxChannels = 200
 
 // channelsPage is the data of the page of channels, identities and tracking domains.
@@ -35,16 +36,19 @@ type channelsPage struct {
 	Sync       *frame.Form // nil when the visitor may not sync
 }
 
+// channelRow is a channel, with the form that adopts it.
 type channelRow struct {
 	channels.Channel
 	Adopt *frame.Form // nil when the channel is not new or the visitor may not adopt it
 }
 
+// identityRow is an identity with the DNS records that it needs.
 type identityRow struct {
 	channels.Identity
 	Records []channels.Record
 }
 
+// showChannels shows channels, identities and tracking domains.
 func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, maxChannels)
 	if err != nil {
@@ -76,10 +80,10 @@ func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v 
 		t.Domain, t.Records = frame.PlainName(t.Domain), plainRecords(t.Records)
 		data.Tracking = append(data.Tracking, t)
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "channels", Title: "Channels", Notice: channelNotices.Of(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "channels", Title: "Channels", Notice: channelNotices.NoticeOf(r), Data: data})
 }
 
-// plainChannel returns the channel with plain names; see frame.PlainName.
+// plainChannel returns the channel with cleaned names; see frame.PlainName.
 func plainChannel(c channels.Channel) channels.Channel {
 	c.Name = frame.PlainName(c.Name)
 	if c.TrackingDomain != nil {
@@ -94,6 +98,7 @@ func plainChannel(c channels.Channel) channels.Channel {
 	return c
 }
 
+// plainRecords returns the DNS records with cleaned names and values.
 func plainRecords(records []channels.Record) []channels.Record {
 	plain := make([]channels.Record, len(records))
 	for i, r := range records {
@@ -102,7 +107,8 @@ func plainRecords(records []channels.Record) []channels.Record {
 	return plain
 }
 
-// syncAccount schedules reading everything that is mirrored of the account.
+// syncAccount schedules a read of the account's channels, identities and topics, and
+// redirects to the page.
 func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, 1)
 	if err != nil {
@@ -113,7 +119,7 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v p
 		frame.RedirectWithNotice(w, ChannelsPath, "fresh")
 		return
 	}
-	err = h.Permitted(v, members.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
+	err = h.TransactorWith(v, members.MayTriggerSync).InTx(r.Context(), func(ctx context.Context) error {
 		if asked, err := h.SyncAccount(ctx, v.Org.ID); err != nil || !asked {
 			return err
 		}
@@ -126,8 +132,9 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v p
 	frame.RedirectWithNotice(w, ChannelsPath, "sync")
 }
 
+// adoptChannel adopts a channel and redirects to the page.
 func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	err := h.Permitted(v, members.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
+	err := h.TransactorWith(v, members.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
 		adopted, err := h.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))
 		if err != nil {
 			return err

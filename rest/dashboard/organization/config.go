@@ -20,7 +20,7 @@ type SendingAccount interface {
 	RequestProductionAccess(ctx context.Context, tx core.Transactor, orgID string, wanted sending.ProductionRequest) (sending.AccessRequest, error)
 }
 
-// Connections reads how an account is reached. Connection fails with core.CodeNotFound
+// Connections reads the connection to the account. Connection fails with core.CodeNotFound
 // when no account is connected.
 type Connections interface {
 	Connection(ctx context.Context, orgID string) (sending.Connection, error)
@@ -33,21 +33,21 @@ type Channels interface {
 	Adopt(ctx context.Context, orgID, slug string) (channels.Channel, error)
 }
 
-// Memberships changes members, invitations and settings. Each task checks whether the
-// actor may do it and refuses with invalid_scope.
+// Memberships changes members, invitations and settings. Each method checks that the actor
+// may do it and refuses with invalid_scope.
 type Memberships interface {
 	SetPermissions(ctx context.Context, actor access.Actor, orgID, userID string, permissions []members.Permission) (members.Member, error)
 	SetRole(ctx context.Context, actor access.Actor, orgID, userID string, role members.Role) (members.Member, error)
 	RemoveMember(ctx context.Context, actor access.Actor, orgID, userID string) error
-	// Invite returns the secret of the invitation's link, which is not stored.
+	// Invite returns the invitation with the secret of its link, which is not stored.
 	Invite(ctx context.Context, actor access.Actor, n members.NewInvitation) (members.Invitation, string, error)
 	WithdrawInvitation(ctx context.Context, actor access.Actor, orgID, id string) error
 	EditSettings(ctx context.Context, actor access.Actor, orgID string, edit members.SettingsEdit, proven bool) (core.Org, error)
 }
 
-// Joining reads and accepts invitations by the secret of their link.
+// Joining reads and accepts invitations. secret is the secret of the invitation's link.
 type Joining interface {
-	Offered(ctx context.Context, secret string) (members.Offer, error)
+	FindOffer(ctx context.Context, secret string) (members.Offer, error)
 	Join(ctx context.Context, secret string, user access.User) (members.Member, error)
 	// JoinNew creates the account of the invited person.
 	JoinNew(ctx context.Context, secret, name, password string) (members.Member, error)
@@ -55,13 +55,15 @@ type Joining interface {
 
 // Entrance is the part of the sign-in pages that the page of an invitation needs.
 type Entrance interface {
-	// Visitor returns who sent the request. SignedOut reports whether its error says that
-	// the request has no session.
+	// Visitor returns the sender of the request. SignedOut reports whether its error means
+	// that the request has no session.
 	Visitor(r *http.Request) (people.Visitor, error)
-	SignedOut(err error) bool
-	// SignInAddress returns the sign-in page that leads on to next, a path of this host.
+	IsSignedOut(err error) bool
+	// SignInAddress returns the path of the sign-in page that continues to next, a path of
+	// this host.
 	SignInAddress(next string) string
-	// ProvePassword checks a password as signing in does and begins no session.
+	// ProvePassword checks a password, with the throttle of signing in. It begins no
+	// session.
 	ProvePassword(r *http.Request, email, password string) (access.User, error)
 	// Enter begins the first session of a new account.
 	Enter(w http.ResponseWriter, r *http.Request, member members.Member) error
@@ -80,27 +82,29 @@ type Users interface {
 	UserByID(ctx context.Context, userID string) (access.User, error)
 }
 
-// Invitations lists the invitations that are open or have expired, newest first.
+// Invitations lists the open and the expired invitations, newest first.
 type Invitations interface {
 	Invitations(ctx context.Context, orgID string) ([]members.Invitation, error)
 }
 
 // Factors returns the second factors that a person has set up.
 type Factors interface {
-	Of(ctx context.Context, userID string) (people.Factors, error)
+	FactorsOf(ctx context.Context, userID string) (people.Factors, error)
 }
 
-// AuditLog reads an organization's audit log, newest line first.
+// AuditLog reads an organization's audit log, newest event first.
 type AuditLog interface {
 	FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error)
 }
 
-// Keys lists an organization's API keys, ended ones too. The audit log names them.
+// Keys lists an organization's API keys, including expired and revoked ones. The audit log
+// names them.
 type Keys interface {
 	APIKeysOf(ctx context.Context, orgID string) ([]access.APIKey, error)
 }
 
-// Clients lists an organization's OAuth clients, ended ones too. The audit log names them.
+// Clients lists an organization's OAuth clients, including revoked ones. The audit log names
+// them.
 type Clients interface {
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
 }
@@ -120,14 +124,13 @@ type Config struct {
 	Audit       AuditLog
 	Keys        Keys
 	Clients     Clients
-	// Connecting changes how the account is reached. Its Transactor and Record are replaced
-	// by those of the visitor.
+	// Connecting changes the connection to the account. Its Transactor and Record are
+	// replaced by those of the visitor.
 	Connecting sending.Connecting
-	// Sending is asked when a visitor verifies the account.
+	// Sending verifies the account when a visitor requests it.
 	Sending sending.Account
-	// SyncAccount schedules reading everything that is mirrored of an organization's
-	// account, in the transaction of its context. It returns false when that is under way
-	// already.
+	// SyncAccount schedules a read of an organization's account, in the transaction of ctx.
+	// It returns false when such a read is scheduled already.
 	SyncAccount func(ctx context.Context, orgID string) (bool, error)
 	// EventsAddress returns the address that receives the events of a connection with this
 	// ingest path.

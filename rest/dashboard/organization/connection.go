@@ -39,8 +39,8 @@ func (o *Organization) viewConnection(c sending.Connection, v people.Visitor) *c
 	return view
 }
 
-// connectionOf returns the connection of the visitor's organization, or nil when no
-// account is connected. When it returns false it has answered.
+// connectionOf returns the connection of the visitor's organization, or nil when no account
+// is connected. When it returns false, it has written the response.
 func (o *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, err := o.Connections.Connection(r.Context(), v.Org.ID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -64,21 +64,23 @@ func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, 
 	return c, ok
 }
 
-// verifyTimeout bounds the page for accounts with thousands of identities, which are read
-// one by one.
+// verifyTimeout is the longest time for verifying an account. Accounts with thousands of
+// identities are read one by one.
 const verifyTimeout = 20 * time.Second
 
 // verdictWords are the names of verdicts.
 var verdictWords = map[sending.Verdict]string{sending.Fine: "fine", sending.Warning: "look at this", sending.Broken: "broken"}
 
-// verifiedPage is the data of the page of findings about the account.
+// verifiedPage is the data of the page with the findings about the account.
 type verifiedPage struct{ Findings []findingRow }
 
+// findingRow is a finding, with its verdict in words.
 type findingRow struct {
 	sending.Finding
 	Words string
 }
 
+// verifyAccount tests the permissions and settings of the account and shows the findings.
 func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok {
@@ -100,6 +102,8 @@ func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_verified", Title: "Check of the sending account", Data: data})
 }
 
+// recordTemplateVersion stores which version of the infrastructure template the account has,
+// and redirects to the account.
 func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	version, err := strconv.Atoi(r.PostForm.Get("template_version"))
 	if err != nil {
@@ -112,12 +116,13 @@ func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http
 	frame.RedirectWithNotice(w, AccountPath, "template")
 }
 
-// connectionDecision is the data of a page that asks before the connection is changed.
+// connectionDecision is the data of a page that asks before a change of the connection.
 type connectionDecision struct {
 	Form   frame.Form
 	HasKey bool
 }
 
+// askForEventsKey asks before a new key for events replaces the present one.
 func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
 }
@@ -125,6 +130,8 @@ func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Reque
 // eventsKey is the data of the page that shows the key for events, once.
 type eventsKey struct{ Key, Address string }
 
+// makeEventsKey creates a key for events and shows it once. The previous key is invalid from
+// then on.
 func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, AccountPath+"/events-key") {
 		return
@@ -139,10 +146,13 @@ func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request
 	}})
 }
 
+// askToDisconnect asks before the connection is deleted.
 func (h connectionHandlers) askToDisconnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "disconnect", frame.Screen{Page: "account_disconnect", Title: "Disconnect the sending account?"})
 }
 
+// askAboutConnection writes a page that asks before a change of the connection. The
+// organization may require a recent second factor.
 func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, step string, s frame.Screen) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, AccountPath+"/"+step) {
@@ -152,6 +162,7 @@ func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Re
 	h.Show(w, r, v, http.StatusOK, s)
 }
 
+// disconnectAccount deletes the connection and redirects to the account.
 func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, AccountPath+"/disconnect") {
 		return
@@ -163,8 +174,8 @@ func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Req
 	frame.RedirectWithNotice(w, AccountPath, "disconnected")
 }
 
-// failConnection answers an error like Fail. A missing connection is a conflict, not a
-// missing page: it was deleted since the page was shown.
+// failConnection writes an error as Fail does. A missing connection is a conflict here, not
+// a missing page: it was deleted after the page was shown.
 func (h connectionHandlers) failConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	if e := core.AsError(err); e.Code == core.CodeNotFound {
 		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")

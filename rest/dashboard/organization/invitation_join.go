@@ -15,8 +15,8 @@ import (
 // [frame.Path], because people without an account open it.
 const JoinPath = "/join"
 
-// joinPage is the data of the page of an invitation. It offers one of three ways to join,
-// depending on who opens it.
+// joinPage is the data of the page of an invitation. Depending on the visitor, it offers one
+// of three ways to join.
 type joinPage struct {
 	Problem string
 	Org     string
@@ -34,7 +34,7 @@ type joinPage struct {
 	Least      int // the shortest password, in characters
 }
 
-// Join returns the page of an invitation. Opening it changes nothing.
+// Join returns the handler of the page of an invitation. Opening the page changes nothing.
 func (o *Organization) Join() http.Handler {
 	h := joinHandlers{o}
 	return h.Site.Protect(map[string]http.HandlerFunc{
@@ -45,17 +45,19 @@ func (o *Organization) Join() http.Handler {
 	})
 }
 
-// visitor returns who sent the request; false without a session.
+// visitor returns the sender of the request, and false without a session.
 func (h joinHandlers) visitor(r *http.Request) (people.Visitor, bool, error) {
 	v, err := h.Entrance.Visitor(r)
-	if err != nil && h.Entrance.SignedOut(err) {
+	if err != nil && h.Entrance.IsSignedOut(err) {
 		return people.Visitor{}, false, nil
 	}
 	return v, err == nil, err
 }
 
+// showJoin writes the page. name is the typed name, problem the error of the form, "" for
+// none.
 func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status int, secret, name, problem string) {
-	offer, err := h.Joining.Offered(r.Context(), secret)
+	offer, err := h.Joining.FindOffer(r.Context(), secret)
 	if err != nil {
 		h.Site.Fail(w, r, err)
 		return
@@ -82,9 +84,12 @@ func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status in
 	h.ShowAlone(w, r, status, frame.Screen{Page: "join", Title: "Join " + offer.Org.Name, Data: data})
 }
 
-// joinQuestion is the question that the token of a signed-in visitor's form is bound to.
+// joinQuestion returns the text that binds the token of a signed-in visitor's form to an
+// invitation.
 func joinQuestion(secret string) string { return "join\x00" + secret }
 
+// acceptInvitation adds the person to the organization, in the way that fits: signed in,
+// with an account, or new.
 func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get("invitation")
 	v, signedIn, err := h.visitor(r)
@@ -97,7 +102,7 @@ func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.PostForm.Has("known") {
-		h.joinKnown(w, r, secret)
+		h.joinExisting(w, r, secret)
 		return
 	}
 	name := r.PostForm.Get("name")
@@ -111,11 +116,11 @@ func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	h.finishJoin(w, r, err)
 }
 
-// joinKnown adds an account that belongs to no organization and so cannot sign in. The
+// joinExisting adds an account that belongs to no organization and so cannot sign in. The
 // password identifies the person. Signing in follows, with a second factor if it is set
 // up.
-func (h joinHandlers) joinKnown(w http.ResponseWriter, r *http.Request, secret string) {
-	offer, err := h.Joining.Offered(r.Context(), secret)
+func (h joinHandlers) joinExisting(w http.ResponseWriter, r *http.Request, secret string) {
+	offer, err := h.Joining.FindOffer(r.Context(), secret)
 	if err != nil {
 		h.Site.Fail(w, r, err)
 		return
@@ -129,8 +134,8 @@ func (h joinHandlers) joinKnown(w http.ResponseWriter, r *http.Request, secret s
 	}
 }
 
-// askAgain shows the form with its problem if the person can correct it, and reports
-// whether it did.
+// askAgain shows the form with its error if the person can correct it. It reports whether it
+// wrote the response.
 func (h joinHandlers) askAgain(w http.ResponseWriter, r *http.Request, secret, name string, err error) bool {
 	if err == nil {
 		return false
@@ -158,6 +163,7 @@ func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v people.Vi
 	h.finishJoin(w, r, err)
 }
 
+// finishJoin redirects a new member to the dashboard, or writes the page for the error.
 func (h joinHandlers) finishJoin(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		h.Site.Fail(w, r, err)

@@ -30,6 +30,7 @@ type permissionArea struct {
 	Choices []permissionChoice
 }
 
+// permissionChoice is one permission with its checkbox.
 type permissionChoice struct {
 	Permission members.Permission
 	Words      string
@@ -38,8 +39,8 @@ type permissionChoice struct {
 	Locked bool
 }
 
-// permissionChoices returns all permissions in groups and marks those in has. Permissions
-// that the giver lacks can be taken away but not given.
+// permissionChoices returns all permissions in groups and marks those in has. The giver can
+// take away, but not give, a permission that the giver lacks.
 func permissionChoices(has []members.Permission, giver members.Member) []permissionArea {
 	var areas []permissionArea
 	for _, area := range members.PermissionAreas() {
@@ -64,6 +65,7 @@ func chosenPermissions(r *http.Request) []members.Permission {
 	return chosen
 }
 
+// showMember shows one member with the forms that the visitor may send.
 func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -86,9 +88,10 @@ func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v peo
 		MayRemove: m.UserID != v.User.ID && (owner || m.Role != members.Owner), Areas: permissionChoices(m.Permissions, v.Member),
 		Permissions: frame.FormTo(v, here+"/permissions"), Role: frame.FormTo(v, here+"/role"), Remove: frame.FormTo(v, here+"/remove"),
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: membersNotices.Of(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: membersNotices.NoticeOf(r), Data: data})
 }
 
+// setPermissions replaces the permissions of a member.
 func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "permissions", func(id string) error {
 		_, err := h.Memberships.SetPermissions(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id, chosenPermissions(r))
@@ -96,6 +99,7 @@ func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v
 	})
 }
 
+// setRole makes a member an owner or a plain member. Only owners may do so.
 func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "role", func(id string) error {
 		role := members.Role(r.PostForm.Get("role"))
@@ -104,13 +108,15 @@ func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v people
 	})
 }
 
+// removeMember ends a membership.
 func (h memberHandlers) removeMember(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "removed", func(id string) error {
 		return h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id)
 	})
 }
 
-// changeMember runs do with the id of the member in the path and redirects to the list.
+// changeMember runs do with the member's id from the path and redirects to the list with the
+// notice.
 func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v people.Visitor, notice string, do func(id string) error) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {

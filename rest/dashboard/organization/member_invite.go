@@ -23,10 +23,13 @@ type invitePage struct {
 // invitedPage is the data of the page that shows the link of an invitation, once.
 type invitedPage struct{ Email, Org, Link, Expires, Back string }
 
+// showInvite shows the form of an invitation.
 func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.inviteForm(w, r, v, http.StatusOK, members.NewInvitation{Role: members.PlainMember}, "")
 }
 
+// inviteForm writes the form with the values of n. problem is the error that the form
+// caused, "" for none.
 func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, n members.NewInvitation, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "invite", Title: "Invite a member", Problem: problem, Data: invitePage{
 		Form: frame.FormTo(v, MembersPath+"/invite"), Email: n.Email, Owner: n.Role == members.Owner,
@@ -34,8 +37,8 @@ func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v peo
 	}})
 }
 
-// invite answers with the page that shows the link, without a redirect: the link is not
-// stored.
+// invite stores the invitation and shows its link once. It does not redirect, because the
+// link is not stored.
 func (h memberHandlers) invite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	n := members.NewInvitation{
 		OrgID: v.Org.ID, Email: r.PostForm.Get("email"), Role: members.Role(r.PostForm.Get("role")), Permissions: chosenPermissions(r),
@@ -59,6 +62,7 @@ func JoinLink(appURL, secret string) string {
 	return appURL + JoinPath + "?" + url.Values{"token": {secret}}.Encode()
 }
 
+// withdraw deletes an open invitation, whose link is invalid from then on.
 func (h memberHandlers) withdraw(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
+// membersNotices are the notices on the page of members, by name.
 var membersNotices = frame.Notices{
 	"permissions": "The permissions are changed. They apply to the next request, also with existing tokens.",
 	"role":        "The role is changed.",
@@ -29,6 +30,7 @@ type membersList struct {
 	MayLeave    bool // not the last owner
 }
 
+// memberRow is the data of a member in the list.
 type memberRow struct {
 	Name, Email string
 	Path        string // "" when the visitor may not change members
@@ -39,6 +41,7 @@ type memberRow struct {
 	Factor      string // whether a second factor is set up; "" when the visitor may not know
 }
 
+// invitationRow is the data of an invitation in the list.
 type invitationRow struct {
 	Email    string
 	Owner    bool
@@ -48,6 +51,7 @@ type invitationRow struct {
 	Withdraw frame.Form
 }
 
+// showMembers lists the members, and the invitations for a visitor who may manage members.
 func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := membersList{
 		Org: v.Org.Name, MayManage: v.Member.Has(members.MayManageMembers),
@@ -71,9 +75,10 @@ func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v pe
 			return
 		}
 	}
-	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.Of(r), Data: data})
+	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.NoticeOf(r), Data: data})
 }
 
+// memberRows returns the rows of the members. manages adds the links to their pages.
 func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []members.Member, manages bool) ([]memberRow, error) {
 	rows := make([]memberRow, 0, len(all))
 	for _, m := range all {
@@ -87,7 +92,7 @@ func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []memb
 		}
 		if manages {
 			row.Path, row.Factor = MembersPath+"/"+m.UserID, "no second factor"
-			has, err := h.Factors.Of(r.Context(), m.UserID)
+			has, err := h.Factors.FactorsOf(r.Context(), m.UserID)
 			if err != nil {
 				return nil, fmt.Errorf("second factor of a member: %w", err)
 			}
@@ -100,6 +105,7 @@ func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []memb
 	return rows, nil
 }
 
+// invitationRows returns the rows of the open and the expired invitations.
 func (h memberHandlers) invitationRows(r *http.Request, v people.Visitor) ([]invitationRow, error) {
 	invitations, err := h.Invitations.Invitations(r.Context(), v.Org.ID)
 	if err != nil {
@@ -116,6 +122,7 @@ func (h memberHandlers) invitationRows(r *http.Request, v people.Visitor) ([]inv
 	return rows, nil
 }
 
+// leave ends the visitor's own membership and redirects to the start page.
 func (h memberHandlers) leave(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if err := h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, v.User.ID); err != nil {
 		h.Fail(w, r, v, err)

@@ -20,7 +20,8 @@ const (
 	AuditPath    = frame.Path + "/audit"
 )
 
-// Organization is the room of the sending account, members, settings and the audit log.
+// Organization is the room with the pages about the sending account, channels, members,
+// settings and the audit log.
 type Organization struct {
 	Config
 	*frame.Pages
@@ -35,6 +36,7 @@ func New(f *frame.Frame, cfg Config) (*Organization, error) {
 	return &Organization{cfg, pages}, nil
 }
 
+// The handlers by their subject. Each shares the room.
 type (
 	accountHandlers    struct{ *Organization }
 	connectionHandlers struct{ *Organization }
@@ -45,7 +47,7 @@ type (
 	auditHandlers      struct{ *Organization }
 )
 
-// Routes is the room's route table. The page of an invitation is not in it; see
+// Routes returns the room's route table. The page of an invitation is not in it; see
 // [Organization.Join].
 func (o *Organization) Routes() []frame.Route {
 	settings, audit := settingsHandlers{o}, auditHandlers{o}
@@ -58,6 +60,7 @@ func (o *Organization) Routes() []frame.Route {
 	)
 }
 
+// routes returns the routes of the sending account.
 func (h accountHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/account", Needs: members.MayViewAccount, Get: h.showAccount},
@@ -65,7 +68,8 @@ func (h accountHandlers) routes() []frame.Route {
 	}
 }
 
-// routes of the connection need the same permission as the settings.
+// routes returns the routes of the connection. They need the same permission as the
+// settings.
 func (h connectionHandlers) routes() []frame.Route {
 	manage := members.MayManageOrg
 	return []frame.Route{
@@ -77,6 +81,7 @@ func (h connectionHandlers) routes() []frame.Route {
 	}
 }
 
+// routes returns the routes of channels.
 func (h channelHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/channels", Needs: members.MayViewSending, Get: h.showChannels},
@@ -85,8 +90,8 @@ func (h channelHandlers) routes() []frame.Route {
 	}
 }
 
-// routes of members let every member see the others and leave. Other changes need
-// members.manage.
+// routes returns the routes of members. Every member may see the others and leave. Other
+// changes need members.manage.
 func (h memberHandlers) routes() []frame.Route {
 	manage := members.MayManageMembers
 	return []frame.Route{

@@ -98,8 +98,10 @@ func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
 	return s
 }
 
-// Of returns no second factor.
-func (*office) Of(context.Context, string) (people.Factors, error) { return people.Factors{}, nil }
+// FactorsOf returns no second factor.
+func (*office) FactorsOf(context.Context, string) (people.Factors, error) {
+	return people.Factors{}, nil
+}
 
 // Visitor returns the office's member when signedIn.
 func (o *office) Visitor(*http.Request) (people.Visitor, error) {
@@ -109,8 +111,8 @@ func (o *office) Visitor(*http.Request) (people.Visitor, error) {
 	return o.Site.Visitor, nil
 }
 
-// SignedOut reports true, for the only error of Visitor.
-func (*office) SignedOut(error) bool { return true }
+// IsSignedOut reports true, for the only error of Visitor.
+func (*office) IsSignedOut(error) bool { return true }
 
 // SignInAddress returns the sign-in page.
 func (*office) SignInAddress(next string) string { return "/login?next=" + url.QueryEscape(next) }

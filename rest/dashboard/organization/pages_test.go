@@ -17,16 +17,16 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-func (o *office) golden(name, path string) {
+func (o *office) wantGolden(name, path string) {
 	o.T.Helper()
 	_, page := frametest.Get(o.T, o.pages, path)
-	frametest.Golden(o.T, name, page, *update)
+	frametest.CompareGolden(o.T, name, page, *update)
 }
 
-func (o *office) goldenAfter(name, path string, form url.Values) {
+func (o *office) wantGoldenAfter(name, path string, form url.Values) {
 	o.T.Helper()
 	_, page := frametest.Post(o.T, o.pages, o.Site.Visitor, path, form)
-	frametest.Golden(o.T, name, page, *update)
+	frametest.CompareGolden(o.T, name, page, *update)
 }
 
 // connect connects an account with a role.
@@ -47,20 +47,20 @@ func TestGoldenPagesOfTheSendingAccount(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, storagetest.SQLite(t))
 	account := organization.AccountPath
-	o.golden("account_none", account)
+	o.wantGolden("account_none", account)
 	for _, provider := range []string{"ses", "smtp", "simulator", "other"} {
-		o.golden("account_connect_"+provider, account+"/connect?provider="+provider)
+		o.wantGolden("account_connect_"+provider, account+"/connect?provider="+provider)
 	}
 	o.connect()
-	o.golden("account", account)
-	o.golden("account_events_key", account+"/events-key")
-	o.golden("account_disconnect", account+"/disconnect")
-	o.golden("channels", organization.ChannelsPath)
-	o.goldenAfter("account_connect_refused", account+"/connect", url.Values{"provider": {"smtp"}, "max_send_rate": {"x"}})
-	o.goldenAfter("account_request_refused", account+"/production-access", url.Values{"mail_type": {"x"}})
-	o.goldenAfter("account_events_secret", account+"/events-key", nil)
+	o.wantGolden("account", account)
+	o.wantGolden("account_events_key", account+"/events-key")
+	o.wantGolden("account_disconnect", account+"/disconnect")
+	o.wantGolden("channels", organization.ChannelsPath)
+	o.wantGoldenAfter("account_connect_refused", account+"/connect", url.Values{"provider": {"smtp"}, "max_send_rate": {"x"}})
+	o.wantGoldenAfter("account_request_refused", account+"/production-access", url.Values{"mail_type": {"x"}})
+	o.wantGoldenAfter("account_events_secret", account+"/events-key", nil)
 	o.Allow(members.MayViewAccount)
-	o.golden("account_of_member", account)
+	o.wantGolden("account_of_member", account)
 }
 
 func TestGoldenPagesOfTheOrganization(t *testing.T) {
@@ -81,16 +81,16 @@ func TestGoldenPagesOfTheOrganization(t *testing.T) {
 		"settings": organization.SettingsPath, "audit": organization.AuditPath, "audit_narrow": organization.AuditPath + "?action=member.invited",
 		"audit_refused": organization.AuditPath + "?from=x", "join": organization.JoinPath + "?token=" + secret, "join_none": organization.JoinPath + "?token=x",
 	} {
-		o.golden(name, path)
+		o.wantGolden(name, path)
 	}
-	o.goldenAfter("invite_refused", organization.MembersPath+"/invite", url.Values{"email": {"x"}, "role": {"member"}})
-	o.goldenAfter("invited", organization.MembersPath+"/invite", url.Values{"email": {"new@example.com"}, "role": {"member"}, "permission": {"lists.view"}})
-	o.goldenAfter("settings_refused", organization.SettingsPath, url.Values{"name": {""}, "shown_name": {"Acme"}})
-	o.goldenAfter("form_outdated", organization.SettingsPath, url.Values{"token": {"x"}})
+	o.wantGoldenAfter("invite_refused", organization.MembersPath+"/invite", url.Values{"email": {"x"}, "role": {"member"}})
+	o.wantGoldenAfter("invited", organization.MembersPath+"/invite", url.Values{"email": {"new@example.com"}, "role": {"member"}, "permission": {"lists.view"}})
+	o.wantGoldenAfter("settings_refused", organization.SettingsPath, url.Values{"name": {""}, "shown_name": {"Acme"}})
+	o.wantGoldenAfter("form_outdated", organization.SettingsPath, url.Values{"token": {"x"}})
 	o.Allow(members.MayViewLists)
-	o.golden("members_of_member", organization.MembersPath)
+	o.wantGolden("members_of_member", organization.MembersPath)
 	o.signedIn = false
 	// The invitation is void without its maker's permission, so the maker is an owner again.
 	o.Join(members.Member{Role: members.Owner})
-	o.golden("join_new", organization.JoinPath+"?token="+secret)
+	o.wantGolden("join_new", organization.JoinPath+"?token="+secret)
 }

@@ -48,7 +48,7 @@ func TestInterruptedRunIsRepeated(t *testing.T) {
 			if diff := cmp.Diff(want, second); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
 			}
-			days, err := db.Reports().ByDay(t.Context(), orgID, reports.Filter{Window: core.Window{From: now.AddDate(0, 0, -2), To: now.AddDate(0, 0, 2)}})
+			days, err := db.Reports().DayCounts(t.Context(), orgID, reports.Filter{Window: core.Window{From: now.AddDate(0, 0, -2), To: now.AddDate(0, 0, 2)}})
 			if err != nil || len(days) != 1 || days[0].Counts != (reports.Counts{Sent: 2 * lines}) {
 				t.Errorf("counted %+v, %v", days, err)
 			}

@@ -31,7 +31,7 @@ const (
 // People stores rows. Import may be repeated with the same id.
 type People interface {
 	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error)
-	Imported(ctx context.Context, orgID, id string) (bool, error)
+	IsImported(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
 }
 
@@ -203,7 +203,7 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item
 	id := core.NewID()
 	if !r.cfg.Again {
 		id = idOf(r.cfg.OrgID, r.parts, rows)
-		done, err := r.cfg.People.Imported(ctx, r.cfg.OrgID, id)
+		done, err := r.cfg.People.IsImported(ctx, r.cfg.OrgID, id)
 		if err != nil {
 			return nil, err
 		}

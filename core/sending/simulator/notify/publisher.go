@@ -83,8 +83,8 @@ func (p *Publisher) Subscribe(ctx context.Context, s Subscription) error {
 	return p.post(ctx, s, m)
 }
 
-// Confirmed reports whether the endpoint has opened the confirmation link.
-func (p *Publisher) Confirmed(s Subscription) bool {
+// IsConfirmed reports whether the endpoint has opened the confirmation link.
+func (p *Publisher) IsConfirmed(s Subscription) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.taken[s]
@@ -94,7 +94,7 @@ func (p *Publisher) Confirmed(s Subscription) bool {
 // ErrUnconfirmed before the endpoint has confirmed, and with *Refusal for a response
 // other than 2xx.
 func (p *Publisher) Publish(ctx context.Context, s Subscription, message string) error {
-	if !p.Confirmed(s) {
+	if !p.IsConfirmed(s) {
 		return ErrUnconfirmed
 	}
 	m := p.message("Notification", s, message)
@@ -114,7 +114,7 @@ func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
 // dropped, as the service does. After any other failure Deliver stops; that event and
 // the following ones stay due.
 func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, limit int) (int, error) {
-	if !p.Confirmed(s) {
+	if !p.IsConfirmed(s) {
 		return 0, ErrUnconfirmed
 	}
 	due, err := p.cfg.Outbox.Due(ctx, orgID, p.cfg.Clock(), limit)

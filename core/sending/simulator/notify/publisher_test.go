@@ -150,12 +150,12 @@ func TestEventsArriveSigned(t *testing.T) {
 				t.Errorf("before the confirmation, %d arrive, %v", n, err)
 			}
 			must(t, p.Subscribe(t.Context(), sub))
-			if p.Confirmed(sub) {
+			if p.IsConfirmed(sub) {
 				t.Error("confirmed before the link was followed")
 			}
 			link := e.last()["SubscribeURL"]
-			if _, status := e.get(t.Context(), link); status != http.StatusOK || !p.Confirmed(sub) {
-				t.Errorf("the link answers %d, confirmed: %v", status, p.Confirmed(sub))
+			if _, status := e.get(t.Context(), link); status != http.StatusOK || !p.IsConfirmed(sub) {
+				t.Errorf("the link answers %d, confirmed: %v", status, p.IsConfirmed(sub))
 			}
 			must(t, p.TryOut(t.Context(), sub))
 			if text := e.last()["Message"]; json.Valid([]byte(text)) {
@@ -204,7 +204,7 @@ func TestOnlyOwnAddressesAreAnswered(t *testing.T) {
 	if _, err := p.Key(t.Context(), "https://example.com/x.pem"); !errors.Is(err, notify.ErrNotMine) {
 		t.Errorf("another certificate: %v", err)
 	}
-	if p.Confirmed(sub) {
+	if p.IsConfirmed(sub) {
 		t.Error("a bad link confirmed")
 	}
 	must(t, p.Confirm(t.Context(), link, topic))

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Series are the figures of one kind, one for each point in time. No figure is negative.
+// Series has the figures of one kind, one for each point in time. No figure is negative.
 type Series struct {
 	Name   string
 	Values []float64
@@ -31,9 +31,9 @@ const (
 )
 
 // StackedBars draws one bar for each point in time, with the series stacked in their order.
-// It also returns the value at the upper end of the axis.
+// It also returns the value at the top of the axis.
 func StackedBars(f Figure) (template.HTML, float64) {
-	upper := roundUp(tallest(f.Series))
+	upper := roundUp(greatestSum(f.Series))
 	d := begin(f)
 	n := length(f.Series)
 	for i, s := range f.Series {
@@ -56,8 +56,8 @@ func StackedBars(f Figure) (template.HTML, float64) {
 	return d.end(), upper
 }
 
-// Lines draws one line for each series and returns the value at the upper end of the axis. A
-// single point is a short stroke.
+// Lines draws one line for each series, and returns the value at the top of the axis. A
+// single point becomes a short stroke.
 func Lines(f Figure) (template.HTML, float64) {
 	highest := 0.0
 	for _, s := range f.Series {
@@ -81,11 +81,12 @@ func Lines(f Figure) (template.HTML, float64) {
 	return d.end(), upper
 }
 
+// drawing is an SVG image while it is written.
 type drawing struct{ strings.Builder }
 
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
-// begin writes the start of the drawing: title, description and grid.
+// begin returns a drawing with its title, description and grid.
 func begin(f Figure) *drawing {
 	d, id := &drawing{}, html.EscapeString(f.ID)
 	d.printf(`<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-labelledby="%s-title %s-desc">`, width, height, id, id)
@@ -95,12 +96,14 @@ func begin(f Figure) *drawing {
 	return d
 }
 
-// end returns the drawing. Every text in it was escaped when it was written.
+// end closes the drawing and returns it. All texts in it are escaped.
 func (d *drawing) end() template.HTML {
 	d.printf(`</svg>`)
 	return template.HTML(d.String()) //nolint:gosec // see above
 }
 
+// length returns the number of points in time, at least 1, so that divisions by it are
+// defined.
 func length(series []Series) int {
 	if len(series) == 0 || len(series[0].Values) == 0 {
 		return 1
@@ -108,7 +111,8 @@ func length(series []Series) int {
 	return len(series[0].Values)
 }
 
-func tallest(series []Series) float64 {
+// tallest returns the greatest sum of the series at one point in time.
+func greatestSum(series []Series) float64 {
 	highest := 0.0
 	for at := range length(series) {
 		sum := 0.0
@@ -122,11 +126,11 @@ func tallest(series []Series) float64 {
 	return highest
 }
 
-// level returns the distance of a value from the top.
+// level returns the distance of a value from the top of the drawing, in its units.
 func level(v, upper float64) float64 { return height * (1 - v/upper) }
 
-// roundUp returns the next of 1, 2, 4, 5 and 10 times a power of ten, so that its half is
-// short too. It returns 1 for 0.
+// roundUp returns the next of 1, 2, 4, 5 and 10 times a power of ten. Half of that value is
+// then short too, for the middle of the axis. It returns 1 for 0.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1

@@ -39,7 +39,7 @@ func TestGoldenDrawings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			svg, _ := draw()
-			wellFormed(t, string(svg))
+			wantWellFormed(t, string(svg))
 			golden := filepath.Join("testdata", name+".svg")
 			if *update {
 				if err := os.WriteFile(golden, []byte(string(svg)+"\n"), 0o644); err != nil {
@@ -57,8 +57,8 @@ func TestGoldenDrawings(t *testing.T) {
 	}
 }
 
-// wellFormed reads the drawing as XML, which has to hold drawn shapes alone.
-func wellFormed(t *testing.T, svg string) {
+// wantWellFormed reads the drawing as XML, which has to hold drawn shapes alone.
+func wantWellFormed(t *testing.T, svg string) {
 	t.Helper()
 	allowed := map[string]bool{"svg": true, "title": true, "desc": true, "path": true, "g": true, "rect": true, "polyline": true}
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {

@@ -35,14 +35,14 @@ type Plan struct {
 	ID, Title, Summary string
 	// Draw is [StackedBars] or [Lines].
 	Draw func(Figure) (template.HTML, float64)
-	// Write formats a figure in the table, Axis one at the end of an axis.
+	// Write formats a figure in the table; Axis formats the values at the ends of an axis.
 	Write, Axis func(float64) string
 	// Days are the days of the figures, oldest first, at least one.
 	Days   []time.Time
 	Series []Series
 }
 
-// Panel draws the figures and lists them, the newest day first.
+// Panel returns the drawing and the table of the figures, newest day first.
 func (p Plan) Panel() Panel {
 	drawing, upper := p.Draw(Figure{
 		ID: p.ID, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.", Series: p.Series,
@@ -65,5 +65,5 @@ func (p Plan) Panel() Panel {
 	return panel
 }
 
-// shortDay returns a day as an axis shows it.
+// shortDay formats a day for an axis: "2 Jan".
 func shortDay(t time.Time) string { return t.Format("2 Jan") }

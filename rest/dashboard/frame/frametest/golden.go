@@ -16,20 +16,20 @@ var random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}
 	`|name="token" value="[A-Z2-7]+"|(?:sk|oc)_(?:live|test)_[0-9A-Za-z]+|ocs_[A-Z2-7]+|mailhelm-[a-z2-7]{32}` +
 	`|\b[0-9]{12}\b|\b[A-Z2-7]{52}\b`)
 
-// Golden compares a page with testdata/<name>.html, without the navigation around it.
+// CompareGolden compares a page with testdata/<name>.html, without the navigation around it.
 // Identifiers and secrets are numbered by their first appearance. update writes the file: it
 // is the flag of this name, which the calling test declares.
-func Golden(t *testing.T, name, page string, update bool) {
+func CompareGolden(t *testing.T, name, page string, update bool) {
 	t.Helper()
 	if before, content, ok := strings.Cut(page, `<section class="page">`); ok {
 		title, _, _ := strings.Cut(before, "\n")
 		page = title + content
 	}
-	GoldenWhole(t, name, page, update)
+	CompareGoldenWhole(t, name, page, update)
 }
 
-// GoldenWhole is Golden for the page with its navigation.
-func GoldenWhole(t *testing.T, name, page string, update bool) {
+// CompareGoldenWhole is Golden for the page with its navigation.
+func CompareGoldenWhole(t *testing.T, name, page string, update bool) {
 	t.Helper()
 	seen := map[string]string{}
 	page = random.ReplaceAllStringFunc(page, func(found string) string {

@@ -72,7 +72,8 @@ func (o *Office) Must(err error) {
 	}
 }
 
-// Join sets the member's role and permissions, in the database and for the next request.
+// Join sets the member's role and permissions in the database. The next request is admitted
+// with them.
 func (o *Office) Join(m members.Member) {
 	o.T.Helper()
 	m.OrgID, m.UserID = o.Org.ID, o.User.ID
@@ -80,33 +81,33 @@ func (o *Office) Join(m members.Member) {
 	o.Site.Visitor = people.Visitor{User: o.User, Org: o.Org, Member: m}
 }
 
-// Allow makes the member one with these permissions only.
+// Allow reduces the member to these permissions, as a plain member.
 func (o *Office) Allow(permissions ...members.Permission) {
 	o.T.Helper()
 	o.Join(members.Member{Role: members.PlainMember, Permissions: permissions})
 }
 
-// TakeAway changes the member's permissions in the database only, as another person does
-// after the request was admitted.
+// TakeAway changes the member's permissions in the database only. It simulates a change by
+// another person after the request was admitted.
 func (o *Office) TakeAway(remaining ...members.Permission) {
 	o.T.Helper()
 	o.Must(o.db.Members.SetMember(o.T.Context(), members.Member{OrgID: o.Org.ID, UserID: o.User.ID, Role: members.PlainMember, Permissions: remaining}))
 }
 
-// Remove ends the membership in the database only.
+// Remove deletes the membership in the database only, as TakeAway does with permissions.
 func (o *Office) Remove() {
 	o.T.Helper()
 	o.Must(o.db.Members.RemoveMember(o.T.Context(), o.Org.ID, o.User.ID))
 }
 
-// Delay runs First when a transaction is asked for: after the request was admitted and
-// before the transaction begins.
+// Delay is a transactor that runs First before the next transaction begins. The request has
+// been admitted by then.
 type Delay struct {
 	core.Transactor
 	First func()
 }
 
-// InTx runs First once, then fn in a transaction.
+// InTx runs First if it has not run yet, then fn in a transaction.
 func (d *Delay) InTx(ctx context.Context, fn func(context.Context) error) error {
 	if first := d.First; first != nil {
 		d.First = nil
@@ -124,9 +125,9 @@ type Form struct {
 	Done  int // the status of a form that is carried out
 }
 
-// CheckPermissions sends each form three times: as a member who loses the permission
-// between admission and transaction, as one who loses the membership, and as one who keeps
-// both. Only the last may change what state returns.
+// CheckPermissions sends each form three times. The member first loses the permission
+// between admission and transaction, then the membership, and finally keeps both. Only the
+// last form may change what state returns.
 func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms ...Form) {
 	o.T.Helper()
 	for _, f := range forms {

@@ -10,12 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// screens finds the pages that a source shows.
+// screens matches the name of the page in a composite literal of frame.Screen.
 var screens = regexp.MustCompile(`frame\.Screen\{Page: "(\w+)",`)
 
-// CheckPages parses every page of a room, and checks that the sources in the working
-// directory show only pages of the room. It belongs in each room's tests, because pages
-// are otherwise parsed when they are first shown.
+// CheckPages parses every page of a room. It also checks that the Go files in the working
+// directory show only existing pages. Call it in each room's tests, because pages are
+// otherwise parsed when they are first shown.
 func CheckPages(t *testing.T, pages *frame.Pages) {
 	t.Helper()
 	names := pages.Names()
