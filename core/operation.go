@@ -8,8 +8,8 @@ import (
 	"reflect"
 )
 
-// Operation is an [Op] with its types erased, which surfaces and rails work with. Only
-// [Declare] makes one.
+// Operation is an [Op] without its type parameters. Surfaces and rails use it. Only
+// [Declare] returns one.
 type Operation interface {
 	Info() OperationInfo
 	// Input returns the schema of the arguments on a surface.
@@ -25,7 +25,7 @@ type Operation interface {
 	// CostOf returns the cost of a call with these arguments.
 	CostOf(c *Call, in any) Cost
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
-	// Propose carries the write out as a pull request; see Op.Propose.
+	// Propose opens a pull request instead of writing; see Op.Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
 	Do(ctx context.Context, c *Call, in any) (any, error)
 	// DecodeResult reads a result that was stored as its JSON.
@@ -53,7 +53,7 @@ type OperationInfo struct {
 	Confirms      bool
 }
 
-// Declare makes an Operation of an Op and compiles its schemas. It is called once for each
+// Declare returns the Operation of an Op with compiled schemas. It is called once for each
 // operation, at start. It panics for an invalid declaration.
 func Declare[In, Out any](op Op[In, Out]) Operation {
 	if op.Name == "" || op.Purpose == "" || op.Do == nil || len(op.Scopes) > 0 && op.Scopes[0] == "" {
@@ -119,7 +119,7 @@ func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if err := d.Input(s).Check(raw); err != nil {
 		return nil, err
 	}
-	// Where any value may stand, a number keeps the digits that were sent.
+	// Members that may hold any JSON keep the digits of their numbers.
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var in In

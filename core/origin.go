@@ -1,6 +1,6 @@
 package core
 
-// Origin says where a definition is edited.
+// Origin is the place where a definition is edited.
 type Origin string
 
 // The origins of a definition.

@@ -10,7 +10,7 @@ type Page[T any] struct {
 	Total int `json:"total"`
 }
 
-// Envelope is a page over REST.
+// Envelope is a page in the REST API.
 type Envelope[T any] struct {
 	Data       []T        `json:"data"`
 	Pagination Pagination `json:"pagination"`

@@ -9,7 +9,7 @@ import (
 // DefaultLimit is the page size of a list whose caller names none.
 const DefaultLimit = 50
 
-// Limit returns the page size that was asked for, or the default for 0.
+// Limit returns the requested page size, or the default for 0.
 func Limit(asked int) int {
 	if asked == 0 {
 		return DefaultLimit
@@ -17,8 +17,8 @@ func Limit(asked int) int {
 	return asked
 }
 
-// After is the place in a list ordered newest first where a page starts: behind
-// the row with this time and id.
+// After is a position in a list that is ordered newest first. The page starts after the row
+// with this time and id.
 type After struct {
 	At time.Time
 	ID string
@@ -40,13 +40,13 @@ func AfterCursor(filter, cursor string) (*After, error) {
 	return &After{At: time.UnixMicro(micros).UTC(), ID: keys[1]}, nil
 }
 
-// isPlaceID reports whether id may be an id of Mailhelm or of a provider: visible ASCII.
+// isPlaceID reports whether id consists of visible ASCII characters, as the ids of Mailhelm
+// and of providers do.
 func isPlaceID(id string) bool {
 	return id != "" && len(id) <= maxPlaceID && !strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' })
 }
 
-// PageOf makes a page of rows. The caller reads one row more than limit, which shows whether
-// more follow.
+// PageOf returns a page of rows. rows has one row more than limit if another page follows.
 func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page[T] {
 	if len(rows) <= limit {
 		return Page[T]{Items: rows}

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// PanicText returns the text of a recovered panic for the log, with the stack. It repeats
-// the panic's own words only for errors of the Go runtime, which hold no data of callers. Of
-// any other value it returns the type, since a text may hold addresses. The deferred
-// function that recovered must call it.
+// PanicText returns the text of a recovered panic for the log, with the stack. It includes
+// the panic's own message only for errors of the Go runtime, which contain no data of
+// callers. For any other value it has only the type, because a text may contain addresses.
+// Call it in the deferred function that recovered.
 func PanicText(v any) string { return PanicCause(v) + "\n" + string(debug.Stack()) }
 
 // PanicCause is [PanicText] without the stack, for code that gets the value from another

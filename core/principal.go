@@ -2,8 +2,9 @@ package core
 
 import "slices"
 
-// Environment says whether a credential is for live use or for testing. Both see
-// the same data; test credentials are throttled to a tenth and may not destroy.
+// Environment is the purpose of a credential: live use or testing. Both work on the same
+// data. Test credentials have a tenth of the rate limit and may not call destroying
+// operations.
 type Environment string
 
 // The two environments of a credential.
@@ -33,16 +34,16 @@ type Credential struct {
 	Environment Environment
 }
 
-// Org is the organization on whose behalf a call is made, with what the rails
-// must know of it. Every row of every table belongs to exactly one.
+// Org is the organization on whose behalf a call is made, with the settings that the rails
+// need. Every row of every table belongs to exactly one organization.
 type Org struct {
 	ID   string
 	Name string
 	Slug string
 	// Tier is the plan: free, team, business, admin, sponsored or demo.
 	Tier string
-	// RetentionDays is the greatest age in days of a row in an analytics query: the stored
-	// result of [RetentionOf].
+	// RetentionDays is the maximum age of data in an analytics query, in days. It is the
+	// stored result of [RetentionOf].
 	RetentionDays int
 	// RateLimit is the plan's limit in calls a minute; nil means no limit.
 	RateLimit *int
@@ -57,8 +58,8 @@ type Org struct {
 	PlatformMode bool
 }
 
-// RetentionOf returns how many days back analytics read for a tier. Single messages and
-// their events are kept for 365 days on every tier.
+// RetentionOf returns how many days back analytics can be read on a plan. Single messages
+// and their events are stored for 365 days on every plan.
 func RetentionOf(tier string) int {
 	switch tier {
 	case "free":
@@ -96,8 +97,8 @@ func (p Principal) RateLimit() *int {
 // Scopes is a set of scopes, sorted.
 type Scopes []Scope
 
-// NewScopes sorts and deduplicates names. Names outside the catalogue are kept
-// out: a stored scope that no longer exists grants nothing.
+// NewScopes returns the sorted set of the names. It drops names that are not in the
+// catalogue: a stored scope that no longer exists grants nothing.
 func NewScopes(names ...string) Scopes {
 	set := make(Scopes, 0, len(names))
 	for _, name := range names {
@@ -109,7 +110,7 @@ func NewScopes(names ...string) Scopes {
 	return slices.Compact(set)
 }
 
-// Has reports whether the set holds s.
+// Has reports whether the set contains s.
 func (set Scopes) Has(s Scope) bool {
 	_, found := slices.BinarySearch(set, s)
 	return found
@@ -125,7 +126,7 @@ func (set Scopes) Missing(wanted []Scope) Scope {
 	return ""
 }
 
-// Intersect returns the scopes that both sets hold.
+// Intersect returns the scopes that both sets contain.
 func (set Scopes) Intersect(other Scopes) Scopes {
 	both := make(Scopes, 0, min(len(set), len(other)))
 	for _, s := range set {

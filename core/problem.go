@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Problem is an error as it leaves the process: a problem document (RFC 7807)
-// over REST, the structured content of a failed tool over MCP.
+// Problem is an error in the form that callers see: a problem document (RFC 7807) over REST,
+// the structured content of a failed tool over MCP.
 type Problem struct {
 	Type      string       `json:"type"`
 	Title     string       `json:"title"`
@@ -21,15 +21,16 @@ type Problem struct {
 	// RetryAfter is in whole seconds, rounded up.
 	RetryAfter int   `json:"retry_after,omitempty"`
 	Scope      Scope `json:"scope,omitempty"`
-	// Extra members stand beside the others on the wire.
+	// Extra has further members of the document, by name.
 	Extra map[string]any `json:"-"`
 }
 
-// maxFieldErrors bounds the faults in an answer: a longer list helps no reader.
+// maxFieldErrors is the maximum number of faults in an answer. A longer list helps no
+// reader.
 const maxFieldErrors = 20
 
-// ProblemOf returns the error in the form in which it leaves the process. It is the only
-// such conversion. The cause of an internal error is not in the result; the caller logs it.
+// ProblemOf returns the error in the form that callers see. It is the only such conversion.
+// The cause of an internal error is not in the result; the caller logs it.
 func ProblemOf(err error, docsURL, requestID string) Problem {
 	e := AsError(err)
 	info := e.Code.Info()
@@ -49,12 +50,13 @@ func ProblemOf(err error, docsURL, requestID string) Problem {
 	}
 }
 
-// ceilSeconds rounds up, so that a client that waits as long as it says waits long enough.
+// ceilSeconds returns d in seconds, rounded up, so that a client that waits this long waits
+// long enough.
 func ceilSeconds(d time.Duration) int {
 	return int(math.Ceil(d.Seconds()))
 }
 
-// MarshalJSON writes the extra members beside the named ones.
+// MarshalJSON writes the members of Extra after the named ones.
 func (p Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	b, err := json.Marshal(plain(p))

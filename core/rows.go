@@ -11,18 +11,18 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Rows are items of a request that are answered one by one. They are declared by a
-// member of a slice of json.RawMessage: a row may be any JSON, so that one that is wrong
-// fails alone, and its own package reads it with [ReadRow]. Where rows cannot be
-// separated, because the text is no JSON or no UTF-8, the request is refused.
-// [RowsSchema] is what such a type returns from JSONSchema.
+// Rows are items of a request that are processed separately. A field of type slice of
+// json.RawMessage declares them. A row may be any JSON, so that an invalid one fails alone;
+// its own package decodes it with [ReadRow]. If rows cannot be separated, because the text
+// is not JSON or not UTF-8, the request is refused. JSONSchema of such a type returns
+// [RowsSchema].
 
-// RowMember documents a member of a row. The description names the type, since the schema
-// checks nothing.
+// RowMember describes a member of a row in the schema. The description includes the type,
+// because the schema does not check rows.
 type RowMember struct{ Name, Description string }
 
-// RowsSchema describes least to most rows. It checks their number only, so that a caller who
-// validates by it sends a request in spite of one invalid row.
+// RowsSchema returns the schema of an array of least to most rows. It checks only their
+// number. A caller that validates with it can thus send a request with an invalid row.
 func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema.Schema {
 	described := jsonschema.NewProperties()
 	for _, m := range members {
@@ -38,8 +38,8 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 // take fails. It fails with validation_failed and at least one entry in Fields; the field ""
 // is the row itself. Values are valid only until take returns.
 //
-// encoding/json alone would accept "Email" for "email" and describe an unknown member in its
-// own words.
+// Package encoding/json alone would accept "Email" for "email", and its errors about unknown
+// members are not meant for callers.
 func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) error) error {
 	if text := bytes.TrimLeft(row, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return Invalid("", "is no object")
@@ -53,8 +53,8 @@ func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) 
 // ErrNoObject is returned by [ReadMembers] for a JSON value that is not an object.
 var ErrNoObject = errors.New("is no JSON object")
 
-// ReadMembers calls take with each member of an object until take fails. The text has passed
-// CheckJSON, so no member is named twice.
+// ReadMembers calls take with each member of an object until take fails. The text must have
+// passed CheckJSON, so no name occurs twice.
 func ReadMembers(object []byte, take func(name string, value []byte) error) error {
 	d := rowDecoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
@@ -85,10 +85,11 @@ func ReadMembers(object []byte, take func(name string, value []byte) error) erro
 	return refused
 }
 
-// rowDecoders are reused, like the decoders of whole requests.
+// rowDecoders has decoders for reuse, because a request may have thousands of rows.
 var rowDecoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
-// TakeText reads a string, or null as nil.
+// TakeText decodes a string into *into, or null as nil. It fails with validation_failed for
+// other types.
 func TakeText(name string, value []byte, into **string) error {
 	switch value[0] {
 	case '"':
@@ -106,8 +107,8 @@ func TakeText(name string, value []byte, into **string) error {
 	return nil
 }
 
-// TakeAs reads a value as encoding/json does, and numbers as json.Number. kind names the
-// expected type in a refusal.
+// TakeAs decodes a value as encoding/json does, with numbers as json.Number. kind is the
+// name of the expected type in a refusal.
 func TakeAs(name string, value []byte, into any, kind string) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
@@ -121,7 +122,7 @@ func TakeAs(name string, value []byte, into any, kind string) error {
 	return nil
 }
 
-// UnknownMember refuses a member that a row does not have.
+// UnknownMember returns the refusal of a member that rows do not have.
 func UnknownMember(name string, known []RowMember) error {
 	names := make([]string, len(known))
 	for i, m := range known {

@@ -29,11 +29,11 @@ func (s *Schema) Text() json.RawMessage { return s.text }
 // Members returns the names of the top-level members in order of declaration.
 func (s *Schema) Members() []string { return s.members }
 
-// AnyPaths returns the places of the input where any JSON may stand, nil for none.
+// AnyPaths returns the paths of the input at which any JSON may stand, nil for none.
 func (s *Schema) AnyPaths() *AnyPaths { return s.places }
 
-// Canonical returns [CanonicalJSON] of a text that Check accepts. A text without a canonical
-// form is its own, byte by byte.
+// Canonical returns [CanonicalJSON] of a text that Check accepts. It returns a text without
+// a canonical form unchanged.
 func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 	if s.places != nil && CheckJSON(raw) != nil {
 		return bytes.Clone(raw), nil
@@ -66,8 +66,9 @@ func (s *Schema) CheckValue(value any) error {
 	return nil
 }
 
-// Closed input schemas refuse members they do not name, so that a misspelled
-// argument is an error. Open output schemas let a later version say more.
+// openness tells whether objects may have further members. Closed input schemas refuse
+// members that they do not name, so that a misspelled argument is an error. Open output
+// schemas let a later version add members.
 type openness bool
 
 const (
@@ -75,7 +76,7 @@ const (
 	open   openness = true
 )
 
-// schemaKey names a schema: operations that share a type share it.
+// schemaKey identifies a schema. Operations with the same type share it.
 type schemaKey struct {
 	of      reflect.Type
 	surface Surface
@@ -84,8 +85,9 @@ type schemaKey struct {
 
 var schemas sync.Map // from schemaKey to *Schema
 
-// mustSchema returns the schema of the type, which it makes once. It panics for a type that
-// cannot be described, which only an invalid declaration causes; see Declare.
+// mustSchema returns the schema of the type, and generates it on the first call. It panics
+// for a type that cannot be described, which only an invalid declaration causes; see
+// Declare.
 func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	key := schemaKey{t, s, o}
 	if made, ok := schemas.Load(key); ok {
@@ -118,7 +120,8 @@ func newSchema(t reflect.Type, s Surface, o openness) *Schema {
 			schema.members = append(schema.members, p.Key)
 		}
 	}
-	// Compiled at first use: output schemas are only ever checked by tests.
+	// The schema is compiled at its first use, because output schemas are checked only by
+	// tests.
 	schema.compiled = sync.OnceValue(func() *validator.Schema { return mustCompile(t.String(), text) })
 	if !o {
 		schema.compiled()
@@ -144,8 +147,8 @@ func mustCompile(name string, text []byte) *validator.Schema {
 
 var errNotAnEmail = errors.New("not an address")
 
-// checkEmailFormat gives the schema's format "email" the meaning of IsEmail. A
-// format says nothing about values that are no strings.
+// checkEmailFormat is the format "email" of the schemas: strings must pass IsEmail. A format
+// does not restrict values that are not strings.
 func checkEmailFormat(value any) error {
 	if s, ok := value.(string); ok && !IsEmail(s) {
 		return errNotAnEmail
@@ -180,9 +183,8 @@ func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 	}
 }
 
-// boundForAgents gives the members tagged agentmax:"..." that maximum on the agent
-// endpoint, where requests and answers are small: of items in an array, else of the
-// value.
+// boundForAgents sets the maximum of the tag agentmax:"..." on the agent endpoint, where
+// requests and answers are small. It limits the items of an array, else the number.
 func boundForAgents(schema *reflector.Schema, t reflect.Type, s Surface) {
 	if s != Agent || t.Kind() != reflect.Struct || schema.Properties == nil {
 		return
@@ -220,9 +222,9 @@ func jsonName(f reflect.StructField) string {
 	return tag
 }
 
-// foldNullable writes "a boolean or null" as one schema with two types instead of
-// two alternatives: half the size in a tool's listing, and the description stays
-// where a reader looks for it.
+// foldNullable writes "a boolean or null" as one schema with two types instead of two
+// alternatives. This halves its size in a list of tools and keeps the description at the
+// top.
 func foldNullable(s *reflector.Schema) {
 	if s == nil {
 		return

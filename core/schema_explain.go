@@ -12,8 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// explain turns a validator's tree of causes into a flat list: one entry for each leaf,
-// with the member's path and a plain reason.
+// explain returns a validator's tree of causes as a validation_failed with a flat list: one
+// entry for each leaf, with the member's path and a plain reason.
 func (s *Schema) explain(err error) error {
 	v, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
@@ -47,8 +47,8 @@ func (s *Schema) collect(v *validator.ValidationError, into *[]FieldError) {
 	}
 }
 
-// collectAlternatives explains a value that fits none of several forms. When the value has
-// the type of one form, it explains the faults against that form; otherwise it lists the
+// collectAlternatives explains a value that fits none of several forms. If the value has the
+// type of one form, it explains the faults against that form. Otherwise it lists the
 // accepted types.
 func (s *Schema) collectAlternatives(v *validator.ValidationError, into *[]FieldError) {
 	var wanted []string
@@ -90,8 +90,8 @@ func (s *Schema) unknownMember(at []string) string {
 	return "is not known here; known are " + strings.Join(known, ", ")
 }
 
-// membersAt returns the names of the members of an object inside the value, nil where the
-// schema names none.
+// membersAt returns the names of the members of an object at a path of the value, nil where
+// the schema names none.
 func (s *Schema) membersAt(at []string) []string {
 	var node schemaNode
 	if json.Unmarshal(s.text, &node) != nil {
@@ -107,14 +107,14 @@ func (s *Schema) membersAt(at []string) []string {
 	return slices.Sorted(maps.Keys(node.object().Properties))
 }
 
-// schemaNode is the part of a schema that says which members an object has.
+// schemaNode has the parts of a schema that determine which members an object has.
 type schemaNode struct {
 	Properties map[string]schemaNode `json:"properties"`
 	Items      *schemaNode           `json:"items"`
 	OneOf      []schemaNode          `json:"oneOf"`
 }
 
-// UnmarshalJSON accepts true as a schema too.
+// UnmarshalJSON also accepts true, the schema of any value.
 func (n *schemaNode) UnmarshalJSON(text []byte) error {
 	type plain schemaNode
 	if len(text) == 0 || text[0] != '{' {
@@ -123,7 +123,7 @@ func (n *schemaNode) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(n))
 }
 
-// object returns the one of several forms that has members.
+// object returns the form with members, of several forms.
 func (n schemaNode) object() schemaNode {
 	for _, form := range n.OneOf {
 		if form.Properties != nil {
@@ -158,7 +158,7 @@ func alternatives(types []string) string {
 	return strings.Join(slices.Compact(types), " or ")
 }
 
-// reason returns in plain words what a keyword of the schema asks for. Keywords that no
+// reason returns in plain words what a keyword of the schema requires. Keywords that no
 // schema here uses keep the library's words.
 func reason(k validator.ErrorKind) string {
 	switch k := k.(type) {
@@ -191,7 +191,7 @@ func reason(k validator.ErrorKind) string {
 	}
 }
 
-// formatWords names a format by an example that a caller would write.
+// formatWords returns an example of a format, for a refusal.
 func formatWords(format string) string {
 	switch format {
 	case "date-time":

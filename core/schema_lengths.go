@@ -6,10 +6,9 @@ import (
 	reflector "github.com/invopop/jsonschema"
 )
 
-// lengths holds what a schema says about the lengths of arrays and the sizes of
-// objects. It is checked before the rest: the validator describes every wrong
-// element before it gives up, at some 800 bytes each, so half a million of them
-// would take hundreds of megabytes.
+// lengths has the limits of a schema on the lengths of arrays and the sizes of objects. They
+// are checked before the rest. The validator describes every wrong element before it stops,
+// with some 800 bytes each, so half a million elements would take hundreds of megabytes.
 type lengths struct {
 	longest int // of the array itself; 0 when it is none or has no limit
 	largest int // of the object itself, in members; 0 is no limit
@@ -17,7 +16,7 @@ type lengths struct {
 	members map[string]*lengths
 }
 
-// lengthsOf returns nil for a schema without limits.
+// lengthsOf returns the limits of a schema, nil for one without limits.
 func lengthsOf(s *reflector.Schema) *lengths {
 	if s == nil {
 		return nil
@@ -58,7 +57,8 @@ func (l *lengths) member(name string, of *lengths) {
 	l.members[name] = of
 }
 
-// check returns the first array or object that is too large.
+// check returns the fault of the first array or object that is too large, nil for none. at
+// is the path of value.
 func (l *lengths) check(value any, at string) *FieldError {
 	if l == nil {
 		return nil

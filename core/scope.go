@@ -1,9 +1,9 @@
 package core
 
-// Scope is one permission that a credential carries.
+// Scope is one permission of a credential.
 type Scope string
 
-// The scope catalogue. It is closed: a credential can hold nothing else.
+// The scope catalogue. It is closed: a credential can have no other scope.
 const (
 	AccountView       Scope = "api.account.view"
 	MessagesView      Scope = "api.messages.view"
@@ -45,8 +45,8 @@ const (
 	DomainAuthManage  Scope = "api.domain_auth.manage"
 )
 
-// ScopeInfo says in plain words what a scope permits and how sensitive that is. Consent
-// pages, documentation and OpenAPI show it.
+// ScopeInfo describes what a scope permits and how sensitive that is. Consent pages,
+// documentation and OpenAPI show it.
 type ScopeInfo struct {
 	Scope       Scope
 	Description string

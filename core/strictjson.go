@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxJSONDepth is how deep arrays and objects may nest in a request.
+// MaxJSONDepth is the maximum nesting of arrays and objects in a request.
 const MaxJSONDepth = 64
 
-// CheckJSON accepts exactly one JSON value and nothing after it. The value is valid UTF-8,
-// names no member twice in an object, has no NUL character in a string (PostgreSQL cannot
-// store one), no number that a float64 does not carry, and nests at most MaxJSONDepth
-// levels. It fails with validation_failed and names the place. It reads the value once and
-// keeps no copy.
+// CheckJSON accepts exactly one JSON value and nothing after it. The value must be valid
+// UTF-8 with at most MaxJSONDepth levels. No object may have two members of one name. No
+// string may contain NUL, which PostgreSQL cannot store. Every number must be an exact
+// float64; see [IsExactNumber]. It fails with validation_failed and the path of the fault.
+// It reads the value once and keeps no copy.
 func CheckJSON(raw []byte) error {
 	return readStrictly(raw, func(r *strictReader) error {
 		for {
@@ -41,19 +41,19 @@ func decodeJSON(raw []byte) (any, error) {
 	return value, err
 }
 
-// strictReader reads tokens and refuses what CheckJSON refuses.
+// strictReader reads tokens and refuses those that CheckJSON does not allow.
 type strictReader struct {
 	*jsontext.Decoder
 	mayHoldNUL bool
 }
 
-// decoders are reused: the names that a decoder remembers are most of what reading a short
-// request allocates.
+// decoders has decoders for reuse. The names that a decoder remembers are most of the memory
+// that a short request needs.
 var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
 var noInput = strings.NewReader("")
 
-// readStrictly calls read for the one value that raw must be.
+// readStrictly calls read for the one value in raw, and refuses anything after it.
 func readStrictly(raw []byte, read func(*strictReader) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(raw))
@@ -64,7 +64,7 @@ func readStrictly(raw []byte, read func(*strictReader) error) error {
 	if err := read(&strictReader{Decoder: d, mayHoldNUL: bytes.Contains(raw, []byte(`\u0000`))}); err != nil {
 		return err
 	}
-	// The white space of JSON, of which Unicode knows more (RFC 8259 section 2).
+	// Trim only the white space of JSON (RFC 8259 section 2); Unicode has more.
 	if len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
 		return Invalid("", "has something after the JSON value")
 	}
@@ -88,7 +88,7 @@ func (r *strictReader) token() (jsontext.Token, error) {
 	return token, nil
 }
 
-// value reads the next value. How deep it calls itself is bounded by token.
+// value reads the next value. token limits the depth of the recursion.
 func (r *strictReader) value() (any, error) {
 	token, err := r.token()
 	if err != nil {
@@ -143,9 +143,9 @@ const (
 	wholeFloat64 = 64
 )
 
-// isReasonable reports whether a float64 carries the number: it is within the range, and has
-// no more digits than the float64 returns (RFC 7493 section 2.2). Other numbers would change
-// silently, such as an identifier of 20 digits, and two different numbers would have the
+// isReasonable reports whether a float64 represents the number exactly: it is in range and
+// has no more digits than the float64 (RFC 7493 section 2.2). Other numbers would change
+// silently, such as an identifier of 20 digits. Two different numbers would then have the
 // same canonical form. It also refuses numbers that take seconds to compare: a million
 // digits, or the exponent 999999.
 func isReasonable(number string) bool {
@@ -206,8 +206,8 @@ func jsonError(err error) error {
 	return Invalid("", "is not valid JSON")
 }
 
-// pointerPath writes a JSON pointer (RFC 6901) as the dotted path that the members of
-// `errors` use. It clips the path, because its names are the caller's.
+// pointerPath returns a JSON pointer (RFC 6901) as a path with dots, as the members of
+// `errors` have it. It cuts long paths, because callers choose the names.
 func pointerPath(pointer string) string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, part := range parts {
@@ -217,8 +217,8 @@ func pointerPath(pointer string) string {
 	return strings.Join(parts, ".")
 }
 
-// decodeError explains a value that the schema accepts and the Go type refuses. A custom
-// UnmarshalJSON may return a *Error.
+// decodeError returns the error for a value that the schema accepts and the Go type refuses.
+// A custom UnmarshalJSON may return a *Error.
 func decodeError(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

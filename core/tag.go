@@ -1,10 +1,10 @@
 package core
 
-// Tags that Mailhelm puts on the messages that it sends. Providers return them with every
-// event, so an event names the test or the template of its message.
+// The tags that Mailhelm adds to the messages that it sends. Providers return them with
+// every event, so an event shows the template and whether the message was a test.
 const (
 	// TestTag marks a test message.
 	TestTag = "mailhelm_test"
-	// TemplateTag names the template that a message was made from.
+	// TemplateTag has the name of the template from which a message was made.
 	TemplateTag = "mailhelm_template"
 )

@@ -2,9 +2,9 @@ package core
 
 import "context"
 
-// Transactor runs a function inside one database transaction. The transaction travels in the
-// context that f receives: every store called with that context takes part, and a job
-// enqueued with it is enqueued by the commit.
+// Transactor runs a function inside one database transaction. f receives the transaction in
+// its context. Every store called with that context takes part, and a job enqueued with it
+// is enqueued by the commit.
 //
 // An error from f rolls back and is returned unchanged. f may run more than once, because
 // serialization failures are retried, so it must change nothing but the database.

@@ -2,8 +2,8 @@ package core
 
 import "reflect"
 
-// The viewers are generic so that their return type is the schema. Reflection
-// finds the method once, when the operation is declared.
+// The viewers are generic, so that the return type of the method determines the schema.
+// Reflection finds the method once, when the operation is declared.
 
 func viewMethod(s Surface) string {
 	if s == Agent {
@@ -12,14 +12,14 @@ func viewMethod(s Surface) string {
 	return "RESTView"
 }
 
-// viewer is how results of one type look on one surface.
+// viewer tells how results of one type are shown on one surface.
 type viewer struct {
 	shown  reflect.Type
 	method int // -1 when the result is shown as it is
 }
 
-// viewerOf returns how out looks on the surface. It panics, at declaration, for a view
-// method with a wrong signature.
+// viewerOf returns how results of the type are shown on the surface. It panics, at
+// declaration, for a view method with a wrong signature.
 func viewerOf(out reflect.Type, s Surface) viewer {
 	m, ok := out.MethodByName(viewMethod(s))
 	if !ok {

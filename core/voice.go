@@ -12,23 +12,23 @@ import (
 // Voice names the author of a text in a result.
 type Voice string
 
-// The values of the field tag "voice". A text that a model could take for an instruction
-// is either composed by this service, with the words of others in quotes, or untrusted.
+// The values of the field tag "voice". A text that a model could take for an instruction is
+// either composed by this service, with quotations marked, or untrusted.
 const (
 	Ours      Voice = "ours"
 	Untrusted Voice = "untrusted"
 )
 
-// Text is a member of a result that holds text. Path has dots between members and [] behind
-// a list: "items[].name". It includes everything below a member that may hold any JSON.
-// Voice is "" when the type declares none.
+// Text is a member of a result that contains text. Path has dots between members and []
+// after a list: "items[].name". It includes everything below a member that may hold any
+// JSON. Voice is "" when the type declares none.
 type Text struct {
 	Path  string
 	Voice Voice
 }
 
-// textsOf lists the texts of a result type in order of declaration. Identifiers, times and
-// members with a closed set of values are left out: they cannot hold a sentence.
+// textsOf returns the texts of a result type in order of declaration. It omits identifiers,
+// times and members with a closed set of values, which cannot contain a sentence.
 func textsOf(t reflect.Type) []Text {
 	var found []Text
 	collectTexts(t, "", "", &found)

@@ -5,6 +5,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
+// The names of headers that several files use. X-Service-Rules-Version has the version of
+// the rules by which undeliverable addresses are judged.
 const (
 	requestIDHeader    = "X-Request-Id"
 	rulesVersionHeader = "X-Service-Rules-Version"
@@ -18,6 +20,8 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 }
 
+// nosniff is the value of X-Content-Type-Options. It is shared, so that an answer allocates
+// no slice for it. It must not be changed.
 var nosniff = []string{"nosniff"}
 
 // requestID returns the id that identify set.

@@ -131,6 +131,8 @@ func joinScopes(scopes []core.Scope) string {
 // queryType is the JSON type to which the text of a query parameter is converted.
 type queryType int
 
+// The conversions. Text that does not fit is passed on as a string, so that the schema
+// refuses it.
 const (
 	queryText queryType = iota
 	queryInteger
@@ -174,6 +176,7 @@ func (p propertyType) query() queryType {
 	return queryText
 }
 
+// is reports whether the property accepts values of the JSON type with this name.
 func (p propertyType) is(name string) bool {
 	if p.Type == name {
 		return true

@@ -181,6 +181,7 @@ func publicPaths() object {
 	}
 }
 
+// jsonContent returns the `content` of a body or an answer in JSON with this schema.
 func jsonContent(schema any) object {
 	return object{{"application/json", object{{"schema", schema}}}}
 }

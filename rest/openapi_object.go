@@ -9,6 +9,8 @@ import (
 // the routes, and the same bytes every time.
 type object []member
 
+// member is one member of an object. Its value is any value that package json encodes, or an
+// object or a list of objects, which keep their order.
 type member struct {
 	name  string
 	value any
@@ -38,6 +40,8 @@ func appendValue(b *bytes.Buffer, value any) error {
 	return err
 }
 
+// appendObject writes an object as JSON, with its members in order. It fails for a value
+// that package json cannot encode.
 func appendObject(b *bytes.Buffer, o object) error {
 	b.WriteByte('{')
 	for i, m := range o {
@@ -58,6 +62,7 @@ func appendObject(b *bytes.Buffer, o object) error {
 	return nil
 }
 
+// appendObjects writes a list of objects as JSON.
 func appendObjects(b *bytes.Buffer, objects []object) error {
 	b.WriteByte('[')
 	for i, o := range objects {

@@ -109,6 +109,7 @@ func newEngine() *gin.Engine {
 	return e
 }
 
+// get mounts h for GET and HEAD at a path.
 func (s *Server) get(path string, h gin.HandlerFunc) { s.handle(http.MethodGet, path, h) }
 
 // handle mounts h at a method and a path. GET also serves HEAD (RFC 9110 section 9.3.2);

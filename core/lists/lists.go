@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config holds what the lists need. All fields are required unless they say what nil
+// Config configures the lists. All fields are required unless their comments say what nil
 // means.
 type Config struct {
 	Store   Store
@@ -18,7 +18,7 @@ type Config struct {
 	Deletes func(ctx context.Context, orgID string, listIDs []string) error
 }
 
-// Lists does the tasks on static lists.
+// Lists has the operations on static lists.
 type Lists struct {
 	Config
 }
@@ -26,7 +26,7 @@ type Lists struct {
 // New returns Lists with the configuration.
 func New(cfg Config) *Lists { return &Lists{cfg} }
 
-// Operations returns the tasks, in the order of the catalogue.
+// Operations returns the operations, in the order of the catalogue.
 func (l *Lists) Operations() []core.Operation {
 	return []core.Operation{
 		l.listsList(),

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLists is how many lists an organization may have. Lists created at the same moment
-// may exceed it by a few.
+// maxLists is the maximum number of lists of an organization. Lists that are created at the
+// same moment may exceed it by a few.
 const maxLists = 1000
 
 // CreateListIn is a new static list.

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Exactly returns the change to this membership. field names it in a refusal. nil names
-// change nothing. It fails with core.CodeValidationFailed for names of no list.
+// Exactly returns the change that makes the contact a member of these lists and no others.
+// It returns nil for nil names. field is the name of the member in a refusal. It fails with
+// core.CodeValidationFailed for unknown lists.
 func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]string) (*Change, error) {
 	if names == nil {
 		return nil, nil
@@ -57,8 +58,8 @@ func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, l
 	return &Change{Join: add, Leave: remove}, nil
 }
 
-// resolve turns names into sorted ids. It fails with core.CodeValidationFailed for each
-// name that is no static list of the organization.
+// resolve returns the sorted ids of the named lists. It fails with core.CodeValidationFailed
+// for each name that is no static list of the organization.
 func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -84,14 +85,13 @@ func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string
 	return slices.Compact(ids), nil
 }
 
-// Find returns the active lists that the names refer to, by id or key. It leaves out
-// names of no list.
+// Find returns the active lists with these ids or keys. It omits unknown ones.
 func (l *Lists) Find(ctx context.Context, orgID string, names []string) ([]Ref, error) {
 	return l.Store.ListsByRef(ctx, orgID, names)
 }
 
-// ApplyChange puts a contact on the lists that the change makes of the current ones, and
-// returns them. Call it in the transaction of the write to the contact.
+// ApplyChange applies a change to the contact's lists and returns the lists afterwards. Call
+// it in the transaction of the write to the contact.
 func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, current []Ref, change *Change) ([]Ref, error) {
 	if current == nil {
 		current = []Ref{} // a new contact
@@ -103,8 +103,8 @@ func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, curren
 	for i, r := range current {
 		ids[i] = r.ID
 	}
-	// The time is now and not the start of the call: the call may have waited for its
-	// turn since, and the log is read in the order of its times.
+	// Use the present time, not the start of the call: the call may have waited for a lock.
+	// The log is read in the order of its times.
 	if _, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, change.Apply(ids), l.Clock()); err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Names are the lists that a contact shall be on: each an id or a key, or an object as a
-// read of a contact shows it. nil means that the caller stated none.
+// Names are the lists that a contact shall be on. Each is an id, a key, or an object as
+// reads of a contact return it. nil means that the caller did not send the member.
 type Names []Name
 
 // Name names one list. Key and Name are "" if the caller did not send an object.
@@ -21,7 +21,7 @@ type Name struct {
 	Key, Name string
 }
 
-// UnmarshalJSON reads either form of a list.
+// UnmarshalJSON decodes either form.
 func (n *Name) UnmarshalJSON(b []byte) error {
 	if b = bytes.TrimSpace(b); b[0] != '{' {
 		return json.Unmarshal(b, &n.Ref)

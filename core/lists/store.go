@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store keeps static lists. Every method sees only the organization
-// given and takes part in the transaction of its context. Finders of one list fail with
+// Store stores static lists and their members. Every method sees only the given organization
+// and takes part in the transaction of its context. Finders of one list fail with
 // core.CodeNotFound.
 type Store interface {
 	// InsertList fails with core.CodeConflict when a list has the key, archived lists
@@ -19,14 +19,14 @@ type Store interface {
 	// DeleteList deletes a list found by id, with its members. The membership log stays
 	// as it is.
 	DeleteList(ctx context.Context, orgID, id string) error
-	// List finds a list, archived ones too, by UUID or else by key. Inside a transaction
-	// it is locked until the transaction ends.
+	// List returns a list by UUID, else by key, including archived ones. Inside a
+	// transaction it locks the list until the transaction ends.
 	List(ctx context.Context, orgID, ref string) (List, error)
 	// Lists returns one page of active lists, newest first, with member counts. Query is
 	// matched in name and key without regard to case; "" matches all.
 	Lists(ctx context.Context, orgID string, f Filter) ([]List, error)
 	CountLists(ctx context.Context, orgID, query string) (int, error)
-	// ListsByRef finds active lists by UUID or key. It leaves out what it does not find.
+	// ListsByRef returns the active lists with these UUIDs or keys. It omits unknown ones.
 	ListsByRef(ctx context.Context, orgID string, refs []string) ([]Ref, error)
 }
 
@@ -38,11 +38,12 @@ type MemberStore interface {
 	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of
 	// those it left and those it joined, and logs each of them.
 	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (left, joined []string, err error)
-	// ListMembers returns one page of the members of a list, the latest to join first.
+	// ListMembers returns one page of the members of a list, newest membership first.
 	ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]Member, error)
-	// IsListMember looks for a contact by id or by address.
+	// IsListMember reports whether a contact is on a list. contact is an id or an address.
 	IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error)
-	// MembershipLog reads the log from its beginning, or after a line of it.
+	// MembershipLog returns the lines of the log after the given one, oldest first; nil
+	// starts at the beginning.
 	MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]Transition, error)
 }
 

@@ -11,12 +11,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Mask hides recipients from callers without the scope, also in texts of servers, which
-// quote the address that they refuse. The zero mask hides nothing.
+// Mask hides recipients from callers without the scope. It also hides them in texts of mail
+// servers, which quote the address that they refuse. The zero mask hides nothing.
 type Mask struct {
 	hides bool
-	// whole matches the recipients' addresses, local their local parts as words. Both are
-	// nil without a known recipient.
+	// whole matches the recipients' addresses, local matches their local parts as words.
+	// Both are nil without a known recipient.
 	whole, local *regexp.Regexp
 }
 
@@ -42,8 +42,8 @@ func For(c *core.Call, recipients ...string) Mask {
 	return m
 }
 
-// shortestName is the shortest local part that is searched by itself: a shorter one occurs
-// in too many words and identifies no person.
+// shortestName is the shortest local part that is hidden on its own. A shorter one occurs in
+// too many words and identifies no person.
 const shortestName = 3
 
 func anyOf(alternatives []string, before, after string) *regexp.Regexp {
@@ -52,7 +52,8 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	}
 	// Longest first, because the first alternative that fits is taken.
 	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	// An address that is no UTF-8 makes no expression; the general rule covers it.
+	// An address that is not UTF-8 makes no valid expression. The general expression
+	// anyAddress hides it.
 	found, err := regexp.Compile(before + strings.Join(slices.Compact(alternatives), "|") + after)
 	if err != nil {
 		return nil
@@ -71,7 +72,7 @@ func (m Mask) Address(address string) string {
 	return core.MaskAddress(address)
 }
 
-// Text returns s without full addresses of recipients or others, also where they are
+// Text returns s with the addresses of recipients and of others masked, even where they are
 // encoded.
 func (m Mask) Text(s string) string {
 	if !m.hides {
@@ -106,8 +107,8 @@ func maskLocalPart(found string) string {
 	return firstOf(found) + hidden + found[at:]
 }
 
-// Metadata returns the further members of an event, nil when there are none or they are
-// not an object. Numbers keep their digits.
+// Metadata returns the members of an event's metadata, masked. It returns nil when there are
+// none or when raw is not an object. Numbers keep their digits.
 func (m Mask) Metadata(raw json.RawMessage) map[string]any {
 	if len(raw) == 0 {
 		return nil
@@ -124,8 +125,8 @@ func (m Mask) Metadata(raw json.RawMessage) map[string]any {
 	return object
 }
 
-// EachText returns a JSON value with change applied to every text in it, names of members
-// included. It changes lists in place.
+// EachText calls change for every text in a JSON value, including member names, and returns
+// the changed value. It changes lists in place.
 func EachText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:

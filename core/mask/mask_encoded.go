@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// Sequences of characters that may be an encoded text. Sequences shorter than these are too
-// short for an encoded address.
+// The expressions for sequences that may be an encoded text. Shorter sequences than these
+// cannot contain an encoded address.
 var (
 	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 	hexRun     = regexp.MustCompile(`(?i)[0-9a-f]{12,}`)
 	percentRun = regexp.MustCompile(`[\w.!$*+~{|}^@%-]*%[0-9A-Fa-f]{2}[\w.!$*+~{|}^@%-]*`)
 )
 
-// encodedAddress is stricter than anyAddress: bytes that only happen to decode must
+// encodedAddress is stricter than anyAddress, because random bytes that can be decoded must
 // not look like an address.
 var encodedAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-](?:@|%40)[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
 
-// maxEncodings is how many encodings may lie around each other, such as base64
-// within a percent-encoded link.
+// maxEncodings is the maximum number of nested encodings, such as base64 within a
+// percent-encoded link.
 const maxEncodings = 3
 
-// maskEncoded hides every run of s that decodes to a text with an address or a
-// recipient's name. Click addresses carry recipients in base64 (either alphabet, with or
-// without padding), hexadecimal digits and percent-encoding.
+// maskEncoded hides every sequence of s that decodes to an address or a recipient's name.
+// Links in click events have recipients in base64 (either alphabet, with or without
+// padding), hexadecimal digits and percent-encoding.
 func (m Mask) maskEncoded(s string, depth int) string {
 	if depth == maxEncodings || len(s) < 8 {
 		return s
@@ -51,7 +51,7 @@ func (m Mask) maskEncoded(s string, depth int) string {
 }
 
 // names reports whether a decoded text contains an address or the name of a recipient,
-// as it is or in a further encoding.
+// directly or in a further encoding.
 func (m Mask) names(text string, depth int) bool {
 	switch {
 	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):
@@ -61,8 +61,8 @@ func (m Mask) names(text string, depth int) bool {
 	return utf8.ValidString(text) && m.maskEncoded(text, depth+1) != text
 }
 
-// isNameInHex tries both places at which the first byte may begin: a digit before it may
-// belong to something else.
+// isNameInHex reports whether hexadecimal digits decode to a name. It tries both possible
+// starts of the first byte, because a digit before it may belong to other text.
 func (m Mask) isNameInHex(run string, depth int) bool {
 	for from := range 2 {
 		digits := run[from:]
@@ -75,7 +75,8 @@ func (m Mask) isNameInHex(run string, depth int) bool {
 }
 
 // withoutBase64 hides the segments of a path that decode to an address or a recipient's
-// name, or the whole run if that does: a slash is a letter of the alphabet, too.
+// name. A slash is also a base64 character, so it hides the whole run if that decodes to
+// one.
 func (m Mask) withoutBase64(run string, depth int) string {
 	segments := strings.Split(run, "/")
 	found := false
@@ -95,7 +96,8 @@ func (m Mask) withoutBase64(run string, depth int) string {
 
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// isNameInBase64 tries each of the four places at which a group of letters may begin.
+// isNameInBase64 reports whether base64 decodes to a name. It tries each of the four
+// possible starts of a group of characters.
 func (m Mask) isNameInBase64(run string, depth int) bool {
 	run = oneAlphabet.Replace(run)
 	for from := 0; from < 4 && len(run)-from >= 8; from++ {

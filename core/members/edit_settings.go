@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Settings are what an organization decides about itself.
+// Settings are the settings that an organization chooses itself.
 type Settings struct {
 	Name string
 	// RequireSecondFactor: see [core.Org].
@@ -21,15 +21,15 @@ func SettingsOf(org core.Org) Settings {
 	return Settings{Name: org.Name, RequireSecondFactor: org.RequireSecondFactor, PlatformMode: org.PlatformMode}
 }
 
-// SettingsEdit names the settings to change. A nil field leaves its setting as it is.
+// SettingsEdit has the settings to change. A nil field does not change its setting.
 type SettingsEdit struct {
 	Name                *string
 	RequireSecondFactor *bool
 	PlatformMode        *bool
 }
 
-// EditTo returns the edit that turns these settings into the wanted ones. It leaves out
-// the settings that are equal in both.
+// EditTo returns the edit from these settings to the wanted ones. It omits the settings that
+// are equal in both.
 func (s Settings) EditTo(wanted Settings) SettingsEdit {
 	var edit SettingsEdit
 	if wanted.Name != s.Name {

@@ -14,10 +14,10 @@ import (
 // InvitationLifetime is how long the link of an invitation can be used.
 const InvitationLifetime = 7 * 24 * time.Hour
 
-// maxInvitations is the most open invitations of an organization.
+// maxInvitations is the maximum number of open invitations of an organization.
 const maxInvitations = 100
 
-// Invitation is the offer to an address to join an organization. Its link holds
+// Invitation is an offer to a person with an address to join an organization. Its link has
 // 256 random bits; only their hash is stored.
 type Invitation struct {
 	ID          string
@@ -31,17 +31,18 @@ type Invitation struct {
 	ExpiresAt   time.Time
 }
 
-// InvitationStore keeps invitations that are open or have expired. Used and withdrawn
-// ones are deleted. Finders and changes fail with core.CodeNotFound. Every method takes
-// part in the transaction of its context.
+// InvitationStore stores open and expired invitations. Used and withdrawn ones are deleted.
+// Finders and changes fail with core.CodeNotFound. Every method takes part in the
+// transaction of its context.
 type InvitationStore interface {
 	InsertInvitation(ctx context.Context, i Invitation) error
 	// Invitations lists an organization's, newest first.
 	Invitations(ctx context.Context, orgID string) ([]Invitation, error)
 	InvitationByHash(ctx context.Context, hash []byte) (Invitation, error)
-	// DeleteInvitation succeeds for one of any number of concurrent callers.
+	// DeleteInvitation deletes an invitation. Of any number of concurrent callers, it
+	// succeeds for one.
 	DeleteInvitation(ctx context.Context, orgID, id string) error
-	// DeleteInvitationsBy deletes those that a user made and returns how many.
+	// DeleteInvitationsBy deletes the invitations that a user made and returns how many.
 	DeleteInvitationsBy(ctx context.Context, orgID, userID string) (int, error)
 }
 
@@ -56,9 +57,9 @@ func noInvitation() error {
 	}
 }
 
-// openInvitation finds the invitation behind a link. It fails with core.CodeNotFound
-// for one that has expired. It also fails for one that its inviter could not make
-// today: an invitation never gives more than the inviter has.
+// openInvitation returns the invitation with a link's secret. It fails with
+// core.CodeNotFound for an expired one. It also fails if its inviter could not make it now:
+// an invitation never gives more than its inviter has.
 func (m Memberships) openInvitation(ctx context.Context, secret string, now time.Time) (Invitation, error) {
 	if !access.IsLink(secret) {
 		return Invitation{}, noInvitation()

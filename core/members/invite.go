@@ -89,8 +89,8 @@ func (n *NewInvitation) check() error {
 	return err
 }
 
-// notYetMember fails with core.CodeConflict when the address belongs to a member. That
-// reveals no more than the list of members.
+// notYetMember fails with core.CodeConflict when the address belongs to a member. The actor
+// may read the list of members, so this reveals nothing new.
 func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	user, err := m.Users.UserByEmail(ctx, n.Email)
 	if err == nil {

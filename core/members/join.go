@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// Offer is an invitation as its link shows it.
+// Offer is an invitation as the page behind its link shows it.
 type Offer struct {
 	Invitation Invitation
 	Org        core.Org
@@ -47,9 +47,9 @@ func (m Memberships) FindOffer(ctx context.Context, secret string) (Offer, error
 	return offer, nil
 }
 
-// Join uses an invitation up for a user whose identity was proven, and returns the
-// member. It fails like [Memberships.Offered], and with core.CodeConflict when the
-// invitation is for another address.
+// Join accepts an invitation for a user whose identity was proven, and returns the member.
+// The invitation cannot be used again. It fails like [Memberships.FindOffer], and with
+// core.CodeConflict when the invitation is for another address.
 func (m Memberships) Join(ctx context.Context, secret string, user access.User) (Member, error) {
 	return m.join(ctx, secret, func(_ context.Context, i Invitation, _ time.Time) (access.User, error) {
 		if !i.IsFor(user.Email) {
@@ -59,13 +59,12 @@ func (m Memberships) Join(ctx context.Context, secret string, user access.User) 
 	})
 }
 
-// JoinNew uses an invitation up for an address without an account. It makes the account
-// and returns the member. It hashes the password after it claimed the invitation, so
-// that a link costs one hash however often it is tried.
+// JoinNew accepts an invitation for an address without an account. It creates the account
+// and returns the member. It claims the invitation before it hashes the password, so a link
+// costs one hash however often it is tried.
 //
-// It fails like [Memberships.Offered]. It fails with core.CodeValidationFailed for a
-// name or password that is refused, and with core.CodeConflict when the address has an
-// account.
+// It fails like [Memberships.FindOffer]. It fails with core.CodeValidationFailed for a
+// refused name or password, and with core.CodeConflict when the address has an account.
 func (m Memberships) JoinNew(ctx context.Context, secret, name, password string) (Member, error) {
 	if err := access.CheckName(name); err != nil {
 		return Member{}, err
@@ -89,7 +88,7 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 	})
 }
 
-// join claims an invitation, takes the user from who, and makes the user a member. On a
+// join claims an invitation, calls who for the user, and makes the user a member. After a
 // failure the invitation stays open.
 func (m Memberships) join(ctx context.Context, secret string, who func(context.Context, Invitation, time.Time) (access.User, error)) (Member, error) {
 	found, err := m.openInvitation(ctx, secret, m.Clock())
@@ -98,8 +97,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	}
 	var member Member
 	err = m.change(ctx, found.OrgID, func(ctx context.Context, now time.Time) error {
-		// Read it again: the organization is held now, so the permissions of the
-		// inviter cannot change.
+		// Read the invitation again: the organization is locked now, so the inviter's
+		// permissions cannot change.
 		i, err := m.openInvitation(ctx, secret, now)
 		if err != nil {
 			return err
@@ -118,7 +117,7 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 			}
 			return core.Conflict("You are a member of this organization already.", "Nothing has to be done.")
 		}
-		// An approval of a client may have been under way when the person was removed
+		// The person may have approved a client while being removed from the organization
 		// earlier.
 		if _, err := m.Grants.RevokeGrantsOfUser(ctx, i.OrgID, user.ID, now); err != nil {
 			return err

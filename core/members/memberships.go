@@ -10,13 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Memberships is the tasks on members, invitations and settings of an organization.
-// Each task is one transaction together with its line in the audit log. It holds the
-// organization until its end, so that two concurrent tasks cannot remove both owners.
+// Memberships has the operations on members, invitations and settings of an organization.
+// Each is one transaction together with its line in the audit log. It locks the organization
+// until its end, so that two concurrent operations cannot remove both owners.
 //
-// Each task checks that the actor may carry it out, and fails with invalid_scope
-// otherwise. An operator may do everything; a person, what the membership allows at
-// that moment.
+// Each operation checks the actor's permission and fails with invalid_scope without it. An
+// operator may do everything. A person may do what the membership permits at that moment.
 type Memberships struct {
 	Orgs        OrgStore
 	Members     Store
@@ -26,35 +25,35 @@ type Memberships struct {
 	Audit       access.AuditAppender
 	Transactor  core.Transactor
 	Clock       core.Clock
-	// Principals drops what this process remembers of credentials, so that their next
-	// request meets the change. nil in a process that authenticates no callers. Other
-	// processes apply a change within a second on PostgreSQL, within five at worst.
+	// Principals removes cached credentials in this process, so that their next request
+	// meets the change. It is nil in a process that authenticates no callers. Other
+	// processes apply a change within a second on PostgreSQL, within five seconds otherwise.
 	Principals Forgetter
 }
 
-// Accounts finds and makes the accounts of people; core/people has the store.
+// Accounts finds and creates the accounts of people; core/people has the store.
 type Accounts interface {
 	// UserByEmail fails with core.CodeNotFound for an unknown address.
 	UserByEmail(ctx context.Context, email string) (access.User, error)
 	InsertUser(ctx context.Context, u access.User) error
 }
 
-// GrantRevoker ends what people allowed OAuth clients; core/access has the store.
+// GrantRevoker revokes grants of people to OAuth clients; core/access has the store.
 type GrantRevoker interface {
 	// RevokeGrantsOfUser revokes all grants of a person in an organization and
 	// returns their ids.
 	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
 }
 
-// Forgetter drops remembered principals; access.Authenticator is one.
+// Forgetter removes cached principals; access.Authenticator implements it.
 type Forgetter interface {
-	// ForgetUser drops those of all tokens that act for a person.
+	// ForgetUser removes the principals of all tokens that act for a person.
 	ForgetUser(userID string)
-	// ForgetOrg drops those of all credentials of an organization.
+	// ForgetOrg removes the principals of all credentials of an organization.
 	ForgetOrg(orgID string)
 }
 
-// change runs one task with the organization held.
+// change runs one operation in a transaction, with the organization locked.
 func (m Memberships) change(ctx context.Context, orgID string, do func(ctx context.Context, now time.Time) error) error {
 	return m.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := m.Members.HoldMembers(ctx, orgID); err != nil {
@@ -64,9 +63,9 @@ func (m Memberships) change(ctx context.Context, orgID string, do func(ctx conte
 	})
 }
 
-// Require fails with invalid_scope for an actor without the permission. It holds the
-// organization until the transaction of ctx ends, so that the permission cannot be
-// taken away before. Call it first in a transaction.
+// Require fails with invalid_scope for an actor without the permission. It locks the
+// organization until the transaction of ctx ends, so that the permission cannot be removed
+// in between. Call it first in a transaction.
 func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID string, p Permission) error {
 	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
 		return err
@@ -91,7 +90,7 @@ func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgI
 	return err
 }
 
-// forgetUser drops what this process remembers of a person's tokens.
+// forgetUser removes the cached principals of a person's tokens.
 func (m Memberships) forgetUser(userID string) {
 	if m.Principals != nil {
 		m.Principals.ForgetUser(userID)
@@ -102,13 +101,13 @@ func (m Memberships) record(ctx context.Context, now time.Time, e access.AuditEn
 	return access.RecordAudit(ctx, m.Audit, now, e)
 }
 
-// authority is what an actor may do in an organization at one moment.
+// authority has the permissions of an actor in an organization at one moment.
 type authority struct {
 	unlimited bool // an operator
 	member    Member
 }
 
-// authority returns what the actor may do. It returns the zero value for a person who
+// authority returns the permissions of the actor. It returns the zero value for a person who
 // does not belong to the organization.
 func (m Memberships) authority(ctx context.Context, orgID string, actor access.Actor) (authority, error) {
 	switch actor.Kind {
@@ -128,7 +127,7 @@ func (a authority) owns() bool { return a.unlimited || a.member.Role == Owner }
 
 func (a authority) has(p Permission) bool { return a.unlimited || a.member.Has(p) }
 
-// need fails for an actor without the permission.
+// need fails with invalid_scope for an actor without the permission.
 func (a authority) need(p Permission) error {
 	if a.has(p) {
 		return nil
@@ -137,7 +136,7 @@ func (a authority) need(p Permission) error {
 		fmt.Sprintf("Ask a member who manages its members for the permission %s.", p))
 }
 
-// mayGive fails for a role or a permission that the actor lacks.
+// mayGive fails with invalid_scope for a role or a permission that the actor does not have.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
 		return ownersOnlyError()
@@ -192,7 +191,7 @@ func diffPermissions(before, after []Permission) permissionDiff {
 	return permissionDiff{Added: lacking(after, before), Removed: lacking(before, after)}
 }
 
-// maxQuoted is the most characters that a refusal quotes of an unknown permission.
+// maxQuoted is how much of an unknown permission a refusal quotes, in characters.
 const maxQuoted = 100
 
 // checkPermissions returns permissions sorted and without duplicates. It fails for one

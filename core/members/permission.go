@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Permission is what a member of an organization may do. The catalogue is fixed. A
-// token of a person gives at most the scopes that the person's permissions cover at the
-// moment of the call.
+// Permission allows a member of an organization a kind of action. The catalogue is fixed. A
+// person's token has at most the scopes that the person's permissions cover at the moment of
+// the call.
 type Permission string
 
 // The permission catalogue, by area.
@@ -50,8 +50,8 @@ const (
 	MayViewAudit            Permission = "audit.view"
 )
 
-// permissionOf names the permission behind each scope. A test checks that every scope
-// has one.
+// permissionOf has the permission that each scope needs. A test checks that every scope has
+// one.
 var permissionOf = map[core.Scope]Permission{
 	core.AccountView:       MayViewAccount,
 	core.MessagesView:      MayViewAnalytics,
@@ -111,11 +111,11 @@ func sortPermissions(list ...Permission) []Permission {
 	return list
 }
 
-// Role decides which permissions a member has.
+// Role determines how a member gets permissions.
 type Role string
 
-// The roles. An owner has every permission, also later ones. A plain member has the
-// permissions that were given.
+// The roles. An owner has every permission, including those added in later versions. A plain
+// member has the permissions that were given.
 const (
 	Owner       Role = "owner"
 	PlainMember Role = "member"
@@ -134,8 +134,8 @@ func (m Member) Has(p Permission) bool {
 	return m.Role == Owner || slices.Contains(m.Permissions, p)
 }
 
-// Scopes returns the scopes that the member's permissions cover now: the ceiling of
-// every token that acts for the member.
+// Scopes returns the scopes that the member's permissions cover now. Every token that acts
+// for the member is limited to them.
 func (m Member) Scopes() core.Scopes {
 	var names []string
 	for scope, permission := range permissionOf {

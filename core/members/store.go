@@ -6,31 +6,32 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// OrgStore keeps organizations. Finders fail with core.CodeNotFound. Every method
-// takes part in the transaction of its context.
+// OrgStore stores organizations. Finders fail with core.CodeNotFound. Every method takes
+// part in the transaction of its context.
 type OrgStore interface {
 	// InsertOrg fails with core.CodeConflict when the id or the slug is taken.
 	InsertOrg(ctx context.Context, org core.Org) error
 	Org(ctx context.Context, orgID string) (core.Org, error)
-	// OrgBySlug finds by the URL-safe name that is unique over all organizations.
+	// OrgBySlug returns an organization by its URL-safe name, which is unique.
 	OrgBySlug(ctx context.Context, slug string) (core.Org, error)
 	// OrgIDs lists every organization, oldest first, for jobs that visit all.
 	OrgIDs(ctx context.Context) ([]string, error)
 	// SetRateLimit sets or clears (nil) the plan's calls a minute.
 	SetRateLimit(ctx context.Context, orgID string, perMinute *int) error
-	// SetOrgSettings stores the name, the requirement of second factors and platform
-	// mode that org says for the organization with its ID.
+	// SetOrgSettings replaces the name, the requirement of second factors and platform mode
+	// of the organization with the ID of org.
 	SetOrgSettings(ctx context.Context, org core.Org) error
 }
 
-// Store keeps memberships: who belongs to which organization, with which role
-// and permissions. Every method takes part in the transaction of its context.
+// Store stores memberships: which users belong to which organization, with which role and
+// permissions. Every method takes part in the transaction of its context.
 type Store interface {
-	// Member fails with core.CodeNotFound when the user does not belong to it.
+	// Member returns a membership. It fails with core.CodeNotFound when the user does not
+	// belong to the organization.
 	Member(ctx context.Context, orgID, userID string) (Member, error)
 	Members(ctx context.Context, orgID string) ([]Member, error)
-	// HoldMembers waits until no other transaction holds the organization, and holds
-	// it until its own transaction ends. It fails with core.CodeNotFound for an
+	// HoldMembers locks the members of an organization until the transaction ends. It waits
+	// for other transactions that have the lock. It fails with core.CodeNotFound for an
 	// unknown organization.
 	HoldMembers(ctx context.Context, orgID string) error
 	// MembershipsOf lists the memberships of a user, by name of organization.

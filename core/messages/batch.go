@@ -12,15 +12,15 @@ import (
 )
 
 const (
-	// maxBatch is about how many events one transaction stores; the events of one caller
-	// stay together.
+	// maxBatch is the approximate number of events that one transaction stores. The events
+	// of one caller stay together, so it may be exceeded.
 	maxBatch = 500
-	// maxWaiting bounds the memory of events that wait for the database.
+	// maxWaiting is the maximum number of events that wait for the database.
 	maxWaiting = 20_000
-	// maxWaitingOfOne bounds the waiting events of one organization, so that its flood does
-	// not turn away events of others.
+	// maxWaitingOfOne is the maximum number of waiting events of one organization, so that
+	// one organization cannot use up maxWaiting.
 	maxWaitingOfOne = maxWaiting / 4
-	// batchTime bounds one batch with all retries after its failure.
+	// batchTime is the longest time for one batch, including retries after a failure.
 	batchTime = 20 * time.Second
 )
 
@@ -45,13 +45,13 @@ type delivery struct {
 	done     chan struct{} // closed when recorded and err stand
 }
 
-// NewBatch makes a Batch.
+// NewBatch returns a Batch that stores events through m.
 func NewBatch(m *Messages) *Batch { return &Batch{messages: m, events: make(map[string]int)} }
 
-// Record does what [Messages.Record] does and returns when the events are committed. When
-// ctx ends it returns early, and the events may or may not be committed later. ctx must
-// carry no transaction. It fails with core.CodeDedupUnavailable when too many events wait,
-// of the organization or in all.
+// Record stores events as [Messages.Record] does, and returns when they are committed. When
+// ctx ends, it returns early, and the events may or may not be committed later. ctx must not
+// have a transaction. It fails with core.CodeDedupUnavailable when too many events wait, of
+// the organization or in total.
 func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	d := &delivery{orgID: orgID, events: events, done: make(chan struct{})}
 	if !b.enter(ctx, d) {
@@ -79,13 +79,13 @@ func (b *Batch) enter(ctx context.Context, d *delivery) bool {
 	b.all += n
 	if !b.draining {
 		b.draining = true
-		// The caller's leaving must not fail the events of other callers.
+		// A caller that leaves must not fail the events of other callers.
 		go b.drain(context.WithoutCancel(ctx))
 	}
 	return true
 }
 
-// drain records batches until no delivery waits.
+// drain stores batches until no delivery waits.
 func (b *Batch) drain(ctx context.Context) {
 	for {
 		batch := b.next()
@@ -118,7 +118,7 @@ func (b *Batch) next() []*delivery {
 	return batch
 }
 
-// settle records a batch and answers its callers.
+// settle stores a batch and passes the results to its callers.
 func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
@@ -128,8 +128,8 @@ func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	}
 }
 
-// try records deliveries together. After a failure it records each half by itself, so that
-// an event that cannot be stored fails its own caller only.
+// try stores deliveries in one transaction. After a failure it tries each half separately,
+// so that an invalid event fails only its own caller.
 func (b *Batch) try(ctx context.Context, batch []*delivery) {
 	err := b.recordTogether(ctx, batch)
 	if err == nil {
@@ -145,8 +145,8 @@ func (b *Batch) try(ctx context.Context, batch []*delivery) {
 	}
 }
 
-// recordTogether turns a panic into an error: an event that a recorder cannot handle must
-// not end the process.
+// recordTogether stores deliveries in one transaction. It turns a panic of a recorder into
+// an error, so that one event cannot end the process.
 func (b *Batch) recordTogether(ctx context.Context, batch []*delivery) error {
 	var failed error
 	func() {
@@ -183,8 +183,9 @@ func (b *Batch) record(ctx context.Context, batch []*delivery) error {
 	})
 }
 
-// count removes the caller's events from the new ones. When two callers bring the same
-// event, it is new for the first and a duplicate for the second.
+// count returns the numbers of new and duplicate events of the delivery, and removes the new
+// ones from fresh. An event of two callers is new for the first and a duplicate for the
+// second.
 func (d *delivery) count(fresh map[[2]string]bool) Recorded {
 	var r Recorded
 	for _, e := range d.events {

@@ -1,6 +1,7 @@
 package messages
 
-// cause is why a message did not arrive, as the end of a sentence, with the remedies.
+// cause is the reason why a message did not arrive, as the end of a sentence, with the
+// remedies.
 type cause struct {
 	why string
 	// unsent is true when the provider did not try to deliver.
@@ -8,8 +9,8 @@ type cause struct {
 	remedies []remedy
 }
 
-// bounces are the kinds that providers report. A kind without a sub type also stands for sub
-// types that are not listed.
+// bounces are the causes of bounces, by type and sub type. An entry without a sub type also
+// applies to unlisted sub types.
 var bounces = map[BounceKind]cause{
 	{PermanentBounce, ""}:        {why: "the receiving server refused it permanently", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
 	{PermanentBounce, "General"}: {why: "the receiving server refused it permanently; the provider could not identify the reason", remedies: []remedy{readAnswer, checkAddress, checkSuppression}},

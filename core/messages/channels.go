@@ -19,9 +19,9 @@ func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (st
 	return name, err
 }
 
-// channelOf returns the name at the provider of the channel that an agent names by
-// slug or id. It fails with core.CodeNotFound when there is none: an empty answer would
-// say that the channel sent nothing.
+// channelOf returns the name at the provider of a channel that an agent names by slug or id.
+// It fails with core.CodeNotFound for an unknown one: an empty answer would mean that the
+// channel sent nothing.
 func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string) (string, error) {
 	err := error(core.NotFound("channel"))
 	name := ""

@@ -12,7 +12,7 @@ import (
 // course is the delivery of a message to one recipient, as its events report it.
 type course struct {
 	recipient string
-	// events are those of this recipient and of the message as a whole, oldest first.
+	// events are the events of this recipient and of the whole message, oldest first.
 	events []Event
 
 	message Message
@@ -60,12 +60,12 @@ func isRecipientAction(t EventType) bool {
 	return t == Open || t == Click || t == Subscription || t == Complaint
 }
 
-// worstCourse returns the course of greatest concern.
+// worstCourse returns the course whose status most needs an explanation.
 func worstCourse(courses []*course) *course {
 	return slices.MaxFunc(courses, func(a, b *course) int { return concern(a.mostSignificant().Type) - concern(b.mostSignificant().Type) })
 }
 
-// concern orders event types by how much they need an explanation.
+// concern returns the rank of an event type by how much it needs an explanation.
 func concern(t EventType) int {
 	switch t {
 	case Complaint:

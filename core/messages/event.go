@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// EventType is the provider's name for what happened.
+// EventType is the provider's name for a kind of event.
 type EventType string
 
 // The event types. A message's status is one of all but Subscription.
@@ -23,18 +23,17 @@ const (
 	Subscription     EventType = "Subscription"
 )
 
-// Event is one thing that happened to one message and, where the provider says so,
-// to one recipient of it.
+// Event is one event of one message and, if the provider names one, of one recipient.
 type Event struct {
-	// ID is derived from the event's content, so that the same event has the same id however
-	// often and in whatever envelope it arrives.
+	// ID is derived from the event's content. The same event has the same id each time and
+	// in every envelope.
 	ID         string
 	MessageID  string // the provider's
 	Type       EventType
 	OccurredAt time.Time
 	// Recipient is the address that the event is about, as the provider spells it.
 	Recipient string
-	// Metadata is a JSON object, nil when the event says nothing more.
+	// Metadata is a JSON object with further details, or nil.
 	Metadata json.RawMessage
 	// Bounced is set on a Bounce alone.
 	Bounced *BounceKind
@@ -45,8 +44,8 @@ type Event struct {
 	Mail Mail
 }
 
-// SentAt returns when the message was sent. Without that time it returns the event's own,
-// because nothing happens to a message before it is sent.
+// SentAt returns the time when the message was sent. If that is unknown, it returns the
+// event's own time.
 func (e *Event) SentAt() time.Time {
 	if e.Mail.SentAt.IsZero() {
 		return e.OccurredAt
@@ -58,8 +57,8 @@ func (e *Event) SentAt() time.Time {
 // with the provider's sub type.
 type BounceKind struct{ Type, SubType string }
 
-// OnAccountList is the sub type of a bounce or complaint that this message did not cause:
-// the address was on the account's own suppression list, and the provider sent nothing.
+// OnAccountList is the sub type of a bounce or complaint without a delivery attempt. The
+// address was on the account's own suppression list, and the provider sent nothing.
 const OnAccountList = "OnAccountSuppressionList"
 
 // IsKeptBack reports whether the provider sent nothing because the address is on the

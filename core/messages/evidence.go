@@ -7,10 +7,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// namedEvents is how many events a claim names at most, the latest.
+// namedEvents is the maximum number of events that a claim lists, the latest ones.
 const namedEvents = 10
 
-// claims describe the course, one for each type of event, in the order of delivery.
+// claims returns the facts about the course, one for each type of event, in the order of
+// delivery.
 func (k *course) claims() []Claim {
 	var claims []Claim
 	for _, t := range []EventType{Send, Reject, RenderingFailure, DeliveryDelay, Delivery, Bounce, Open, Click, Complaint, Subscription} {
@@ -27,7 +28,8 @@ func (k *course) claims() []Claim {
 	return claims
 }
 
-// tell describes the events of one type in one sentence. The last event decides.
+// tell describes the events of one type in one sentence. Its details are those of the last
+// event.
 func (k *course) tell(events []Event) string {
 	last := events[len(events)-1]
 	when := " at " + formatInstant(last.OccurredAt)
@@ -79,7 +81,7 @@ func kindOf(e Event) string {
 	return core.Quote(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
 }
 
-// tally counts several recipients by outcome.
+// tally returns the facts about several recipients: how many had each outcome.
 func tally(courses []*course) []Claim {
 	if len(courses) < 2 {
 		return nil
@@ -117,8 +119,8 @@ func (s *suppressionAnswer) claims() []Claim {
 	return []Claim{{Text: text + ". The account mails it nothing while it is there."}}
 }
 
-// withheldClaims name the scopes of the lists that the diagnosis leaves out, so that a
-// caller does not take their absence for an answer.
+// withheldClaims name the scopes of the lists that the caller may not read. So the caller
+// does not conclude that the recipient is on none of them.
 func withheldClaims(c *core.Call, recipient string) []Claim {
 	var missing []string
 	for _, scope := range []core.Scope{core.SuppressionsView, core.UndeliverableView} {

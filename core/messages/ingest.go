@@ -7,9 +7,9 @@ import (
 // Recorded counts the events of a call: new ones, and duplicates of stored ones.
 type Recorded struct{ New, Duplicates int }
 
-// Record stores the new ones of an organization's events, with the figures of every
-// Recorder, in one transaction. When it returns nil they are committed, unless ctx carries a
-// transaction of the caller.
+// Record stores those of an organization's events that are new, together with the figures of
+// every Recorder, in one transaction. When it returns nil, they are committed, unless ctx
+// has a transaction of the caller.
 func (m *Messages) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	fresh, err := m.record(ctx, orgID, events)
 	if err != nil {

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// answerWithin is how long a message may stay without an event before that is
-	// reported: most servers answer within a minute.
+	// answerWithin is the time without an event after which a diagnosis reports silence.
+	// Most servers answer within a minute.
 	answerWithin = 3 * time.Hour
-	// triedFor is how long after the last delay the provider has delivered or given up,
-	// and reported it.
+	// triedFor is the time after the last delay within which the provider delivers or gives
+	// up, and reports it.
 	triedFor = 24 * time.Hour
 )
 

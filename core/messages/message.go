@@ -2,7 +2,7 @@ package messages
 
 import "time"
 
-// Message is one message that the account took.
+// Message is one message that the account accepted.
 type Message struct {
 	ID string
 	// From is the sender, To the first recipient; other recipients are found by their own
@@ -11,7 +11,7 @@ type Message struct {
 	// Identity is the domain of From in lower case.
 	Identity string
 	SentAt   time.Time
-	// Status is the weightiest of what happened, see [Rank].
+	// Status is the event type with the highest [Rank].
 	Status      EventType
 	LastEventAt time.Time
 	// Channel, Subject and Template are "" when the provider did not say.

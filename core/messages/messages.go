@@ -2,25 +2,25 @@ package messages
 
 import "github.com/mailhelm/mailhelm/core"
 
-// Config is what the package needs. All members are required but the last three,
-// which are nil where there is nothing to ask.
+// Config configures the package. All members are required except the last three; nil means
+// that there is no such source.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
-	// Recorders get the new events, in this order.
+	// Recorders get the new events, in this order, in the transaction that stores them.
 	Recorders []Recorder
 	Clock     core.Clock
-	// Channels without an answer know no channel.
+	// Channels translates names of channels. With nil, no channel is known.
 	Channels ChannelNames
 	// Suppressions and Undeliverables are read by a diagnosis, in addition to events.
 	Suppressions   SuppressionList
 	Undeliverables UndeliverableList
 }
 
-// Messages does the tasks of this package.
+// Messages has the operations of this package.
 type Messages struct{ Config }
 
-// New makes a Messages.
+// New returns a Messages.
 func New(cfg Config) *Messages { return &Messages{Config: cfg} }
 
 // Operations returns the operations, in the order of the catalogue.

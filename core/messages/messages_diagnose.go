@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// shownEvents is how many events of a message an agent gets, the latest.
+	// shownEvents is the maximum number of events that an agent gets, the latest ones.
 	shownEvents = 50
-	// metadataRoom is what the metadata of all of them may have, in bytes, and
-	// clippedTo how long a text in it may be, in characters.
+	// metadataRoom is the maximum size of the metadata of these events together, in bytes.
+	// clippedTo is the longest text in it, in characters.
 	metadataRoom = 10 << 10
 	clippedTo    = 300
 )
@@ -26,8 +26,8 @@ type DiagnoseMessageIn struct {
 
 	found  Message
 	events []Event
-	// suppressed is what the account answered about the recipient, nil when it was
-	// not asked.
+	// suppressed is the account's answer about the recipient, nil when the account was not
+	// asked.
 	suppressed *suppressionAnswer
 }
 
@@ -47,14 +47,15 @@ const (
 	NotSent    Outcome = "not_sent"
 	Delayed    Outcome = "delayed"
 	Underway   Outcome = "underway"
-	// Silent is a message of which nothing was heard for longer than is usual.
+	// Silent means that no event was reported for longer than is usual.
 	Silent Outcome = "silent"
 )
 
-// Diagnosis is the outcome of a message and its cause. Where it had several
-// recipients, it is about the one whom it fared worst with.
+// Diagnosis is the outcome of a message and its cause. For several recipients, it is about
+// the one with the worst outcome.
 type Diagnosis struct {
-	// Message is a [Record]. A listing of tools describes that once, in the search.
+	// Message is a [Record]. Its schema is described only once in a list of tools, in
+	// messages_search.
 	Message     any          `json:"message" voice:"untrusted" jsonschema:"type=object"`
 	Outcome     Outcome      `json:"outcome" jsonschema:"enum=arrived,enum=complained,enum=bounced,enum=not_sent,enum=delayed,enum=underway,enum=silent"`
 	Text        string       `json:"diagnosis" voice:"ours"`
@@ -106,8 +107,8 @@ func (m *Messages) messagesDiagnose() core.Operation {
 	})
 }
 
-// prepareDiagnosis asks the account, for a caller with the scope. A failure of the account
-// becomes part of the diagnosis.
+// prepareDiagnosis asks the account about the recipient, if the caller has the scope. A
+// failure of the account becomes part of the diagnosis.
 func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (DiagnoseMessageIn, error) {
 	var err error
 	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {

@@ -12,7 +12,7 @@ import (
 type EventRecord struct {
 	Type       EventType `json:"type" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure,enum=Subscription"`
 	OccurredAt time.Time `json:"occurred_at"`
-	// Metadata depends on the type and is open: what the provider adds is kept.
+	// Metadata depends on the type. It keeps members that the provider adds.
 	Metadata map[string]any `json:"metadata,omitempty" voice:"untrusted" jsonschema_description:"What the provider says about the event; absent when that is nothing."`
 }
 
@@ -42,8 +42,8 @@ func (m *Messages) listEvents(ctx context.Context, c *core.Call, in GetMessageIn
 	return core.Collection[EventRecord]{Data: records}, nil
 }
 
-// history returns a message with its events, oldest first. It fails with not_found also when
-// there is no event.
+// history returns a message with its events, oldest first. It fails with not_found for an
+// unknown message and for one without events.
 func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Message, []Event, error) {
 	found, err := m.find(ctx, c, id)
 	if err != nil {

@@ -64,7 +64,7 @@ func (m *Messages) listMessages(ctx context.Context, c *core.Call, in ListMessag
 }
 
 // costOfFilters returns Light for at most one filter, which an index answers, else Heavy:
-// further filters are checked row by row.
+// further filters are checked row by row. Empty filters do not count.
 func costOfFilters(filters ...string) core.Cost {
 	set := 0
 	for _, filter := range filters {
@@ -91,7 +91,7 @@ func timeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// mayName refuses a recipient from callers without the scope for recipients, who could
+// mayName refuses a recipient from callers without the scope for recipients. They could
 // otherwise find addresses by trying them.
 func mayName(c *core.Call, recipient string) error {
 	switch {
@@ -117,7 +117,7 @@ func domainOf(identity string) string {
 	return strings.ToLower(identity[strings.LastIndexByte(identity, '@')+1:])
 }
 
-// pageAsked is the page of a list that a caller asks for.
+// pageAsked has the page parameters of a call.
 type pageAsked struct {
 	filter, cursor string
 	limit          int

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// sampleSize is how many messages an agent gets without a limit.
+	// sampleSize is the number of messages that an agent gets without a limit.
 	sampleSize = 20
-	// countedTo bounds the count: a larger number changes no decision, and agents search
-	// often.
+	// countedTo is the highest number that the search counts to. A larger number changes no
+	// decision of an agent, and agents search often.
 	countedTo = 10_000
 )
 

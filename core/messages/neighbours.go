@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// What others know and this package asks them for. The interfaces are small and
-// speak of messages alone, so that no domain depends on another for one question.
+// The interfaces of other packages that this package needs. They are small, so that no
+// domain depends on another one for a single question.
 
 // ChannelNames translates between the names of channels at the provider, in events, and
 // those of Mailhelm. Every method fails with core.CodeNotFound for an unknown channel.
@@ -21,8 +21,8 @@ type ChannelNames interface {
 
 // SuppressionList is the account's own list of addresses that it refuses to mail.
 type SuppressionList interface {
-	// FindSuppressed asks the account, over the network. It returns nil when the address is not
-	// on the list.
+	// FindSuppressed asks the account over the network. It returns nil when the address is
+	// not on the list.
 	FindSuppressed(ctx context.Context, orgID, email string) (*SuppressedRecipient, error)
 }
 
@@ -33,8 +33,8 @@ type SuppressedRecipient struct {
 	At     time.Time
 }
 
-// UndeliverableList is the list of addresses that Mailhelm judges undeliverable. It is
-// advice.
+// UndeliverableList is Mailhelm's own list of undeliverable addresses. It is advice and
+// blocks nothing.
 type UndeliverableList interface {
 	// Undeliverable returns nil when the address is not listed.
 	Undeliverable(ctx context.Context, orgID, email string) (*UndeliverableRecipient, error)

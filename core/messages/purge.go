@@ -9,27 +9,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is how often data that no caller may read any more is deleted. Until then it
-// does no harm: every read checks its window.
+// PurgeEvery is the pause between deletions of expired data. Reads omit such data even
+// before they are deleted.
 const PurgeEvery = time.Hour
 
-// purgeBatch is how many rows of a table one transaction deletes, so that events are stored
-// in between.
+// purgeBatch is the number of rows of a table that one transaction deletes, so that events
+// can be stored in between.
 const purgeBatch = 1000
 
-// PurgeArgs are the arguments of the purge: none.
+// PurgeArgs has the arguments of the purge. It has none.
 type PurgeArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (PurgeArgs) Kind() string { return "messages_purge" }
 
-// Purger deletes data of an organization from before a time: at most limit rows of each
-// table. It returns the number of deleted rows; 0 means that nothing is left.
+// Purger deletes data of an organization that are older than a time, at most limit rows of
+// each table. It returns the number of deleted rows; 0 means that nothing is left.
 type Purger interface {
 	Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 }
 
-// PurgeConfig is what [PurgeWorker] needs.
+// PurgeConfig configures [PurgeWorker].
 type PurgeConfig struct {
 	// From are the stores to purge.
 	From  []Purger
@@ -39,10 +39,10 @@ type PurgeConfig struct {
 	Log   *slog.Logger
 }
 
-// PurgeWorker deletes messages, events and figures that no caller may read any more: single
-// messages after a year, figures after the plan's retention. It deletes whole UTC days up to
-// the same day everywhere, so that the remaining data agree, and an old event that arrives
-// again is not counted with a partial day.
+// PurgeWorker returns the worker that deletes messages, events and figures that no caller
+// may read any more. Messages expire after a year, figures after the plan's retention. It
+// deletes whole UTC days, up to the same day everywhere. So the remaining data agree, and an
+// old event that arrives again is not counted with a partial day.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge", cfg.purge)
@@ -75,7 +75,7 @@ func (cfg PurgeConfig) purge(ctx context.Context, orgID string) error {
 
 // purgeBefore returns the beginning of the oldest UTC day of which data may be read.
 func purgeBefore(now time.Time, retentionDays int) time.Time {
-	// Windows have a minute's grace, and a report that compares looks no further.
+	// Windows may begin a minute late, and comparing reports read nothing older.
 	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -max(keptDays, retentionDays))
 	return oldest.Truncate(24 * time.Hour)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/mask"
 )
 
-// keptDays is how long single messages and their events are kept, on every plan.
+// keptDays is how many days messages and their events are stored, on every plan.
 const keptDays = 365
 
-// Record is a message as a caller sees it: recipients are masked unless the caller
-// may see them, and what the provider did not say is left out.
+// Record is a message as a caller sees it. Recipients are masked unless the caller may see
+// them. Members that the provider did not report are omitted.
 type Record struct {
 	ID          string     `json:"id" voice:"untrusted" jsonschema_description:"The provider's id of the message."`
 	From        string     `json:"from" voice:"untrusted"`

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// What the metadata of an event may hold at most.
+// The maximum sizes of an event's metadata.
 const (
 	maxMetadata      = 8 << 10
 	maxMetadataText  = 2 << 10
@@ -32,7 +32,7 @@ type sesKind struct {
 
 var whoLooked = map[string]string{"ipAddress": "ip_address", "userAgent": "user_agent"}
 
-// sesKinds are the types by the provider's name.
+// sesKinds are the types of events by the provider's name.
 var sesKinds = map[string]sesKind{
 	"Send": {event: Send, member: "send", recipients: ofDestination},
 	"Delivery": {event: Delivery, member: "delivery", recipients: "recipients", names: map[string]string{
@@ -56,7 +56,8 @@ var sesKinds = map[string]sesKind{
 	"Subscription":      {event: Subscription, member: "subscription"},
 }
 
-// ofDestination stands for the recipients of the mail, for a type that lists none.
+// ofDestination means that a type of event has no list of recipients. The mail's recipients
+// are then used.
 const ofDestination = "destination"
 
 // events returns one event for each recipient that the details list.
@@ -113,8 +114,8 @@ func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 	return details, nil
 }
 
-// unknownMembers returns the unknown members of the event, cleaned like the details. They are stored
-// and not interpreted.
+// unknownMembers returns the members of the event that no type defines, with cleaned texts.
+// They are stored without interpretation.
 func (k sesKind) unknownMembers(members map[string]json.RawMessage) map[string]any {
 	unknown := map[string]any{}
 	for name, raw := range members {
@@ -138,8 +139,8 @@ type recipient struct {
 	details map[string]any
 }
 
-// recipientsOf takes the list of recipients out of the details. Without a list the event is
-// about the mail's only recipient, or names none.
+// recipientsOf removes the list of recipients from the details and returns it. Without a
+// list, the event is about the mail's only recipient, or names none.
 func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient, error) {
 	listed, _ := details[k.recipients].([]any)
 	delete(details, k.recipients)
@@ -168,7 +169,8 @@ func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient,
 	return all, nil
 }
 
-// recipientOf reads an address, or an object that has it with more.
+// recipientOf returns a recipient from an address, or from an object with an address and
+// details.
 func recipientOf(listed any) recipient {
 	switch listed := listed.(type) {
 	case string:
@@ -261,14 +263,14 @@ func text(details map[string]any, name string, limit int) string {
 	return cleanText(value, limit)
 }
 
-// identify makes the id of an event from what distinguishes it from all others. It leaves
-// out what the provider may omit or write in another order.
+// identify returns the id of an event, a digest of the members that distinguish it from all
+// others. It omits members that the provider may omit or write in another order.
 func identify(e Event, details map[string]any) string {
 	parts := []string{
 		e.MessageID, string(e.Type), e.OccurredAt.Format(time.RFC3339Nano), e.Recipient,
 		text(details, "feedbackId", MaxSESEvent), text(details, "link", MaxSESEvent),
 		text(details, "userAgent", MaxSESEvent), text(details, "ipAddress", MaxSESEvent),
 	}
-	// No part holds a NUL, so no two lists of parts make the same text.
+	// No part contains a NUL, so different lists of parts have different texts.
 	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(strings.Join(parts, "\x00")), 8).String()
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MaxSESEvent bounds one event in bytes. Amazon SNS and Amazon EventBridge carry no more.
+// MaxSESEvent is the largest event in bytes. It is the limit of Amazon SNS and Amazon
+// EventBridge.
 const MaxSESEvent = 256 << 10
 
-// What an event may hold at most. The provider stays far below.
+// The maximum sizes of an event. Events of the provider are much smaller.
 const (
 	maxMessageID  = 200
 	maxRecipients = 500
@@ -22,7 +23,8 @@ const (
 	maxSubject    = 1000
 )
 
-// farFuture is how far ahead of the clock an event may be; earliest is before any event.
+// farFuture is how far ahead of the clock the time of an event may be. earliest is a time
+// before any event.
 const farFuture = 24 * time.Hour
 
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -128,8 +130,8 @@ func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
 	}}, nil
 }
 
-// from returns the sender. Every event has source and not every event has headers, so source
-// comes first and all events of a message agree.
+// from returns the sender. Every event has the member source, but not every event has
+// headers. So source comes first, and all events of a message have the same sender.
 func (m sesMail) from() string {
 	if from := address(m.Source); from != "" || len(m.CommonHeaders.From) == 0 {
 		return cut(from, maxAddress)
@@ -209,7 +211,7 @@ func cut(text string, limit int) string {
 	return text[:limit]
 }
 
-// UnwrapSES takes an event out of a notification of Amazon SNS. It does not verify the
+// UnwrapSES returns the event in a notification of Amazon SNS. It does not verify the
 // notification: the caller must, unless the sender is trusted.
 func UnwrapSES(raw []byte) []byte {
 	var notification struct {

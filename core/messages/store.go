@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store keeps messages and their events. Methods that find one record fail with
+// Store stores messages and their events. Methods that find one record fail with
 // core.CodeNotFound. Every method takes part in the transaction of its context and sees only
 // the given organization.
 type Store interface {
@@ -20,7 +20,7 @@ type Store interface {
 	MessageEvents(ctx context.Context, orgID, id string) ([]Event, error)
 	// Recipients returns the addresses of each message, by its id.
 	Recipients(ctx context.Context, orgID string, ids []string) (map[string][]string, error)
-	// Messages returns one page, newest first by SentAt and id; at most f.Limit.
+	// Messages returns one page of at most f.Limit messages, newest first by SentAt and id.
 	Messages(ctx context.Context, orgID string, f Filter) ([]Message, error)
 	// CountMessages counts the matching messages, up to f.Limit. It ignores f.After.
 	CountMessages(ctx context.Context, orgID string, f Filter) (int, error)
@@ -34,7 +34,7 @@ type Filter struct {
 	Template string
 	// Identity is a domain in lower case.
 	Identity string
-	// Recipient is one address, matched as it is spelled, among all recipients.
+	// Recipient is one address. It must equal a recipient as the provider spells it.
 	Recipient string
 	After     *core.After
 	Limit     int

@@ -8,32 +8,32 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Bounds of a password in characters. NIST SP 800-63B section 3.1.1.2 asks for at least
-// 8 where a second factor stands beside the password. Argon2id reads a password of any
-// length, so without an upper bound a stranger could have megabytes hashed.
+// The limits of a password's length, in characters. NIST SP 800-63B section 3.1.1.2 requires
+// at least 8 if there is also a second factor. Argon2id accepts a password of any length, so
+// without a maximum a stranger could make this server hash megabytes.
 const (
 	Least = 8
 	Most  = 1024
 )
 
-// leastPart is the shortest part of an address that a password must not contain:
-// shorter ones occur in words by chance.
+// leastPart is the shortest part of an address that a password must not contain. Shorter
+// ones occur in words by chance.
 const leastPart = 4
 
-// product is the name that people put into a password for this product.
+// product is the product's name, which people tend to use in passwords for it.
 const product = "mailhelm"
 
-// Refusal is why a password is refused, and what to do. Reason goes on from "the
-// password".
+// Refusal is the reason why a password is refused, and what to do. Reason continues a
+// sentence that begins with "the password".
 type Refusal struct{ Reason, Next string }
 
-// Error is the whole sentence.
+// Error returns the reason as a whole sentence.
 func (r *Refusal) Error() string { return "the password " + r.Reason }
 
-// Check refuses a new password of the person with this address that is too short or
-// too long, is one of the 10,000 most common, or contains the address or the product's
-// name; nil takes it. Upper and lower case, and characters that Unicode calls
-// compatible (NFKC), count as equal.
+// Check returns the reason why a person with this address must not choose the password, or
+// nil. It refuses a password that is too short or too long or among the 10,000 most common
+// ones. It also refuses one that contains the address or the product's name. Case, and
+// differences that Unicode calls compatible (NFKC), are ignored.
 func Check(password, email string) *Refusal {
 	if n := utf8.RuneCountInString(password); n < Least || n > Most {
 		return &Refusal{fmt.Sprintf("must have from %d to %d characters", Least, Most), "Choose another one."}
@@ -55,7 +55,7 @@ func Check(password, email string) *Refusal {
 
 func foldCase(text string) string { return strings.ToLower(norm.NFKC.String(text)) }
 
-// partsOf returns the parts of an address that a guesser would try: the local part, with
+// partsOf returns the parts of an address that an attacker would try: the local part, with
 // and without its +tag, and the labels of the domain except the last.
 func partsOf(email string) []string {
 	local, domain, _ := strings.Cut(email, "@")

@@ -10,7 +10,7 @@ import (
 //go:embed frequent.txt
 var frequent string
 
-// isFrequent searches the list by halving it. word is folded.
+// isFrequent reports whether the list has the word, by binary search. word must be folded.
 func isFrequent(word string) bool {
 	low, high := 0, len(frequent) // both at the beginning of a line
 	for low < high {

@@ -19,12 +19,12 @@ type cost struct {
 	threads uint8
 }
 
-// passwordCost is the first of the settings that OWASP's password storage cheat
-// sheet lists as equal in strength, at 19 MiB: about 25 ms on one core.
+// passwordCost is the first of the settings in OWASP's password storage cheat sheet, with 19
+// MiB. All settings there are equal in strength. It takes about 25 ms on one core.
 var passwordCost = cost{memory: 19 * 1024, passes: 2, threads: 1}
 
-// The bounds of what a stored hash may ask for. A hash beyond them was not made
-// here, and following it could take all memory.
+// The limits of the cost of a stored hash. A hash beyond them was not made here, and
+// verifying it could take all memory.
 var (
 	leastCost = cost{memory: 8 * 1024, passes: 1, threads: 1}
 	mostCost  = cost{memory: 256 * 1024, passes: 10, threads: 8}
@@ -41,8 +41,8 @@ var (
 	errPasswordHash   = errors.New("not an argon2id hash within bounds")
 )
 
-// Hash hashes a password with argon2id (RFC 9106) and a fresh salt. The
-// result is in PHC string format and carries its own parameters.
+// Hash returns the hash of a password with argon2id (RFC 9106) and a new salt. The text is
+// in PHC string format, which includes the parameters.
 func Hash(password string) (string, error) {
 	if len(password) == 0 || len(password) > maxPassword {
 		return "", errPasswordLength
@@ -55,8 +55,8 @@ func Hash(password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// Verify reports whether password is the one that was hashed. An error
-// means that the stored hash itself is not one.
+// Verify reports whether the hash is that of the password. It returns an error for an
+// invalid hash.
 func Verify(hash, password string) (bool, error) {
 	c, salt, want, err := parsePasswordHash(hash)
 	if err != nil {

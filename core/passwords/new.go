@@ -4,9 +4,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// CheckNew refuses, with core.CodeValidationFailed, a password that the person
-// with this address should not choose; see [Check]. Whatever sets a password
-// asks it.
+// CheckNew fails with core.CodeValidationFailed for a password that the person with this
+// address must not choose; see [Check]. Every operation that sets a password calls it.
 func CheckNew(password, email string) error {
 	refused := Check(password, email)
 	if refused == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// The parameters that every authenticator app knows: RFC 6238 with SHA-1, six digits
-// and steps of 30 seconds. Many apps ignore other parameters and then show wrong codes.
+// The parameters that every authenticator app supports: RFC 6238 with SHA-1, six digits and
+// steps of 30 seconds. Many apps ignore other parameters and then show wrong codes.
 const (
 	appIssuer  = "Mailhelm"
 	stepLength = 30 * time.Second
@@ -31,7 +31,7 @@ type AppKey struct {
 	URI string
 }
 
-// Added is the outcome of adding a factor.
+// Added is the result of adding a factor.
 type Added struct {
 	// Secret is the session's new secret.
 	Secret string
@@ -39,9 +39,9 @@ type Added struct {
 	RecoveryCodes []string
 }
 
-// BeginApp makes a fresh secret for an authenticator app. It becomes a factor when
-// [SecondFactors.ConfirmApp] accepts its first code. It fails with conflict when the
-// person has an app, and as [IsProofNeeded] says.
+// BeginApp returns a new secret for an authenticator app. It becomes a factor when
+// [SecondFactors.ConfirmApp] accepts its first code. It fails with conflict when the person
+// has an app, and without a recent proof; see [IsProofNeeded].
 func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error) {
 	key, err := appKey(v.User, nil)
 	if err != nil {
@@ -67,8 +67,8 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 	return key, nil
 }
 
-// PendingApp returns the last secret of BeginApp, to show it again after a wrong code.
-// It fails with not_found when no app waits for its first code.
+// PendingApp returns the last secret of BeginApp, so that the page can show it again after a
+// wrong code. It fails with not_found without an unconfirmed app.
 func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, error) {
 	if _, err := f.ready(ctx, v); err != nil {
 		return AppKey{}, err
@@ -116,12 +116,12 @@ func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID stri
 	})
 }
 
-// isConfirmed and pending report which apps a code is accepted of. An app that waits for
-// its first code proves nothing.
+// isConfirmed and isPending select the apps whose codes are accepted. A code of an
+// unconfirmed app proves nothing.
 func isConfirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
 func isPending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 
-// takeStep accepts a code of an app that fits, once.
+// takeStep accepts a code of an app for which fit is true. Each code is accepted once.
 func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {
 	app, err := f.factors.AuthenticatorApp(ctx, userID)
 	if core.IsNotFound(err) || err == nil && !fit(app) {
@@ -152,8 +152,9 @@ func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit f
 	return nil
 }
 
-// stepOf returns the time step of a code: the present one, the one before or the one
-// after, for clocks that differ. It always compares all three.
+// stepOf returns the time step of a code: the present one, the one before or the one after,
+// because clocks differ. It always compares all three, so that its duration does not depend
+// on the code.
 func stepOf(secret, code string, now time.Time) (int64, bool, error) {
 	present, found, matches := int(now.Unix()/int64(stepLength/time.Second)), 0, 0
 	for step := present - 1; step <= present+1; step++ {
@@ -176,7 +177,7 @@ func openApp(master signing.MasterKey, app AuthenticatorApp) (string, error) {
 	return string(secret), nil
 }
 
-// appKey returns the key with this secret; nil makes a fresh one.
+// appKey returns the key with this secret. For nil it creates a new secret.
 func appKey(u access.User, secret []byte) (AppKey, error) {
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: appIssuer, AccountName: u.Email, Secret: secret, Period: uint(stepLength / time.Second),

@@ -2,12 +2,12 @@
 // resets, sessions, second factors (authenticator apps, passkeys, recovery codes), known
 // devices and the jobs that mail to people.
 //
-// It has no pages: they are oauth/login. The limits on guessing are core/attempts, the
-// rules and hashes of passwords core/passwords, memberships core/members.
+// It has no pages: they are in oauth/login. The limits on guessing are in core/attempts, the
+// rules and hashes of passwords in core/passwords, memberships in core/members.
 //
-// Mail goes through the operator's own [letters.Sender] and never through an
-// organization's sending account: its owner could read the mail and so enter other
-// organizations as that person. A task that may mail enqueues a job for addresses that
-// exist and for addresses that do not. So neither an answer nor its time tells which
+// Mail goes through the operator's own [letters.Sender] and never through an organization's
+// sending account. The account's owner could read such mail, and so enter other
+// organizations as that person. An operation that may send mail enqueues a job whether or
+// not the address exists. So neither its answer nor its duration reveals which addresses
 // exist.
 package people

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/letters"
 )
 
-// MailConfig is what the jobs that mail are made of.
+// MailConfig configures the jobs that send mail.
 type MailConfig struct {
 	Sessions SessionsConfig
 	Store    Store
@@ -23,16 +23,16 @@ type MailConfig struct {
 	ResetAddress func(secret string) string
 }
 
-// Mail is the jobs that mail to people.
+// Mail has the jobs that send mail to people.
 type Mail struct{ cfg MailConfig }
 
-// NewMail returns the jobs. It sends nothing itself.
+// NewMail returns the jobs.
 func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
 
 // noticeKept is how long after its event a notice is still sent.
 const noticeKept = 24 * time.Hour
 
-// NoticeArgs are the arguments of the job that mails a notice.
+// NoticeArgs has the arguments of the job that mails a notice.
 type NoticeArgs struct {
 	UserID string         `json:"user_id"`
 	Of     letters.Notice `json:"of"`
@@ -40,7 +40,7 @@ type NoticeArgs struct {
 	From   string         `json:"from,omitempty"` // the network, "" when it is not known
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (NoticeArgs) Kind() string { return "people_notice" }
 
 // NoticeWorker returns the worker that mails notices.

@@ -11,21 +11,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// PasskeyProtocol is WebAuthn. It asks authenticators and judges their answers. Options
-// and answers are the JSON that browsers exchange with authenticators. memory is the
-// JSON that it needs to judge the answer; browsers never see it.
+// PasskeyProtocol is the WebAuthn protocol. It creates requests to authenticators and
+// verifies their answers. Options and answers are the JSON that browsers exchange with
+// authenticators. memory is the JSON that it needs to verify the answer; browsers never see
+// it.
 //
-// The authenticator must verify the person. The protocol stores nothing and reads no
-// clock.
+// The authenticator must verify the person. The protocol stores nothing and reads no clock.
 type PasskeyProtocol interface {
-	// Register asks for a new passkey on an authenticator that has none of the existing
-	// ones.
+	// Register returns the options for a new passkey, on an authenticator that has none of
+	// the existing ones.
 	Register(u access.User, existing []Passkey) (options, memory string, err error)
 	VerifyRegistration(u access.User, memory, answer string) (JudgedPasskey, error)
-	// Ask asks for one of a person's passkeys. With the user id "" it asks for any
-	// passkey of this site.
+	// Ask returns the options for a proof with one of a person's passkeys. With the user id
+	// "" any passkey of this site may answer.
 	Ask(userID string, existing []Passkey) (options, memory string, err error)
-	// Answered judges an answer to Ask. owner returns the person of a credential and
+	// VerifyAnswer verifies an answer to Ask. owner returns the person of a credential and
 	// all passkeys of that person.
 	VerifyAnswer(memory, answer string, owner func(credentialID []byte) (string, []Passkey, error)) (JudgedPasskey, error)
 }
@@ -35,12 +35,12 @@ type JudgedPasskey struct {
 	CredentialID []byte
 	// Credential replaces [Passkey.Credential].
 	Credential string
-	// Cloned reports that its count of signatures has gone back: there may be a copy of
-	// the credential.
+	// Cloned is true when the count of signatures went back: a copy of the credential may
+	// exist.
 	Cloned bool
 }
 
-// PasskeyQuestion is a question that the browser passes to an authenticator.
+// PasskeyQuestion is a request that the browser passes to an authenticator.
 type PasskeyQuestion struct {
 	Options string // JSON
 	// Ceremony is the secret that the answer must repeat.
@@ -62,15 +62,15 @@ const ceremonyWait = 5 * time.Minute
 
 var errNoPasskeys = errors.New("passkeys are not offered here")
 
-// ceremonies are questions to authenticators that wait for their answers.
+// ceremonies stores requests to authenticators until their answers arrive.
 type ceremonies struct {
 	people   *Sessions
 	passkeys PasskeyStore
 	protocol PasskeyProtocol // nil where passkeys are not offered
 }
 
-// AskPasskey asks for a passkey of the person of this session, for a [FactorProof]. The
-// session may await its second factor.
+// AskPasskey returns a request for a passkey of the person of this session, for a
+// [FactorProof]. The session may await its second factor.
 func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQuestion, error) {
 	v, err := f.FindAwaiting(ctx, secret)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQ
 	return f.ceremonies.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyConfirm, Data: memory}, options)
 }
 
-// keep stores a question until it is answered, and returns it with its secret.
+// keep stores a request until it is answered, and returns it with its secret.
 func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options string) (PasskeyQuestion, error) {
 	q := PasskeyQuestion{Options: options, Ceremony: access.MintLink().Secret}
 	asked.Hash, asked.ExpiresAt = access.HashSecret(q.Ceremony), c.people.Clock().Add(ceremonyWait)
@@ -117,8 +117,8 @@ func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID s
 	return asked, nil
 }
 
-// judge judges an answer to Ask and stores the use of the passkey. It refuses a passkey
-// that may have been copied, then and later.
+// judge verifies an answer to Ask and stores the use of the passkey. A passkey that may have
+// been copied is refused from then on.
 func (c ceremonies) judge(ctx context.Context, a PasskeyAnswer, purpose, userID string) (Passkey, error) {
 	asked, err := c.take(ctx, a, purpose, userID)
 	if err != nil {

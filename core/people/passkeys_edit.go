@@ -10,11 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// maxPasskeys is the most passkeys of one person.
+// maxPasskeys is the maximum number of passkeys of one person.
 const maxPasskeys = 20
 
-// BeginPasskey asks for a new passkey. It fails with conflict for a person who has the
-// most allowed, and as [IsProofNeeded] says.
+// BeginPasskey returns a request for a new passkey. It fails with conflict for a person with
+// the maximum number, and without a recent proof; see [IsProofNeeded].
 func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
 	if !f.OffersPasskeys() {
 		return PasskeyQuestion{}, passkeyError(errNoPasskeys)

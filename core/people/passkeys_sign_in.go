@@ -12,7 +12,7 @@ type PasskeySignIn struct {
 	Client, Previous, RequestID string
 }
 
-// AskSignIn asks for any passkey of this site. Each question counts as an attempt to
+// AskSignIn returns a request for any passkey of this site. Each counts as an attempt to
 // sign in: it fails with rate_limited after too many from one client.
 func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQuestion, error) {
 	if !f.OffersPasskeys() {

@@ -28,7 +28,7 @@ type PasswordsConfig struct {
 // Passwords changes and resets passwords. It is safe for use by several goroutines.
 type Passwords struct{ cfg PasswordsConfig }
 
-// NewPasswords returns the tasks on passwords.
+// NewPasswords returns a Passwords.
 func NewPasswords(cfg PasswordsConfig) *Passwords { return &Passwords{cfg: cfg} }
 
 // Change is the input of [Passwords.Change].
@@ -40,13 +40,12 @@ type Change struct {
 	Client, Device, RequestID string
 }
 
-// Change sets the password of a person who is signed in. It ends the person's other
-// sessions and voids the links of resets. It returns the fresh secret of the session.
+// Change sets the password of a person who is signed in. It ends the person's other sessions
+// and voids the links of resets. It returns the new secret of the session.
 //
-// It fails as [IsProofNeeded] says for a person with a second factor and no recent
-// proof, and with validation_failed for a wrong old password or a refused new one. It
-// fails with rate_limited after too many attempts, and with invalid_key when the
-// session has ended.
+// A person with a second factor needs a recent proof; see [IsProofNeeded]. It fails with
+// validation_failed for a wrong old password or a refused new one. It fails with
+// rate_limited after too many attempts, and with invalid_key when the session has ended.
 func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	if err := p.cfg.Factors.CheckProof(ctx, c.Visitor); err != nil {
 		return "", err
@@ -96,8 +95,8 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	return secret, nil
 }
 
-// notTheCurrent replaces the refusal of a sign-in, which names an address, by one of
-// the old password.
+// notTheCurrent returns the refusal of a wrong old password. The refusal of a sign-in would
+// name an address.
 func notTheCurrent(err error) error {
 	if core.AsError(err).Code != core.CodeInvalidKey {
 		return err
@@ -118,7 +117,7 @@ func (p *Passwords) LastWarning(ctx context.Context, userID string) (Warning, bo
 	return Warning{At: at}, err == nil, err
 }
 
-// OperatorConfig is what [SetPassword] is made of.
+// OperatorConfig configures [SetPassword].
 type OperatorConfig struct {
 	Sessions SessionsConfig
 	Store    Store
@@ -170,8 +169,8 @@ func setPassword(ctx context.Context, users UserStore, store Store, userID, hash
 
 var errPasswordMoved = errors.New("the password was changed in between")
 
-// holdWith locks a person until the transaction ends. It fails with conflict when the
-// person's password hash is another one.
+// holdWith locks a person until the transaction ends. It fails with conflict if the person's
+// password hash has changed.
 func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash string) error {
 	if err := cfg.Users.HoldUser(ctx, user.ID); err != nil {
 		return err
@@ -189,7 +188,8 @@ func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash st
 	return nil
 }
 
-// markOf returns the digest that a reset link keeps of the password that it replaces.
+// markOf returns the digest of a password hash that a reset link stores. After a change of
+// the password the digest differs, and the link is void.
 func markOf(passwordHash string) []byte {
 	sum := sha256.Sum256([]byte("mailhelm password reset 1\x00" + passwordHash))
 	return sum[:]

@@ -9,25 +9,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// purgeEvery is the pause between purges. Rows that expired and are not purged yet do
-// no harm: every reader looks at their expiry.
+// purgeEvery is the pause between purges. Expired rows that are not purged yet have no
+// effect, because every reader checks the expiry.
 const purgeEvery = 10 * time.Minute
 
-// PurgeArgs are the arguments of the purge; there are none.
+// PurgeArgs has the arguments of the purge. It has none.
 type PurgeArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (PurgeArgs) Kind() string { return "people_purge" }
 
-// PurgeStores are the stores that the purge empties.
+// PurgeStores are the stores from which the purge deletes.
 type PurgeStores struct {
 	Store    Store
 	Sessions SessionStore
 	Passkeys PasskeyStore
 }
 
-// PurgeWorker deletes sessions, passkey ceremonies, links of resets and known devices
-// that have expired, and warnings that no page shows any more.
+// PurgeWorker returns the worker that deletes expired sessions, passkey ceremonies, reset
+// links and known devices. It also deletes warnings that no page shows any more.
 func PurgeWorker(from PurgeStores, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: purgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		now := clock()

@@ -10,16 +10,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A recovery code has 80 random bits, so the store keeps a plain SHA-256 of it.
+// A recovery code has 80 random bits, so an SHA-256 hash of it is safe to store.
 const (
 	recoveryCodes      = 10
 	recoveryCodeLength = 16 // of the 26 Base32 characters of rand.Text
 	recoveryCodeGroup  = 4
 )
 
-// RenewCodes replaces all recovery codes and returns the new ones, to be shown once. It
-// fails with conflict when the person has no second factor, and as [IsProofNeeded]
-// says.
+// RenewCodes replaces all recovery codes and returns the new ones, which are shown once. It
+// fails with conflict when the person has no second factor, and without a recent proof; see
+// [IsProofNeeded].
 func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID string) ([]string, error) {
 	var codes []string
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
@@ -55,7 +55,7 @@ func (f *SecondFactors) replaceCodes(ctx context.Context, userID string) ([]stri
 	return codes, nil
 }
 
-// takeRecoveryCode uses one of the person's codes up.
+// takeRecoveryCode marks one of the person's codes as used.
 func (f *SecondFactors) takeRecoveryCode(ctx context.Context, s Session, code, requestID string) error {
 	used, err := f.factors.UseRecoveryCode(ctx, s.UserID, hashOfRecovery(s.UserID, code), f.people.Clock())
 	if err != nil {

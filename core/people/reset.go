@@ -23,9 +23,9 @@ func noReset() error {
 	}
 }
 
-// Resettable returns the person whose password the link with this secret resets. It
-// changes nothing, because mail scanners open links too. It fails with not_found, in
-// the same words, for a link that is unknown, used, expired or void.
+// Resettable returns the person whose password a reset link can set. It changes nothing,
+// because mail scanners open links too. It fails with not_found, with the same text, for a
+// link that is unknown, used, expired or void.
 func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User, error) {
 	if !access.IsLink(secret) {
 		return access.User{}, noReset()
@@ -56,12 +56,12 @@ type UseReset struct {
 	Client, RequestID string
 }
 
-// Reset sets the password of the person of the link, ends the person's sessions, and
-// uses up all links of the person. It begins no session: the person signs in
-// afterwards, with a second factor if there is one.
+// Reset sets the password of the link's person, ends the person's sessions, and voids all
+// reset links of the person. It begins no session. The person signs in afterwards, with a
+// second factor if there is one.
 //
-// It fails as [Passwords.Resettable] does. It fails with validation_failed for a
-// refused password, after which the link still works.
+// It fails as [Passwords.Resettable] does. It fails with validation_failed for a refused
+// password, after which the link still works.
 func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 	user, err := p.Resettable(ctx, in.Secret)
 	if err != nil {

@@ -12,20 +12,21 @@ import (
 )
 
 const (
-	// ResetLifetime is how long the link of a reset works.
+	// ResetLifetime is how long a reset link works.
 	ResetLifetime = 15 * time.Minute
-	// maxOpenResets is the most links of a person that work at a time, over all
-	// processes. It bounds the mail that strangers can cause.
+	// maxOpenResets is the maximum number of valid reset links of a person, over all
+	// processes. It limits the mail that strangers can cause.
 	maxOpenResets = 5
 )
 
-// Mails reports whether links can be mailed here.
+// Mails reports whether a mail server is configured, so that reset links can be sent.
 func (p *Passwords) Mails() bool { return p.cfg.Mails }
 
-// AskReset enqueues a job that mails a link to the person with this address. It
-// enqueues the job for unknown addresses too, so that neither the answer nor its time
-// tells. It fails with validation_failed for a text that is no address, rate_limited
-// after too many from a network, and conflict where no mail is sent.
+// AskReset enqueues a job that mails a reset link to the person with this address. It
+// enqueues a job for unknown addresses too, so that neither the answer nor its duration
+// reveals whether the address exists. It fails with validation_failed for an invalid
+// address, rate_limited after too many requests of a network, and conflict without a mail
+// server.
 func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	if !p.cfg.Mails {
 		return core.Conflict("This server sends no mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
@@ -41,15 +42,15 @@ func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	return p.cfg.Queue.Enqueue(ctx, AskResetArgs{Email: address, At: now, From: client})
 }
 
-// AskResetArgs are the arguments of the job that mails a reset link. The job makes the
-// secret of the link, so that no queue holds it.
+// AskResetArgs has the arguments of the job that mails a reset link. The job makes the
+// secret of the link, so that no queue has it.
 type AskResetArgs struct {
 	Email string    `json:"email"`
 	At    time.Time `json:"at"`
 	From  string    `json:"from"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (AskResetArgs) Kind() string { return "people_ask_reset" }
 
 // AskResetWorker returns the worker that mails links. It mails nothing for a request
@@ -83,8 +84,8 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 	return m.cfg.Sender.Send(ctx, letters.Reset(user.Email, m.cfg.ResetAddress(minted.Secret), letters.Event{At: asked.At, From: asked.From}))
 }
 
-// makeReset stores a link and reports whether it did; a person with maxOpenResets links
-// gets none.
+// makeReset stores a reset link. It returns false for a person with maxOpenResets links, who
+// gets no further one.
 func (m *Mail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
 	if err := m.cfg.Sessions.Users.HoldUser(ctx, userID); err != nil {
 		return false, err

@@ -18,15 +18,15 @@ const (
 	ProofAge = 10 * time.Minute
 )
 
-// Tries at codes of six digits are limited by person, whichever session and address
-// they come from: five, then one every five minutes. A month of guessing finds one of
-// three valid codes with a chance of 2.6 percent.
+// The limits on attempts at codes of six digits, by person and over all sessions and
+// networks: five, then one every five minutes. In a month of guessing, the chance to find
+// one of three valid codes is 2.6 percent.
 const (
 	codeTries  = 5
 	codeRefill = 5 * time.Minute
 )
 
-// SecondFactorsConfig is what second factors are made of.
+// SecondFactorsConfig configures SecondFactors.
 type SecondFactorsConfig struct {
 	Sessions *Sessions
 	// Master seals the secrets of authenticator apps.
@@ -43,12 +43,12 @@ type SecondFactors struct {
 	passkeys PasskeyStore
 	master   signing.MasterKey
 	protocol PasskeyProtocol
-	// ceremonies put questions to authenticators and judge their answers.
+	// ceremonies creates requests to authenticators and verifies their answers.
 	ceremonies ceremonies
 	tries      *throttle.Throttle
 }
 
-// NewSecondFactors returns the tasks on second factors.
+// NewSecondFactors returns a SecondFactors.
 func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 	return &SecondFactors{
 		people: cfg.Sessions, factors: cfg.Sessions.Factors, passkeys: cfg.Sessions.Passkeys, master: cfg.Master, protocol: cfg.Passkeys,
@@ -57,7 +57,7 @@ func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 	}
 }
 
-// OffersPasskeys reports whether people can have passkeys here.
+// OffersPasskeys reports whether people can have passkeys on this server.
 func (f *SecondFactors) OffersPasskeys() bool { return f.protocol != nil }
 
 // Factors are the second factors that a person has set up. Recovery codes alone are no
@@ -102,7 +102,7 @@ func (c SessionsConfig) factorsOf(ctx context.Context, userID string) (Factors, 
 	return found, nil
 }
 
-// Demand is what an organization requires of a visitor before it shows a page.
+// Demand is a proof that an organization requires of a visitor before it shows a page.
 type Demand string
 
 // The demands.
@@ -127,8 +127,7 @@ func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 	return DemandSetUp, nil
 }
 
-// DemandLately is like [SecondFactors.Demand] before a sensitive step: the proof must
-// be recent.
+// DemandLately returns the demand before a sensitive step, which requires a recent proof.
 func (f *SecondFactors) DemandLately(ctx context.Context, v Visitor) (Demand, error) {
 	demand, err := f.Demand(ctx, v)
 	if err != nil || demand != NoDemand || !v.Org.RequireSecondFactor || f.provenLately(v.Session) {
@@ -143,12 +142,12 @@ func (f *SecondFactors) provenLately(s Session) bool {
 
 var errProofNeeded = errors.New("nothing was proven lately")
 
-// IsProofNeeded reports whether an error asks for a recent proof: of a second
-// factor, or of the password from a person who has no second factor.
+// IsProofNeeded reports whether an error demands a recent proof: of a second factor, or of
+// the password from a person who has no second factor.
 func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 
-// CheckProof fails as [IsProofNeeded] says when the visitor has a second factor and no
-// recent proof of it. It passes a visitor without second factors.
+// CheckProof fails when the visitor has a second factor and no recent proof of it; see
+// [IsProofNeeded]. It accepts a visitor without second factors.
 func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil || !has.Any() || f.provenLately(v.Session) {
@@ -157,9 +156,9 @@ func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	return proofNeededError()
 }
 
-// ready returns the factors of a visitor. It fails as [IsProofNeeded] says without a
-// recent proof: an unattended browser must not suffice to change how its person signs
-// in.
+// ready returns the factors of a visitor. Without a recent proof it fails; see
+// [IsProofNeeded]. Otherwise a stranger at an unattended browser could change the person's
+// factors.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil {
@@ -178,7 +177,7 @@ func proofNeededError() error {
 	}
 }
 
-// count counts a try at a code. It fails with rate_limited after too many.
+// count counts an attempt at a code. It fails with rate_limited after too many.
 func (f *SecondFactors) count(userID string) error {
 	if wait := f.tries.Take(userID, f.people.Clock()); wait > 0 {
 		return &core.Error{
@@ -199,7 +198,7 @@ func wrongCode() error {
 	}
 }
 
-// kind returns the audit detail of an event about a factor of this kind.
+// kind returns the audit detail of an event about a factor of this kind, as JSON.
 func kind(of string) string { return `{"kind":"` + of + `"}` }
 
 // The kinds of factor, as the audit log names them.

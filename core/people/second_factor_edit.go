@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// add runs do, which stores a factor, and counts the factor as proven in the session.
-// The first factor ends the person's other sessions, which began with a password alone.
+// add runs do, which stores a factor, and marks the factor as proven in the session. The
+// first factor ends the person's other sessions, which began with a password alone.
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: access.MintLink().Secret}
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
@@ -83,8 +83,8 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 	})
 }
 
-// MayLose fails with conflict when the person has exactly one factor and one of the
-// person's organizations requires a factor.
+// MayLose fails with conflict when a person must not remove a factor: it is the last one,
+// and one of the person's organizations requires a factor.
 func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
 	if !has.last() {
 		return nil

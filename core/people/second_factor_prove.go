@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// FactorProof is a second factor that a person presents.
+// FactorProof is a second factor that a person presents: a code, or the answer of a passkey.
 type FactorProof struct {
 	// Code is a code of the authenticator app or a recovery code, as typed.
 	Code string
@@ -16,8 +16,8 @@ type FactorProof struct {
 	RequestID string
 }
 
-// FindAwaiting returns the visitor of a session that may await its second factor. It sets only
-// the session, the person and the secret of form tokens. It fails with invalid_key
+// FindAwaiting returns the visitor of a session that may still await its second factor. It
+// sets only the session, the person and the secret of form tokens. It fails with invalid_key
 // without a session.
 func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visitor, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
@@ -31,11 +31,11 @@ func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visito
 	return Visitor{Session: session, User: user, secret: secret}, nil
 }
 
-// Prove accepts a second factor of the person of this session. It replaces the session
-// by one with a fresh secret and a recent proof, and returns the secret.
+// Prove accepts a second factor of the person of this session. It replaces the session by
+// one with a new secret and a recent proof, and returns the secret.
 //
-// It fails with validation_failed for a proof that is wrong or was used before,
-// rate_limited after too many wrong codes, and invalid_key without a session.
+// It fails with validation_failed for a proof that is wrong or was used before, with
+// rate_limited after too many wrong codes, and with invalid_key without a session.
 func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof) (string, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {
@@ -65,8 +65,8 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 
 func acceptAny(context.Context, Session) error { return nil }
 
-// recordProof replaces a session by one with a fresh secret and a recent proof, after take
-// has accepted the proof.
+// recordProof calls take to accept a proof. It then replaces the session by one with a new
+// secret and a recent proof, and returns the secret.
 func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := access.MintLink().Secret
 	err := f.people.withPerson(ctx, userID, func(ctx context.Context) error {
@@ -92,8 +92,9 @@ func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, request
 	return next, nil
 }
 
-// renew stores a session as proven now, under another secret. It fails with invalid_key
-// for a session that was signed out since; otherwise it locks the session.
+// renew stores a session as proven now, under another secret. It locks the session until the
+// transaction ends. It fails with invalid_key for a session that was signed out in the
+// meantime.
 func (f *SecondFactors) renew(ctx context.Context, session Session, next string) (Session, error) {
 	now, store := f.people.Clock(), f.people.Sessions
 	session.SecondFactorAt, session.LastSeenAt, session.ExpiresAt = &now, now, endOf(session.CreatedAt, now)

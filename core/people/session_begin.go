@@ -41,9 +41,9 @@ func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (access.
 	return user, err
 }
 
-// KeepOnly gives the visitor's session a fresh secret, which it returns, and ends all
-// other sessions of the person. It takes part in the transaction of ctx. It fails with
-// invalid_key when the session has ended.
+// KeepOnly gives the visitor's session a new secret, which it returns, and ends all other
+// sessions of the person. It takes part in the transaction of ctx. It fails with invalid_key
+// when the session has ended.
 func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
 	session, err := s.find(ctx, v.secret, s.Clock())
 	if err != nil {
@@ -51,7 +51,8 @@ func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
 	}
 	next, now := access.MintLink().Secret, s.Clock()
 	session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
-	// This fails for a session that was signed out since, and locks any other.
+	// TouchSession fails for a session that was signed out in the meantime, and locks any
+	// other.
 	if err := s.Sessions.TouchSession(ctx, session); err != nil {
 		return "", signedOut(err)
 	}

@@ -21,19 +21,19 @@ const (
 	SessionIdle     = 2 * time.Hour
 )
 
-// touchAfter is the least time between two writes of LastSeenAt. A session may end this
-// much early.
+// touchAfter is the shortest time between two writes of LastSeenAt. A session may end
+// earlier by this time.
 const touchAfter = time.Minute
 
 // App is the surface of the pages in audit events.
 const App core.Surface = "app"
 
-// SessionsConfig is what sessions are made of. All fields are required, except Attempts
-// where no person signs in.
+// SessionsConfig configures Sessions. All fields are required, except that Attempts may be
+// nil in a process that signs no person in.
 type SessionsConfig struct {
 	Users    UserStore
 	Sessions SessionStore
-	// Factors and Passkeys tell whether a person has to prove more than a password.
+	// Factors and Passkeys show whether a person has a second factor.
 	Factors  FactorStore
 	Passkeys PasskeyStore
 	Members  Memberships
@@ -54,7 +54,8 @@ type Attempts interface {
 	AdmitFrom(client string) error
 	// AdmitLink counts a request for the link of a reset. It fails as Admit does.
 	AdmitLink(email, client string) error
-	// ClearFailures clears the counts of wrong passwords before a right one.
+	// ClearFailures clears the counts of wrong passwords of an address at a network. It is
+	// called after a right password.
 	ClearFailures(in SignInRequest)
 	// CountFailure counts a wrong password, with equal work for addresses that exist or not.
 	CountFailure(ctx context.Context, in SignInRequest)
@@ -63,11 +64,11 @@ type Attempts interface {
 // Sessions signs people in and out. It is safe for use by several goroutines.
 type Sessions struct {
 	SessionsConfig
-	// hashing has a slot for each password that may be hashed at once.
+	// hashing has a slot for each password that may be hashed at the same time.
 	hashing chan struct{}
 }
 
-// NewSessions returns the tasks of signing in and out.
+// NewSessions returns a Sessions.
 func NewSessions(cfg SessionsConfig) *Sessions {
 	_, _ = decoyHash() // made now, so that the first unknown address does not take longer
 	return &Sessions{
@@ -76,7 +77,7 @@ func NewSessions(cfg SessionsConfig) *Sessions {
 	}
 }
 
-// Visitor is the person of a session, as the stores know the person now.
+// Visitor is the person of a session, as currently stored.
 type Visitor struct {
 	Session Session
 	User    access.User
@@ -98,7 +99,7 @@ func (v Visitor) FormToken(question string) string {
 	return unpadded.EncodeToString(mac.Sum(nil))
 }
 
-// FormTokenMatches compares in constant time.
+// FormTokenMatches reports whether a form has the right token. It compares in constant time.
 func (v Visitor) FormTokenMatches(token, question string) bool {
 	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
 }
@@ -106,9 +107,9 @@ func (v Visitor) FormTokenMatches(token, question string) bool {
 var errNoSession = errors.New("no such session, or it has ended")
 
 // Current returns the visitor of a session's secret and stores the visit. It fails with
-// invalid_key when there is no session, and for one that has ended or awaits a second
-// factor. It moves a person who left the organization of the session to the next
-// organization of the person.
+// invalid_key for an unknown session, and for one that has ended or awaits a second factor.
+// When the person has left the organization of the session, it moves the session to the
+// person's next organization.
 func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) {
 	now := s.Clock()
 	session, err := s.find(ctx, secret, now)
@@ -163,8 +164,8 @@ func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
 	return err
 }
 
-// withPerson runs do in a transaction that holds the person: of two changes from two
-// browsers, the second reads what the first wrote.
+// withPerson runs do in a transaction that locks the person. Of two concurrent changes, the
+// second reads what the first wrote.
 func (s *Sessions) withPerson(ctx context.Context, userID string, do func(context.Context) error) error {
 	return s.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := s.Users.HoldUser(ctx, userID); err != nil {
@@ -174,7 +175,7 @@ func (s *Sessions) withPerson(ctx context.Context, userID string, do func(contex
 	})
 }
 
-// find reads a session that does not await a second factor. It fails with invalid_key.
+// find returns a session that does not await a second factor. It fails with invalid_key.
 func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
 	session, err := s.readSession(ctx, secret, now)
 	if err == nil && session.AwaitsSecondFactor {
@@ -183,8 +184,8 @@ func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Sess
 	return session, err
 }
 
-// readSession reads a session, also one that awaits its second factor, and enforces both
-// limits. It fails with invalid_key.
+// readSession returns a session, even one that awaits its second factor, and enforces both
+// time limits. It fails with invalid_key.
 func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time) (Session, error) {
 	if !access.IsLink(secret) {
 		return Session{}, signedOut(nil)
@@ -199,8 +200,8 @@ func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time
 	return session, nil
 }
 
-// change reads the session again inside a transaction, applies with and stores the
-// visit. So a visit that is stored late does not undo a concurrent switch.
+// change reads the session again inside a transaction, calls with to modify it, and stores
+// it. So a late write of a visit does not undo a concurrent change of the organization.
 func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
 	var changed Session
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
@@ -243,7 +244,7 @@ func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.
 	return memberships[0], nil
 }
 
-// endOf returns when a session ends that was last used at seen.
+// endOf returns when a session ends that was last used at the time seen.
 func endOf(created, seen time.Time) time.Time {
 	end, idle := created.Add(SessionLifetime), seen.Add(SessionIdle)
 	if idle.Before(end) {

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// hashesAtOnce bounds memory and processor time: one hash takes 19 MiB.
+// hashesAtOnce is the number of passwords that are hashed at the same time. It limits memory
+// and processor time: one hash takes 19 MiB.
 const hashesAtOnce = 4
 
 var (
@@ -33,9 +34,9 @@ type SignInRequest struct {
 	RequestID string
 }
 
-// Begun is a new session.
+// Begun is the result of signing in: a new session.
 type Begun struct {
-	// Secret is for the cookie. It is always a fresh one.
+	// Secret is the value of the cookie. It is always new.
 	Secret string
 	// AwaitsSecondFactor is true when the session gives no access before
 	// [SecondFactors.Prove].
@@ -77,8 +78,8 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
 }
 
-// requireSamePassword fails when the password was changed since it was checked: a
-// session that begins now would outlive the change, which ends all sessions.
+// requireSamePassword fails when the password was changed after it was checked. A change
+// ends all sessions, so a session must not begin with the old password.
 func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User) error {
 	now, err := s.Users.UserByID(ctx, checked.ID)
 	if err != nil {
@@ -106,9 +107,9 @@ func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Ses
 	return session, err
 }
 
-// begin ends the previous session and stores a session under a fresh secret, which it
-// returns. complete fills the session in. The person is locked, so that a first factor
-// that is set up concurrently either ends this session or is awaited by it.
+// begin ends the previous session, stores a session under a new secret, and returns the
+// secret. complete sets further fields of the session. The person is locked. So when a first
+// factor is set up concurrently, it either ends this session or this session awaits it.
 func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
 	secret := access.MintLink().Secret
 	session.Hash = access.HashSecret(secret)
@@ -191,7 +192,7 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	return user, nil
 }
 
-// enterHashing waits for a slot to hash in. Call leave afterwards.
+// enterHashing waits for a slot for hashing. The caller must call leave afterwards.
 func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.hashing <- struct{}{}:
@@ -201,8 +202,7 @@ func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// HashPassword is [passwords.Hash] in one of the slots for hashing, which bound the
-// memory.
+// HashPassword is [passwords.Hash] in one of the slots for hashing, which limit the memory.
 func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
 	leave, err := s.enterHashing(ctx)
 	if err != nil {
@@ -212,8 +212,8 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 	return passwords.Hash(password)
 }
 
-// findUser returns the zero user for an unknown address. It does not ask the store for
-// a text that is no address: a database refuses some bytes.
+// findUser returns the user with an address, the zero user for an unknown one. It does not
+// query the store for an invalid address, because a database refuses some bytes.
 func (s *Sessions) findUser(ctx context.Context, email string) (access.User, error) {
 	if !core.IsEmail(email) {
 		return access.User{}, nil
@@ -231,7 +231,7 @@ func (s *Sessions) findUser(ctx context.Context, email string) (access.User, err
 // decoyHash returns the hash that is checked for unknown addresses.
 var decoyHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
 
-// end deletes a session; an unknown one is no error.
+// end deletes a session. It succeeds for an unknown one.
 func (s *Sessions) end(ctx context.Context, secret string) error {
 	if secret == "" {
 		return nil

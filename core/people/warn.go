@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	// WarnEvery is the least time between two warnings of a person.
+	// WarnEvery is the shortest time between two warnings of a person.
 	WarnEvery = 24 * time.Hour
 	// WarningKept is how long the security page shows a warning.
 	WarningKept = 30 * 24 * time.Hour
 )
 
-// Warning says that many wrong passwords were tried for a person.
+// Warning is a warning to a person that many wrong passwords were tried.
 type Warning struct{ At time.Time }
 
-// WarnArgs are the arguments of the job that warns the owner of an address.
+// WarnArgs has the arguments of the job that warns the owner of an address.
 type WarnArgs struct {
 	Email string `json:"email"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (WarnArgs) Kind() string { return "people_warn" }
 
 // WarnWorker returns the worker that warns owners: on the security page, in the audit

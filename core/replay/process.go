@@ -10,47 +10,48 @@ import (
 )
 
 const (
-	// Beat is how often a process shows a sign of life, looks at the others, and retries
-	// failed releases.
+	// Beat is the interval at which a process stores a beat, reads the beats of the others,
+	// and retries failed releases.
 	Beat = time.Second
-	// Silence is how long a process shows no sign of life before its reservations are taken
-	// over. With the second until other processes look it is below five seconds.
+	// Silence is the time without a beat after which the reservations of a process are taken
+	// over. Other processes notice within another second, so the total is below five
+	// seconds.
 	Silence = 3500 * time.Millisecond
-	// maxUnreturned bounds the releases that a process remembers for a retry. The others end
-	// with their leases.
+	// maxUnreturned is the maximum number of releases that a process retries. Further ones
+	// end with their leases.
 	maxUnreturned = 10_000
 )
 
-// ProcessStore keeps the signs of life of processes.
+// ProcessStore stores the last beat of each process.
 type ProcessStore interface {
-	// Beat stores a process's sign of life by the process's clock.
+	// Beat stores a beat of a process. The time is that of the process's clock.
 	Beat(ctx context.Context, process string, at time.Time) error
-	// Beats returns the last signs of life of all processes.
+	// Beats returns the last beats of all processes.
 	Beats(ctx context.Context) (map[string]time.Time, error)
-	// EndProcess deletes a process.
+	// EndProcess deletes a process and its beat.
 	EndProcess(ctx context.Context, process string) error
-	// EndReservations frees the keys whose leases run at now, of all processes but one. It
-	// returns their number.
+	// EndReservations releases the keys of all processes except one whose leases have not
+	// expired at now. It returns their number.
 	EndReservations(ctx context.Context, except string, now time.Time) (int, error)
 }
 
-// ProcessConfig is what a Process needs. All members are required.
+// ProcessConfig configures a Process. All members are required.
 type ProcessConfig struct {
 	Store   ProcessStore
 	Replays Store
 	Clock   core.Clock
 	Log     *slog.Logger
-	// Alone is true when no other process uses the database. Then there are no signs of
-	// life, and reservations of other processes are left from earlier ones.
+	// Alone is true when no other process uses the database. Then no beats are stored, and
+	// reservations of other processes are remains of earlier ones.
 	Alone bool
 }
 
-// Process holds the reservations of this process and judges those of the others. Another
-// process has ended when its row is gone, or when its sign of life has not changed for
-// Silence by this process's clock. Clocks of two processes are compared only at the first
-// look at a process. A wrong judgement costs the other process one refused call and never
-// causes a second effect: the token of a reservation that was taken over completes nothing.
-// A Process is safe for concurrent use.
+// Process keeps the reservations of this process, and determines which other processes are
+// alive. Another process has ended when its row is deleted, or when its beat has not changed
+// for Silence by this process's clock. Clocks of two processes are compared only at the
+// first read of a process. A wrong result costs the other process one refused call. It never
+// causes a second effect: a reservation that was taken over cannot complete. A Process is
+// safe for concurrent use.
 type Process struct {
 	ProcessConfig
 	id string
@@ -65,10 +66,10 @@ type Process struct {
 	ticked     chan struct{} // closed by the next Tick
 }
 
-// sight is the last known sign of life of another process.
+// sight is the last known beat of another process.
 type sight struct {
 	beat time.Time
-	// since is when this beat was first seen, by this process's clock.
+	// since is when this beat was first read, by this process's clock.
 	since time.Time
 	// beats counts the changes of beat.
 	beats int
@@ -79,7 +80,7 @@ type unreturned struct {
 	until time.Time
 }
 
-// NewProcess makes a process with an id that no other has.
+// NewProcess returns a process with a new id.
 func NewProcess(cfg ProcessConfig) *Process {
 	return &Process{
 		ProcessConfig: cfg, id: core.NewID(), held: map[Token]bool{}, unreturned: map[Token]unreturned{},
@@ -87,11 +88,11 @@ func NewProcess(cfg ProcessConfig) *Process {
 	}
 }
 
-// ID returns the id that reservations of this process carry.
+// ID returns the id that the reservations of this process contain.
 func (p *Process) ID() string { return p.id }
 
-// Start stores the process's first sign of life. A process that is alone ends the
-// reservations of earlier processes instead. It must run before the first reservation.
+// Start stores the first beat of the process. A process that is alone ends the reservations
+// of earlier processes instead. It must run before the first reservation.
 func (p *Process) Start(ctx context.Context) error {
 	if p.Alone {
 		ended, err := p.Store.EndReservations(ctx, p.id, p.Clock())
@@ -118,10 +119,11 @@ func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 	}
 }
 
-// Tick shows a sign of life, looks at the others and retries failed releases. The next tick
-// retries a failure.
+// Tick stores a beat, reads the beats of the others and retries failed releases. The next
+// tick repeats what failed.
 func (p *Process) Tick(ctx context.Context) {
-	// A busy process must not look dead, so its sign of life does not wait behind calls.
+	// The beat uses its own database connections, because a busy process must not appear
+	// dead.
 	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), Silence)
 	defer cancel()
 	defer p.wake()
@@ -138,8 +140,8 @@ func (p *Process) Tick(ctx context.Context) {
 	}
 }
 
-// Stop retries failed releases once and deletes the process, so that others take over its
-// reservations at once.
+// Stop retries failed releases once and deletes the process, so that others can take over
+// its reservations at once.
 func (p *Process) Stop(ctx context.Context) error {
 	p.returnAll(ctx)
 	if p.Alone {
@@ -148,23 +150,23 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.Store.EndProcess(ctx, p.id)
 }
 
-// Hold notes that a call of this process works on a reservation. The rail calls it before it
-// makes the reservation, and Drop or Return when the call is over.
+// Hold registers a reservation on which a call of this process works. The rail calls it
+// before it makes the reservation. It calls Drop or Return at the end of the call.
 func (p *Process) Hold(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held[token] = true
 }
 
-// Drop notes that a call with a stored outcome is over.
+// Drop unregisters the reservation of a call with a stored outcome.
 func (p *Process) Drop(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.held, token)
 }
 
-// Return releases the reservation of a call that stored nothing. A release that fails
-// because the database is away is retried by Tick.
+// Return releases the reservation of a call that stored nothing. When the release fails
+// because the database does not answer, Tick retries it.
 func (p *Process) Return(ctx context.Context, k Key, token Token) error {
 	defer p.Drop(token)
 	err := p.Replays.Release(ctx, k, token)
@@ -199,9 +201,9 @@ func (p *Process) returnAll(ctx context.Context) {
 	}
 }
 
-// look reads the signs of life of the other processes. Time in which no process could
-// read them does not count as silence: all processes were silent then. A look that ends
-// after a later one changes nothing, since it may lack processes that have started since.
+// look reads the beats of the other processes. Time in which no process could read them does
+// not count as silence, because then no process could store a beat. A look that ends after a
+// later one changes nothing: its data may lack processes that have started since.
 func (p *Process) look(ctx context.Context) error {
 	p.mu.Lock()
 	p.looks++

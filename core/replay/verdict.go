@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Verdict is whether the call behind a reservation still runs.
+// Verdict is the result of Judge: whether the call with a reservation still runs.
 type Verdict struct {
 	// Ended is true when no process works on the reservation: it may be taken over.
 	Ended bool
-	// Waited is true when Judge waited, so that the record may have changed.
+	// Waited is true when Judge waited. The record may then have changed.
 	Waited bool
-	// RetryAfter is when to ask again, unless Ended.
+	// RetryAfter is the time until the caller should ask again, unless Ended.
 	RetryAfter time.Duration
 }
 
-// maxTicks bounds the wait of Judge, in ticks: by then a process has beaten or been silent
-// for too long, unless the database was away.
+// maxTicks is the longest wait of Judge, in ticks. By then a process has stored a beat or
+// has been silent for too long, unless the database did not answer.
 const maxTicks = int(Silence/Beat) + 3
 
-// Judge reports whether the process of a reservation still works on it. For another process
-// it waits until that process shows a sign of life or has been silent for too long. It fails
-// with the error of the store or of ctx.
+// Judge reports whether the process of a reservation still works on it. For another process,
+// it waits for a new beat or until the process has been silent for too long. It fails with
+// the error of the store or of ctx.
 func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	switch {
 	case holder.Process == p.id:
@@ -61,8 +61,7 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
-// sightOf returns the last known sign of life of a process, and a channel that the next tick
-// closes.
+// sightOf returns the last known beat of a process, and a channel that the next tick closes.
 func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -70,7 +69,8 @@ func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	return s, known, p.ticked
 }
 
-// ceilSeconds rounds up, as Retry-After has it.
+// ceilSeconds rounds d up to whole seconds, at least one, because Retry-After has whole
+// seconds.
 func ceilSeconds(d time.Duration) time.Duration {
 	return max((d + time.Second - 1).Truncate(time.Second), time.Second)
 }

@@ -100,7 +100,7 @@ func describeMovement(name string, now, then float64) string {
 
 const (
 	maxMovers = 4
-	// A complaint weighs as much as fifty bounces, which is the ratio of the two
+	// complaintWeight is how many bounces a complaint counts for. It is the ratio of the two
 	// thresholds for a review.
 	complaintWeight = 50
 )
@@ -111,8 +111,8 @@ type mover struct {
 	now, then Counts
 }
 
-// weighedChange returns the absolute change in bounces, with each complaint counted as
-// complaintWeight bounces.
+// weighedChange returns the absolute change in bounces between the two windows. Each
+// complaint counts as complaintWeight bounces.
 func (m mover) weighedChange() int64 {
 	return distance(m.now.Bounced+complaintWeight*m.now.Complained, m.then.Bounced+complaintWeight*m.then.Complained)
 }

@@ -62,16 +62,16 @@ func (s *Segments) ApplyPropertyEdit(ctx context.Context, orgID string, edit Pro
 
 // edit is a change of something that predicates name.
 type edit interface {
-	// isNamed reports whether a predicate names what changes.
+	// isNamed reports whether a predicate refers to what changes.
 	isNamed(predicate.References) bool
-	// applied returns the schema after the edit.
+	// applyTo returns the schema after the edit.
 	applyTo(predicate.Schema) predicate.Schema
-	// meaning returns the effect on a predicate that still compiles: a warning, "" for
-	// none, and whether all contacts must be evaluated again.
+	// meaning returns the effect of the edit on a predicate that still compiles: a warning,
+	// "" for none, and whether all contacts must be evaluated again.
 	meaning(after *predicate.Checked) (warning string, anew bool)
-	// broken returns the warning for a predicate that no longer compiles.
+	// brokenWarning returns the warning for a predicate that no longer compiles.
 	brokenWarning(fault error) string
-	// loses reports whether the new name has lost values, and names reports whether a
+	// loses reports whether values under the new name were lost. names reports whether a
 	// predicate reads the new name.
 	loses() bool
 	names(predicate.References) bool
@@ -111,8 +111,8 @@ func (s *Segments) applyEdit(ctx context.Context, orgID string, e edit, preview 
 	return affected, nil
 }
 
-// storeRepair stores the warning about lost values in an invalid segment that compiles
-// again through the edit. The segment becomes active at its next evaluation.
+// storeRepair stores the warning about lost values in an invalid segment that compiles again
+// because of the edit. The segment becomes active at its next evaluation.
 func (s *Segments) storeRepair(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
 	checked, err := predicate.Compile(segment.Source, after)
 	if err != nil || segment.Status == Archived || !e.loses() || !e.names(checked.References()) {
@@ -152,8 +152,8 @@ func (e AttributeEdit) applyTo(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// brokenWarning returns the warning. Values stay stored, so nothing is lost if the name
-// returns.
+// brokenWarning returns the warning. Values stay stored, so they count again if the
+// attribute gets its old name back.
 func (e AttributeEdit) brokenWarning(fault error) string { return warning(fault) }
 
 func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
@@ -193,8 +193,8 @@ func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
 	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true
 }
 
-// mark stores a warning, if there is one. A segment that still compiles is evaluated
-// again.
+// mark stores a warning in a segment, unless it is "". A segment that still compiles is
+// evaluated again.
 func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bool) error {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil {

@@ -54,7 +54,7 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 	return sortByDependency(active), nil
 }
 
-// setStatus makes a segment invalid if fault is set, else active. It does nothing if the
+// setStatus makes a segment invalid if fault is not nil, else active. It does nothing if the
 // segment was changed in the meantime.
 func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fault error) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -63,8 +63,8 @@ func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fa
 			return err
 		}
 		if fault == nil {
-			// UpdatedAt shows a sweep that contacts were not evaluated in between; see
-			// definition.same.
+			// UpdatedAt lets a sweep detect that contacts were not evaluated in between; see
+			// definition.isSame.
 			segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
 			if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
 				segment.EvalWarningAt = nil
@@ -101,10 +101,10 @@ func sortByDependency(all []definition) []definition {
 	return sorted
 }
 
-// judge updates the membership of some contacts in a segment. It uses the segment's
-// current definition and reports whether that is still d. It skips a segment that is no
-// longer active. If announced is true, it notes the contacts that entered or left, for
-// the segments that test this one.
+// judge updates the membership of some contacts in a segment, by the segment's current
+// definition. It returns the number of contacts that entered or left, and whether the
+// definition is still d. It skips a segment that is no longer active. If announced is true,
+// it also calls Touch for those contacts, because other segments test this one.
 func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
 	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {

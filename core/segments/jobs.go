@@ -21,8 +21,8 @@ const (
 )
 
 const (
-	// touchedAtOnce is the number of notes in one round. touchedRounds is the number of
-	// rounds for an organization before the job goes on to the next.
+	// touchedAtOnce is the number of touches that one round handles. touchedRounds is the
+	// number of rounds for one organization before the job continues with the next.
 	touchedAtOnce = 1000
 	touchedRounds = 20
 )
@@ -45,8 +45,8 @@ type SweepArgs struct {
 // Kind returns the name of the job.
 func (SweepArgs) Kind() string { return "segments_sweep" }
 
-// ObserveChange notes contacts that were written or had an activity. It takes part in the
-// transaction of the change.
+// ObserveChange stores a touch for each contact that was written or had an activity, so that
+// Follow evaluates it. It takes part in the transaction of the change.
 func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil
@@ -54,7 +54,7 @@ func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs [
 	return s.Store.Touch(ctx, orgID, contactIDs)
 }
 
-// ObserveEvents notes the recipients of events; see [messages.Recorder].
+// ObserveEvents stores a touch for each recipient of the events; see [messages.Recorder].
 func (s *Segments) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	keys := make([]string, len(events))
 	for i, e := range events {
@@ -100,7 +100,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	}
 	failures := []error{s.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
 	for range touchedRounds {
-		// Notes are read before definitions. A definition that is saved later is
+		// Read the touches before the definitions. A definition that is saved later is
 		// evaluated for all contacts anyway.
 		notes, err := s.Store.Touches(ctx, orgID, touchedAtOnce)
 		if err == nil && len(notes) == 0 {
@@ -136,8 +136,8 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 	return errors.Join(failures...)
 }
 
-// settle evaluates the contacts of some notes and deletes the notes. After a failure the
-// notes stay.
+// settle evaluates the contacts of some touches and deletes the touches. After a failure the
+// touches stay.
 func (s *Segments) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
 	contacts, ids := make([]string, 0, len(notes)), make([]string, 0, len(notes))
 	for _, note := range notes {

@@ -8,18 +8,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Redefinition is a change of lists or topics that predicates test.
+// Redefinition is a change of lists or topics that predicates may test.
 type Redefinition struct {
 	// GoneLists are ids of deleted lists.
 	GoneLists []string
-	// GoneTopics are names of deleted topics, TurnedTopics of topics with a new default.
+	// GoneTopics are the names of deleted topics. TurnedTopics are the names of topics with
+	// a new default.
 	GoneTopics, TurnedTopics []string
 }
 
-// ApplyRedefinition updates segments for a change of what they test. It must be called before
-// the change, in its transaction. A segment that no longer compiles becomes invalid with
-// a warning in the same transaction, before a job can evaluate it without the list. The
-// others that name the list or topic are evaluated again soon after.
+// ApplyRedefinition updates the segments that test a changed list or topic. It must be
+// called before the change, in its transaction. A segment that no longer compiles becomes
+// invalid with a warning in the same transaction, before a job can evaluate it without the
+// list. The others are evaluated again soon after.
 func (s *Segments) ApplyRedefinition(ctx context.Context, orgID string, what Redefinition) error {
 	_, err := s.applyEdit(ctx, orgID, what, false)
 	return err
@@ -42,8 +43,8 @@ func (r Redefinition) applyTo(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// brokenWarning returns the warning. A list or topic that is created under the name later
-// has other members or choices.
+// brokenWarning returns the warning. It does not go away when a list or topic of the same
+// name is created later, because that has other members or choices.
 func (r Redefinition) brokenWarning(fault error) string { return lost + firstFault(fault) }
 
 func (r Redefinition) loses() bool { return false }

@@ -70,7 +70,7 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	return saved, err
 }
 
-// onto returns the segment with this definition in place of the earlier one, if any.
+// onto returns before with this definition; a zero before gives a new segment.
 func (d Definition) onto(before Segment, checked *predicate.Checked) Segment {
 	status := Active
 	if before.Status == Paused {

@@ -6,22 +6,23 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Status says whether a segment is evaluated.
+// Status is the state of a segment.
 type Status string
 
 // The states of a segment. Only an active one is evaluated; the others keep their
 // members.
 const (
 	Active Status = "active"
-	// Paused: a person paused it.
+	// Paused means that a person paused the segment.
 	Paused Status = "paused"
-	// Invalid: it does not compile; it becomes active when it compiles again.
+	// Invalid means that the predicate does not compile. The segment becomes active when it
+	// compiles again.
 	Invalid Status = "invalid"
-	// Archived: it was removed from the repository that defined it.
+	// Archived means that the segment was removed from the repository that defined it.
 	Archived Status = "archived"
 )
 
-// Origin says who owns a definition.
+// Origin is the owner of a definition.
 type Origin string
 
 // The origins.
@@ -42,7 +43,7 @@ type Segment struct {
 	Status         Status              `json:"status" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived"`
 	EvalWarning    string              `json:"eval_warning,omitempty" voice:"untrusted"`
 	EvalWarningAt  *time.Time          `json:"eval_warning_at,omitempty"`
-	// MemberCount is as of the last evaluation.
+	// MemberCount is the number of members after the last evaluation.
 	MemberCount     int        `json:"member_count"`
 	LastEvaluatedAt *time.Time `json:"last_evaluated_at,omitempty"`
 	Origin          Origin     `json:"origin" jsonschema:"enum=managed,enum=git"`

@@ -8,12 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// PreviewIn is a predicate to try.
+// PreviewIn has a predicate to try out.
 type PreviewIn struct {
 	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"See audience_get_schema for the language."`
 }
 
-// Preview is the result of a predicate.
+// Preview is the result of trying out a predicate.
 type Preview struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both"`

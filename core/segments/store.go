@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Store keeps segments and evaluates predicates. Every method takes part in the transaction
+// Store stores segments and evaluates predicates. Every method takes part in the transaction
 // of its context and sees only the given organization. Methods that find one record fail
 // with core.CodeNotFound.
 type Store interface {
@@ -63,9 +63,9 @@ type Store interface {
 	// ones.
 	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
 
-	// Touch notes changed contacts. TouchRecipients notes those whose lower-case address
-	// is in keys, unless the organization has no active segment. Touched returns the
-	// oldest notes, and Untouch deletes notes by their ids.
+	// Touch stores that contacts changed. TouchRecipients does so for the contacts whose
+	// lower-case address is in keys, unless the organization has no active segment. Touches
+	// returns the oldest touches, and Untouch deletes touches by their ids.
 	Touch(ctx context.Context, orgID string, contactIDs []string) error
 	TouchRecipients(ctx context.Context, orgID string, keys []string) error
 	Touches(ctx context.Context, orgID string, limit int) ([]Touch, error)
@@ -102,5 +102,5 @@ type Question struct {
 	Contacts []string
 }
 
-// Touch is a note that a contact changed.
+// Touch records that a contact changed and has to be evaluated.
 type Touch struct{ ID, ContactID string }

@@ -41,8 +41,8 @@ type AccountsConfig struct {
 }
 
 const (
-	// connectionGoodFor bounds how long a change of a connection by another process may
-	// go unnoticed.
+	// connectionGoodFor is the longest time for which a change of a connection by another
+	// process may go unnoticed.
 	connectionGoodFor = 3 * time.Second
 	// lookTimeout is the deadline for reading the connection. It is separate from the
 	// deadline of the call to the account.
@@ -68,8 +68,7 @@ func (o opened) isFresh(now time.Time) bool {
 	return o.account != nil && age >= 0 && age < connectionGoodFor
 }
 
-// NewAccounts returns Accounts without open accounts. A nil Clock means
-// core.SystemClock.
+// NewAccounts returns an Accounts without open accounts. A nil Clock means core.SystemClock.
 func NewAccounts(c AccountsConfig) *Accounts {
 	if c.Clock == nil {
 		c.Clock = core.SystemClock

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaxContacts is the most contacts of one PutContacts.
+// MaxContacts is the maximum number of contacts in one PutContacts.
 const MaxContacts = 1000
 
 // CheckContacts fails with Invalid when there are more than MaxContacts contacts, or two

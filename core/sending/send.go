@@ -16,7 +16,7 @@ type Sender interface {
 	SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error)
 }
 
-// MaxBulk is the most recipients of one SendBulk.
+// MaxBulk is the maximum number of recipients in one SendBulk.
 const MaxBulk = 50
 
 // Envelope has the fields that every message has, whether its content is given or

@@ -145,7 +145,7 @@ type TopicsChange func(topics []Topic) ([]Topic, error)
 type Contact struct {
 	Email          string
 	UnsubscribeAll bool
-	// Preferences holds explicit choices only, by topic name.
+	// Preferences has the explicit choices only, by topic name.
 	Preferences map[string]Subscription
 	UpdatedAt   time.Time
 }

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Turns serializes the writers of one thing at an account within this process, from the
-// read of the account to the commit of the mirror. Without it, two writers of one address
-// could leave the account with the consent of one and the mirror with that of the other.
+// KeyedLocks serializes the writers of one record at an account within this process, from
+// the read of the account to the commit of the mirror. Without them, two writers of one
+// address could leave the consent of one at the account and that of the other in the mirror.
 // Other processes are not covered; the periodic sync repairs their differences.
 type KeyedLocks struct {
 	mu   sync.Mutex
@@ -22,15 +22,14 @@ type keyedLock struct {
 	waiting int
 }
 
-// NewKeyedLocks returns Turns without writers.
+// NewKeyedLocks returns KeyedLocks without holders.
 func NewKeyedLocks() *KeyedLocks { return &KeyedLocks{held: map[string]*keyedLock{}} }
 
-// AddressLockKey returns the key under which the writers of an address take turns.
+// AddressLockKey returns the key that the writers of an address lock.
 func AddressLockKey(orgID, email string) string { return orgID + "/" + core.EmailKey(email) }
 
-// Lock waits for all keys and returns the function that releases them. It fails when ctx
-// ends. Keys are locked in one order everywhere, so that two writers cannot wait for each
-// other.
+// Lock waits for all keys and returns the function that unlocks them. It fails when ctx
+// ends. It locks keys in sorted order, so that two callers cannot wait for each other.
 func (l *KeyedLocks) Lock(ctx context.Context, keys ...string) (func(), error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	for i, key := range keys {
@@ -70,7 +69,7 @@ func (l *KeyedLocks) unlock(keys []string) {
 	}
 }
 
-// leave removes the key when no writer holds it or waits for it.
+// leave removes the key when no caller has locked it or waits for it.
 func (l *KeyedLocks) leave(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

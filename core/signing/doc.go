@@ -1,6 +1,6 @@
-// Package signing owns the keys that sign access tokens: their rotation, what of them is
-// published, and how a process learns of changes. It also owns the master key, which
-// seals everything that the database must keep and must not be able to read.
+// Package signing owns the keys that sign access tokens: their rotation, the published
+// public keys, and how a process learns of changes. It also owns the master key. That key
+// encrypts values which the database must store but must not be able to read.
 //
 // It issues and verifies no tokens: oauth does.
 package signing

@@ -12,29 +12,28 @@ type Key struct {
 	Algorithm string // "ES256"
 	Sealed    []byte
 	CreatedAt time.Time
-	// RetiredAt is set by a rotation and may lie ahead. Until then the key signs.
-	// Afterwards it is published for as long as its tokens live.
+	// RetiredAt is set by a rotation and may be in the future. Until then the key signs.
+	// Afterwards it is published as long as its tokens are valid.
 	RetiredAt *time.Time
 }
 
-// Store keeps signing keys. Every method takes part in the transaction of its
-// context.
+// Store stores signing keys. Every method takes part in the transaction of its context.
 type Store interface {
-	// InsertSigningKey stores a key unless one that is not retired exists
-	// already; it returns whether it did. Two processes that start at once on an
-	// empty database end up with one key.
+	// InsertSigningKey stores a key unless there is one that is not retired. It returns
+	// whether it stored the key. So two processes that start at once on an empty database
+	// use the same key.
 	InsertSigningKey(ctx context.Context, k Key) (bool, error)
-	// Keys lists all keys, newest first.
+	// SigningKeys returns all keys, newest first.
 	SigningKeys(ctx context.Context) ([]Key, error)
-	// HoldSigningKeys waits until no other transaction changes the keys, and holds
-	// them until its own transaction ends.
+	// HoldSigningKeys locks the keys until the transaction ends. It waits for other
+	// transactions that change them.
 	HoldSigningKeys(ctx context.Context) error
-	// RotateSigningKey retires at the given time every key that is not retired by
-	// then, and stores next in their place. It fails with core.CodeConflict when
-	// another rotation was faster.
+	// RotateSigningKey sets the retirement of every key that is not retired by the given
+	// time to that time, and stores next. It fails with core.CodeConflict when another
+	// rotation was faster.
 	RotateSigningKey(ctx context.Context, next Key, retire time.Time) error
-	// ReplaceSigningKeys deletes every key and stores next in their place. It fails
-	// with core.CodeConflict when another rotation was faster.
+	// ReplaceSigningKeys deletes every key and stores next. It fails with core.CodeConflict
+	// when another rotation was faster.
 	ReplaceSigningKeys(ctx context.Context, next Key) error
 	// PurgeSigningKeys deletes keys that were retired before the time given, and
 	// returns how many.

@@ -9,17 +9,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// purgeEvery is the pause between purges. A key that is not purged yet does
-// no harm: [Keys] looks at its retirement.
+// purgeEvery is the pause between purges. A key that is not purged yet has no effect,
+// because [Keys] checks its retirement.
 const purgeEvery = 10 * time.Minute
 
-// PurgeArgs are the arguments of the purge; there are none.
+// PurgeArgs has the arguments of the purge. It has none.
 type PurgeArgs struct{}
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (PurgeArgs) Kind() string { return "signing_purge" }
 
-// PurgeWorker deletes signing keys whose last token has expired.
+// PurgeWorker returns the worker that deletes signing keys whose last token has expired.
 func PurgeWorker(store Store, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: purgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		purged, err := store.PurgeSigningKeys(ctx, clock().Add(-Overlap))

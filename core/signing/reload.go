@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ReloadEvery is how often a process should read keys that another process made or
-// retired.
+// ReloadEvery is the interval at which a process should read the keys, because another
+// process may have made or retired one.
 const ReloadEvery = 30 * time.Second
 
 const (
-	// askEvery is the least time between two searches for an unknown key id.
+	// askEvery is the shortest time between two searches for an unknown key id.
 	askEvery   = time.Second
 	askTimeout = 2 * time.Second
 )
 
-// Reload reads the keys again. On a failure the previous snapshot stays in use.
+// Reload reads the keys from the store. After a failure the previous snapshot stays in use.
 func (k *Keys) Reload(ctx context.Context) error {
 	stored, err := k.store.SigningKeys(ctx)
 	if err != nil {
@@ -37,16 +37,16 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return nil
 }
 
-// OnRevoke registers a function that runs when a reload finds that a key is gone
-// whose tokens were accepted. Functions run in the order of registration. Register the
-// cache of signatures before the cache of principals.
+// OnRevoke registers a function that runs when a reload finds that a key with accepted
+// tokens was deleted. Functions run in the order of registration. Register the cache of
+// signatures before the cache of principals.
 func (k *Keys) OnRevoke(do func()) {
 	k.revoking.Lock()
 	defer k.revoking.Unlock()
 	k.revoked = append(k.revoked, do)
 }
 
-// isMissingIn reports whether these keys have a serving key that the next keys lack.
+// isMissingIn reports whether next lacks a key of this ring whose tokens are still accepted.
 func (r *keyRing) isMissingIn(next *keyRing, now time.Time) bool {
 	if r == nil {
 		return false
@@ -82,8 +82,8 @@ func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 		return key, true
 	}
 	if k.clock().Sub(k.asked) >= askEvery {
-		// The second counts from the answer. Otherwise each caller that waited for a
-		// slow answer would search again.
+		// The second counts from the answer. Otherwise each caller that waited for a slow
+		// answer would search again.
 		defer func() { k.asked = k.clock() }()
 		// Other callers wait for the same answer, so it does not end with this caller.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)

@@ -23,25 +23,26 @@ const (
 	signingPurpose   = "signing key"
 )
 
-// signingLag is how long after its retirement a key may still sign in some process: its
-// reads of the keys fail, or the rotation gave no notice. It allows for ten failed
-// reads.
+// signingLag is how long after its retirement a key may still sign in some process. That
+// happens when reads of the keys fail, or after a rotation without notice. It allows for ten
+// failed reads.
 const signingLag = 10 * ReloadEvery
 
-// Overlap is how long a retired key stays published, and its tokens accepted. The last
-// token that it can have signed lives a token's lifetime from the retirement.
+// Overlap is how long after its retirement a key is published and its tokens are accepted.
+// Its last token may be issued signingLag after the retirement, and is valid for a token's
+// lifetime.
 const Overlap = AccessTokenLifetime + signingLag
 
-// Keys holds the opened signing keys of a process. It is a snapshot that Reload
-// replaces: checking a signature does not wait, except for a key id that the snapshot
-// lacks. It is safe for use by several goroutines.
+// Keys has the decrypted signing keys of a process. It is a snapshot that Reload replaces.
+// So verifying a signature does not wait, except for a key id that is not in the snapshot.
+// It is safe for use by several goroutines.
 type Keys struct {
 	store  Store
 	master MasterKey
 	clock  core.Clock
 	ring   atomic.Pointer[keyRing]
 
-	// asking admits one goroutine at a time to the search for an unknown key id.
+	// asking is locked by the goroutine that searches for an unknown key id.
 	asking sync.Mutex
 	asked  time.Time
 
@@ -67,9 +68,9 @@ type PublicKey struct {
 	Key *ecdsa.PublicKey
 }
 
-// NewKeys opens the stored signing keys, and makes the first one when none is in use.
-// It fails when they were sealed with another master key: a fresh key would cut off
-// every other process.
+// NewKeys decrypts the stored signing keys, and creates the first one when none is in use.
+// It fails when they were encrypted with another master key. A new key would then be
+// unreadable for all other processes.
 func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*Keys, error) {
 	stored, err := store.SigningKeys(ctx)
 	if err != nil {
@@ -118,7 +119,8 @@ func newSigningKey(master MasterKey, now time.Time) (Key, error) {
 	return key, nil
 }
 
-// openKeyRing opens keys that are listed newest first. It fails when no key is in use.
+// openKeyRing decrypts keys, which must be sorted newest first. It fails when no key is in
+// use.
 func openKeyRing(stored []Key, master MasterKey) (*keyRing, error) {
 	if !anyInUse(stored) {
 		return nil, errors.New("the store holds no signing key that is in use")
@@ -155,9 +157,9 @@ func openSigningKey(s Key, master MasterKey) (*ecdsa.PrivateKey, error) {
 	return private, nil
 }
 
-// Current returns the key that signs new tokens, with its kid: the oldest one before
-// its retirement. A younger key is published and does not sign yet, so that all
-// processes change keys at the same instant.
+// Current returns the key that signs new tokens, with its kid. It is the oldest one that is
+// not retired. A newer key is published and does not sign yet, so that all processes change
+// keys at the same time.
 func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	now := k.clock()
 	ring := k.ring.Load()
@@ -170,8 +172,8 @@ func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	return current.id, current.private
 }
 
-// PublicKeys lists the public keys of tokens in circulation and of the next key, newest
-// first. A retired key stays for [Overlap].
+// PublicKeys returns the public keys of valid tokens and of the next key, newest first. A
+// retired key stays for [Overlap].
 func (k *Keys) PublicKeys() []PublicKey {
 	now := k.clock()
 	var published []PublicKey

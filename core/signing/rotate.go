@@ -8,12 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Notice is how long a new signing key is published before it signs. Within it every
-// process reads the key, and every cached copy of the key set (five minutes) is
-// replaced.
+// Notice is how long a new signing key is published before it signs. Within this time every
+// process reads the key, and every cached copy of the key set (five minutes) expires.
 const Notice = 6 * time.Minute
 
-// Rotation is the tasks that change the key that signs access tokens.
+// Rotation has the operations that change the key that signs access tokens.
 type Rotation struct {
 	Store      Store
 	Transactor core.Transactor
@@ -21,12 +20,12 @@ type Rotation struct {
 	Clock      core.Clock
 }
 
-// Rotate makes a signing key and retires the present one after [Notice], or at once. It
-// returns the new key.
+// Rotate creates a signing key and retires the present one after [Notice], or immediately if
+// atOnce. It returns the new key.
 //
-// It fails with core.CodeConflict when an earlier new key does not sign yet, unless
-// atOnce, and when another rotation runs concurrently. It fails when the master key
-// does not open the stored keys: no process could open a key that it seals.
+// It fails with core.CodeConflict when an earlier new key does not sign yet, unless atOnce,
+// and when another rotation runs concurrently. It fails when the master key does not decrypt
+// the stored keys, because then no process could decrypt the new key.
 func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 	return r.makeNext(ctx, func(ctx context.Context, stored []Key, next Key) error {
 		now := next.CreatedAt
@@ -42,7 +41,7 @@ func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 	})
 }
 
-// RevokeOld makes a signing key that signs from now on and deletes all others. Each
+// RevokeOld creates a signing key that signs immediately, and deletes all others. Each
 // process rejects tokens of the others after its next read of the keys, within
 // [ReloadEvery]. It returns the new key. It fails as Rotate does with atOnce.
 func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
@@ -51,7 +50,8 @@ func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
 	})
 }
 
-// makeNext makes the next key and passes it to store, with the stored keys held.
+// makeNext creates the next key and calls store with it and the stored keys, in a
+// transaction that locks the keys.
 func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
 	var next Key
 	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -78,7 +78,7 @@ func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, 
 	return next, nil
 }
 
-// State is where a signing key is in its life.
+// State is the state of a signing key.
 type State string
 
 // The states, in order.

@@ -20,19 +20,19 @@ import (
 const masterKeyBytes = 32
 
 // sealVersion is the first byte of every sealed value, so that a later scheme can be
-// told apart.
+// distinguished.
 const sealVersion = 1
 
-// errSealed is every failure to open a sealed value. AES-GCM cannot tell whether the
-// key, the purpose or the bytes are wrong.
+// errSealed is the only error of decrypting. AES-GCM does not tell whether the key, the
+// purpose or the bytes are wrong.
 var errSealed = errors.New("the value does not open: it was sealed with another master key or has been changed")
 
-// MasterKey seals values that the database stores and must not be able to read. It is
-// safe for use by several goroutines. The zero MasterKey seals nothing.
+// MasterKey encrypts values that the database stores and must not be able to read. It is
+// safe for use by several goroutines. The zero MasterKey cannot encrypt.
 type MasterKey struct {
 	aead cipher.AEAD
-	// expand holds the key inside a function, so that a printed MasterKey shows an
-	// address.
+	// expand has the key inside a closure, so that a printed MasterKey shows an address
+	// instead.
 	expand func(purpose string, length int) ([]byte, error)
 }
 
@@ -64,8 +64,8 @@ func (k MasterKey) Derive(purpose string, length int) ([]byte, error) {
 	return k.expand(purpose, length)
 }
 
-// ParseMasterKey reads a master key from text: 64 hexadecimal digits, white
-// space around them ignored. The text never appears in an error.
+// ParseMasterKey parses a master key: 64 hexadecimal digits. It ignores white space around
+// them. The text never appears in an error.
 func ParseMasterKey(text string) (MasterKey, error) {
 	raw, err := hex.DecodeString(strings.TrimSpace(text))
 	if err != nil {
@@ -74,8 +74,8 @@ func ParseMasterKey(text string) (MasterKey, error) {
 	return NewMasterKey(raw)
 }
 
-// LoadMasterKey reads the master key from a file. Without a file it makes one with a
-// fresh key and mode 0600; concurrent processes get the same key. It fails for a file
+// LoadMasterKey reads the master key from a file. If the file does not exist, it creates one
+// with a new key and mode 0600; concurrent processes get the same key. It fails for a file
 // that other users may read.
 func LoadMasterKey(path string) (MasterKey, error) {
 	info, err := os.Stat(path)
@@ -103,8 +103,8 @@ func LoadMasterKey(path string) (MasterKey, error) {
 	return key, nil
 }
 
-// createMasterKey writes the whole file under another name and links it into place. The
-// link fails when the file exists, so that no reader sees half a key.
+// createMasterKey writes the file under another name and links it to path. The link fails
+// when path exists, so that no reader sees half a key.
 func createMasterKey(path string) error {
 	raw := make([]byte, masterKeyBytes)
 	rand.Read(raw) // never returns an error
@@ -123,8 +123,8 @@ func createMasterKey(path string) error {
 	return err
 }
 
-// Seal encrypts plain with AES-256-GCM. It binds the purpose ("signing key") and the id
-// to the value: a value that was moved to another row does not open.
+// Seal encrypts plain with AES-256-GCM. The purpose ("signing key") and the id are
+// authenticated: a value that was moved to another row cannot be decrypted.
 func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	if k.aead == nil {
 		return nil, errors.New("seal: no master key")
@@ -132,7 +132,7 @@ func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	return k.aead.Seal([]byte{sealVersion}, nil, plain, additionalData(purpose, id)), nil
 }
 
-// Open decrypts what Seal made with the same key, purpose and id.
+// Open decrypts a value that Seal encrypted with the same key, purpose and id.
 func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	if k.aead == nil || len(sealed) == 0 || sealed[0] != sealVersion {
 		return nil, errSealed
@@ -144,8 +144,8 @@ func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// additionalData returns the additional data of a sealed value. NUL occurs in neither
-// part, so no two pairs give the same bytes.
+// additionalData returns the additional data of a sealed value. Neither part contains a NUL,
+// so different pairs have different bytes.
 func additionalData(purpose, id string) []byte {
 	return []byte(purpose + "\x00" + id)
 }

@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// listLife is the greatest age of an answer from an account's list, counted from the
-	// start of its read.
+	// listLife is the maximum age of a cached answer from an account's list, counted from
+	// the start of its read.
 	listLife = 60 * time.Second
-	// maxPagesACall bounds the pages that one call reads. The next call continues after
-	// them.
+	// maxPagesACall is the maximum number of pages that one call reads. The next call
+	// continues after them.
 	maxPagesACall = 50
-	// maxRemembered bounds the number of cached entries, over all organizations.
+	// maxRemembered is the maximum number of cached entries, over all organizations.
 	maxRemembered = 500_000
 )
 
@@ -76,7 +76,7 @@ func newAccountLists(source sending.Suppressions, clock core.Clock) *accountList
 	return &accountLists{source: source, clock: clock, parts: map[listKey]*listPart{}}
 }
 
-// reading has the remaining number of pages that one call may read.
+// reading has the number of pages that one call may still read.
 type reading struct {
 	lists *accountLists
 	org   string

@@ -15,7 +15,7 @@ const (
 	Excluded Status = "excluded"
 )
 
-// Entry is the judgement about one address that is or was listed.
+// Entry is the state of one address that is or was listed as undeliverable.
 type Entry struct {
 	Key           string // see [AddressKey]
 	Email         string // in the spelling of the first event

@@ -22,10 +22,10 @@ type Adverse struct {
 // channelLimitReached is the subtype of a bounce that means a limit of the channel.
 const channelLimitReached = "ChannelLimitExceeded"
 
-// speaksFor returns the rule that the event is evidence for, "" for none. The provider
-// does not attempt delivery to an address on the account's own list. Such a bounce or
-// complaint only repeats a decision, possibly a person's, and is no evidence. A bounce
-// due to the provider's global list is evidence, because mail of another account
+// speaksFor returns the rule for which the event is evidence, "" for none. The provider does
+// not attempt delivery to an address on the account's own list. A bounce or complaint of
+// that kind only repeats an earlier decision, possibly a person's, and is no evidence. A
+// bounce because of the provider's global list is evidence, because mail of another account
 // bounced.
 func (a Adverse) speaksFor() Reason {
 	if a.Bounced.SubType == messages.OnAccountList {
@@ -172,8 +172,8 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns the excluded entry with the figures of its evidence, which may
-// include late events.
+// tombstone returns the excluded entry that stays after the address was taken off the list,
+// with the figures of its evidence, which may include late events.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason

@@ -9,8 +9,8 @@ import (
 )
 
 // ObserveEvents judges the recipients of new bounces, complaints and rejects; see
-// messages.Recorder. It locks the organization's rules, so that concurrent transactions
-// with events about the same address judge one after the other.
+// messages.Recorder. It locks the organization's rules. So concurrent transactions with
+// events about the same address judge it one after the other.
 func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	var keys []string
 	for _, e := range events {
@@ -36,8 +36,8 @@ func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []
 	})
 }
 
-// judge updates the entries of the addresses from their events. The caller must hold the
-// rules.
+// judge updates the entries of the addresses from their events. The caller must have locked
+// the rules.
 func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys []string, rulesChanged bool) error {
 	histories, err := s.Store.Adverse(ctx, orgID, keys, maxHistory)
 	if err != nil {
@@ -69,8 +69,8 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 
 // changeTime returns the time to store with a change. It is never before the time of an
 // earlier change, even if the clocks of processes differ or one was set back. The caller
-// must hold the rules, so that changes are stored in the order of their times. A program
-// that polls from the greatest time received therefore misses nothing.
+// must have locked the rules, so that changes are stored in the order of their times. So a
+// program that polls from the latest received time misses nothing.
 func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, error) {
 	last, err := s.Store.LastChange(ctx, orgID)
 	if now := s.now(); now.After(last) {

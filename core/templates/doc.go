@@ -1,4 +1,4 @@
-// Package templates is the templates of an organization as its sending account
-// holds them. A background sync mirrors them, so that listing them asks nobody. It
-// does not render, and it writes nothing to the account.
+// Package templates has the templates of an organization, as its sending account stores
+// them. A background sync copies them into a mirror, so that listing them needs no call of
+// the account. It does not render templates and writes nothing to the account.
 package templates

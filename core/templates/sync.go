@@ -14,19 +14,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// SyncEvery is how often the mirror follows the sending account.
+// SyncEvery is the interval of the sync with the sending account.
 const SyncEvery = 15 * time.Minute
 
-// SyncArgs are the arguments of the sync.
+// SyncArgs has the arguments of the sync.
 type SyncArgs struct {
 	// OrgID is the organization to sync; empty means all.
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind names the job.
+// Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "template_sync" }
 
-// SyncWorker brings the templates of every organization's account into the mirror.
+// SyncWorker returns the worker that copies the templates of every organization's account
+// into the mirror.
 func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: t.syncAll, Every: SyncEvery, Timeout: SyncEvery}
 }
@@ -36,19 +37,19 @@ func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", t.Sync)
 }
 
-// maxRead is how many contents a run reads, and readFor how long it goes on reading.
-// The provider tells of one at a time and of about one a second, and the job visits
-// other organizations too.
+// maxRead is the number of contents that a run reads, and readFor the time after which it
+// stops reading. The provider returns one content per call and allows about one call a
+// second. The job also visits other organizations.
 const (
 	maxRead = 200
 	readFor = 2 * time.Minute
 )
 
-// Sync brings one organization's mirror up to its account. What the account no longer
-// lists goes at once. It tells of a template's content only one by one, so a run reads
-// some: new ones first, then those that were read longest ago. Each is kept as it is
-// read, so that a run that is broken off was not in vain. An account that has no
-// templates to speak of, or none at all, leaves the mirror as it is.
+// Sync copies one organization's templates from its account into the mirror. It deletes
+// templates that the account no longer lists. Contents can be read only one by one, so a run
+// reads some: new templates first, then those that were read longest ago. Each content is
+// stored after its read, so an interrupted run loses nothing. Without an account, or with
+// one that has no templates, the mirror stays as it is.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	listed, err := t.listAccountTemplates(ctx, orgID)
 	if absent(err) {
@@ -120,7 +121,7 @@ func absent(err error) bool {
 	return sending.IsAbsent(err) || ok && f.Kind == sending.Unsupported
 }
 
-// visible returns the content in a form that both databases can store, under the name in
+// visible returns the content in a form that both databases can store, with the name from
 // the account's listing.
 func visible(t sending.Template, name string) sending.Template {
 	return sending.Template{Name: name, Subject: storable(t.Subject), Text: storable(t.Text), HTML: storable(t.HTML)}

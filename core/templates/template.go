@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Template is a template as a list shows it.
+// Template is a template in a list, without its content.
 type Template struct {
 	ID           string    `json:"-"`
 	Slug         string    `json:"slug" voice:"ours"`
@@ -25,12 +25,12 @@ type Template struct {
 	CreatedAt time.Time `json:"-"`
 }
 
-// found is the Source of every template of an account.
+// found is the Source of all templates that an account has.
 const found = "import"
 
 const versionLength = 7
 
-// complete returns the template with the values that follow from its hash.
+// complete returns the template with the members that are derived from its hash.
 func (t Template) complete() Template {
 	t.Version, t.Source = t.Hash[:min(versionLength, len(t.Hash))], found
 	return t
@@ -50,14 +50,14 @@ type Detail struct {
 	DeployedName string     `json:"deployed_name" voice:"untrusted" jsonschema_description:"The template at the provider."`
 }
 
-// Variable is a value that the template takes.
+// Variable is a variable of the template.
 type Variable struct {
 	Name     string  `json:"name" voice:"untrusted"`
 	Required bool    `json:"required"`
 	Default  *string `json:"default" voice:"untrusted" jsonschema:"nullable"`
 }
 
-// HashOf identifies the content of a template.
+// HashOf returns a hash of the content of a template.
 func HashOf(t sending.Template) string {
 	h := sha256.New()
 	for _, part := range []string{t.Subject, t.Text, t.HTML} {
@@ -67,22 +67,22 @@ func HashOf(t sending.Template) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tag is one tag of a template's language: its sign, "" for a plain value, and
-// what is in it.
+// tag matches one tag of a template's language. Its groups are the sign, "" for a plain
+// value, and the content.
 var tag = regexp.MustCompile(`\{\{\{?\s*([#/^!>&~]?)\s*([^{}]*?)\s*\}?\}\}`)
 
 var (
 	path = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_.@\-]*$`)
-	// blocks are helpers whose arguments are values of the message.
+	// blocks are the helpers whose arguments are variables of the message.
 	blocks = map[string]bool{"if": true, "unless": true, "each": true, "with": true}
 )
 
 const maxVariables = 200
 
-// scan reads the variables of a template in the order of their first use, and what
-// is wrong with its tags. Inside each and with a name is of the block's own value
-// and no variable of the message. A name that is only asked about by if, unless,
-// each or with may be missing; every other one is required.
+// scan returns the variables of a template, in the order of their first use, and the faults
+// of its tags. Inside of each and with, a name belongs to the block's own value and is not a
+// variable of the message. A variable that occurs only as the argument of if, unless, each
+// or with is optional. All others are required.
 func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	variables = []Variable{}
 	at := map[string]int{}
@@ -107,7 +107,7 @@ func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	return variables, diagnostics
 }
 
-// scanner follows the blocks of one part.
+// scanner follows the open blocks of one part of a template.
 type scanner struct {
 	note  func(name string, required bool)
 	open  []string
@@ -146,7 +146,7 @@ func (s *scanner) begin(words []string) {
 	s.open = append(s.open, words[0])
 }
 
-// value notes a name that is of the message.
+// value records a variable of the message.
 func (s *scanner) value(name string, required bool) {
 	for _, block := range s.open {
 		if block != "if" && block != "unless" {
@@ -168,7 +168,7 @@ func (s *scanner) problem() string {
 	return ""
 }
 
-// detail returns the template with all values that its content determines.
+// detail returns the template with all members that are derived from its content.
 func detail(t Template, content sending.Template) Detail {
 	variables, diagnostics := scan(content)
 	d := Detail{

@@ -9,38 +9,37 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config is what the package needs. All members are required.
+// Config configures the package. All members are required.
 type Config struct {
 	Store   Store
 	Account Account
-	// Orgs lists every organization, for the job that visits all.
+	// Orgs returns every organization, for the job that visits all.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Account is what the sync asks of the sending account.
+// Account is the part of the sending account that the sync uses.
 type Account interface {
 	TemplatesPage(ctx context.Context, orgID, token string) (page []sending.TemplateName, next string, err error)
 	Template(ctx context.Context, orgID, name string) (sending.Template, error)
 }
 
-// Store remembers the templates of the account. Finders of one thing fail with
-// core.CodeNotFound; everything takes part in the transaction of its context and
-// sees only the organization it is given.
+// Store stores the mirror of the account's templates. Finders of one template fail with
+// core.CodeNotFound. Every method takes part in the transaction of its context and sees only
+// the given organization.
 type Store interface {
-	// Templates is one page, newest first by CreatedAt and id.
+	// Templates returns one page, newest first by CreatedAt and id.
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
 	CountTemplates(ctx context.Context, orgID, query string) (int, error)
-	// Template finds by slug.
+	// Template returns a template by slug, with its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
-	// SaveTemplate stores what the account had under a name when it was read, at.
-	// CreatedAt is kept, and LastModified is at when the content is another one than
-	// before.
+	// SaveTemplate stores a template as the account had it at the time at. It keeps
+	// CreatedAt of an existing one. It sets LastModified to at if the content has changed.
 	SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error
-	// ReadTemplates is when each was last read, by name.
+	// ReadTemplates returns the time of the last read of each template, by name.
 	ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error)
-	// KeepTemplates removes those that have none of the names.
+	// KeepTemplates deletes all templates except those with these names.
 	KeepTemplates(ctx context.Context, orgID string, names []string) error
 }
 
@@ -51,10 +50,10 @@ type Filter struct {
 	Limit int
 }
 
-// Templates does the tasks of this package.
+// Templates has the operations of this package.
 type Templates struct{ Config }
 
-// New makes a Templates.
+// New returns a Templates.
 func New(cfg Config) *Templates { return &Templates{Config: cfg} }
 
 // Operations returns the operations, in the order of the catalogue.

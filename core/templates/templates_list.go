@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListTemplatesIn narrows and pages the templates.
+// ListTemplatesIn has the filter and the page of the templates.
 type ListTemplatesIn struct {
 	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of the name, slug or subject, in any case."`
 	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this tag."`
@@ -53,7 +53,7 @@ func (t *Templates) listTemplates(ctx context.Context, c *core.Call, in ListTemp
 	return page, err
 }
 
-// GetTemplateIn names a template.
+// GetTemplateIn has the slug of a template.
 type GetTemplateIn struct {
 	Slug string `json:"slug" jsonschema:"minLength=1,maxLength=256" jsonschema_description:"The template's slug."`
 }

@@ -23,12 +23,12 @@ type Preference struct {
 	SubscriptionStatus sending.Subscription `json:"subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
-// Choices are explicit choices about topics as callers write them: an array of topic and
-// status, or an object from topic to status. nil means that the caller stated none;
-// empty means no explicit choice.
+// Choices are explicit choices about topics in the forms that callers send: an array of
+// topic and status, or an object from topic to status. nil means that the caller did not
+// send the member; empty means no explicit choice.
 type Choices []Preference
 
-// UnmarshalJSON reads either form. null leaves the choices nil.
+// UnmarshalJSON decodes either form. null leaves the choices nil.
 func (c *Choices) UnmarshalJSON(b []byte) error {
 	switch b = bytes.TrimSpace(b); b[0] {
 	case '[':
@@ -77,8 +77,8 @@ func (Choices) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
-// Faults returns what is wrong with the number of choices and their statuses. The schema
-// finds the same where it is checked; rows of bulk writes are not checked by a schema.
+// Faults returns the faults in the number of choices and their statuses. Schemas find the
+// same faults, but rows of bulk writes are not checked by a schema.
 func (c Choices) Faults() []core.FieldError {
 	if len(c) > maxChoices {
 		return []core.FieldError{{Field: "topic_preferences", Reason: fmt.Sprintf("must have at most %d items", maxChoices)}}

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// JoinConsent joins the consent of two sources. An opt-out in either holds; otherwise a
-// choice in either holds. The result has no address.
+// JoinConsent returns the consent of two sources together. An opt-out in either source
+// counts; otherwise a choice in either counts. The result has no address.
 func JoinConsent(a, b sending.Contact) sending.Contact {
 	joined := sending.Contact{UnsubscribeAll: a.UnsubscribeAll || b.UnsubscribeAll, Preferences: map[string]sending.Subscription{}}
 	for _, source := range []sending.Contact{a, b} {
@@ -44,7 +44,7 @@ func optOuts(c sending.Contact) sending.Contact {
 	return only
 }
 
-// isSameConsent reports whether both hold the same consent, whatever their addresses.
+// isSameConsent reports whether both have the same consent, apart from their addresses.
 func isSameConsent(a, b sending.Contact) bool {
 	return a.UnsubscribeAll == b.UnsubscribeAll && maps.Equal(a.Preferences, b.Preferences)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Topic is a subject that contacts subscribe to. The account defines it; the mirror
-// dates it.
+// Topic is a subject to which contacts subscribe. The account defines it; the mirror adds
+// the times.
 type Topic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`
@@ -34,7 +34,7 @@ type ContactList struct {
 	UpdatedAt    time.Time
 }
 
-// indexOfTopic returns the place of the topic with the name, -1 when there is none.
+// indexOfTopic returns the index of the topic with the name, -1 when there is none.
 func indexOfTopic(topics []sending.Topic, name string) int {
 	return slices.IndexFunc(topics, func(t sending.Topic) bool { return t.Name == name })
 }

@@ -1,13 +1,13 @@
-// Package topics owns the topics that contacts subscribe to, the rules of consent, and
-// the sync of both with the sending account.
+// Package topics owns the topics to which contacts subscribe, the rules of consent, and the
+// sync of both with the sending account.
 //
-// The account decides: it holds the topics and each contact's consent (choices about
-// topics, the global opt-out). Mailhelm keeps a mirror. Topics writes a topic to the
-// account first and mirrors what the account took. Live reads the account's topics and
-// remembers them for a minute. Sync brings the mirror up to the account, pushes contacts
+// The account is the authority: it has the topics and each contact's consent (choices about
+// topics, the global opt-out). Mailhelm stores a mirror. Topics writes a topic to the
+// account first and then mirrors what the account accepted. Live reads the account's topics
+// and caches them for a minute. Sync updates the mirror from the account, pushes contacts
 // that the account lost, and repairs writes that reached the account and then failed.
 //
-// Choices, Preference and the functions in consent.go are vocabulary: rooms that write
-// contacts import them. The package does not write contacts; the sync sees them as
-// Subscriber. It knows no provider: the account is the port of core/sending.
+// Packages that write contacts import Choices, Preference and the functions in consent.go.
+// This package does not write contacts; the sync uses the type Subscriber for them. It has
+// no code for a particular provider: the account is the port in core/sending.
 package topics

@@ -17,8 +17,8 @@ import (
 
 const topicLife = 60 * time.Second
 
-// Live reads the contact lists of sending accounts. It remembers each account's topics
-// for a minute: they change rarely, and the provider's control calls are slow.
+// Live reads the contact lists of sending accounts. It caches each account's topics for a
+// minute, because they change rarely and the provider's control calls are slow.
 type Live struct {
 	account sending.Account
 	clock   core.Clock
@@ -26,8 +26,8 @@ type Live struct {
 
 	mu    sync.Mutex
 	byOrg map[string]cachedTopics
-	// forgotten counts the calls of Forget. An answer that was requested before one is
-	// not remembered after it.
+	// forgotten counts the calls of Forget. An answer that was requested before such a call
+	// is not cached after it.
 	forgotten int
 }
 
@@ -41,9 +41,9 @@ func NewLive(account sending.Account, clock core.Clock, log *slog.Logger) *Live 
 	return &Live{account: account, clock: clock, log: log, byOrg: map[string]cachedTopics{}}
 }
 
-// Topics returns the account's topics by name, nil when the organization has no account
-// or the account has no contact list. It fails with core.CodeUpstreamUnavailable when
-// the account fails; a failure is not remembered.
+// Topics returns the account's topics by name. It returns nil when the organization has no
+// account or the account has no contact list. It fails with core.CodeUpstreamUnavailable
+// when the account fails; failures are not cached.
 func (l *Live) Topics(ctx context.Context, orgID string) ([]sending.Topic, error) {
 	now := l.clock()
 	l.mu.Lock()
@@ -78,8 +78,9 @@ func (l *Live) Forget(orgID string) {
 	delete(l.byOrg, orgID)
 }
 
-// DropUnknownTopics returns a consent that the mirror holds without the choices about topics
-// that the account no longer has, because accounts refuse them. It fails as Topics does.
+// DropUnknownTopics returns the consent without choices about topics that the account does
+// not have, because accounts refuse them. The consent comes from the mirror. It fails as
+// Topics does.
 func (l *Live) DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error) {
 	if len(consent.Preferences) == 0 {
 		return consent, nil
@@ -93,18 +94,18 @@ func (l *Live) DropUnknownTopics(ctx context.Context, orgID string, consent send
 	return consent, nil
 }
 
-// errNoList is wrapped by the errors of WriteToList when the account has no contact list and
-// Mailhelm could not make one.
+// errNoList is wrapped by errors of WriteToList when the account has no contact list and
+// Mailhelm could not create one.
 var errNoList = errors.New("the account has no contact list")
 
-// IsWithoutList reports whether a call of WriteToList failed because the account has no
-// contact list and Mailhelm could not make one.
+// IsWithoutList reports whether WriteToList failed because the account has no contact list
+// and Mailhelm could not create one.
 func IsWithoutList(err error) bool { return errors.Is(err, errNoList) }
 
 // WriteToList runs a write that needs the account's contact list. If the account has none,
-// WriteToList makes the list and runs the write again, so that a new organization's first
-// contact or topic needs no preparation. bare is true then: the list has no topics. It
-// fails with the account's failure; see [Unavailable].
+// WriteToList creates the list and runs the write again, with bare set: the list then has no
+// topics. So the first contact or topic of a new organization needs no preparation. It fails
+// with the account's failure; see [Unavailable].
 func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error {
 	err := write(false)
 	if !sending.IsNotFound(err) {
@@ -118,10 +119,10 @@ func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bo
 	return write(true)
 }
 
-// Unavailable returns the error that callers of a write see for a failure of the
-// account. It is core.CodeConflict with instructions when waiting does not help: no
-// account is connected, or the account does not let Mailhelm make a contact list. Other
-// failures become what sending.Unavailable makes of them. nil stays nil.
+// Unavailable returns the error for API callers after a failure of the account. It is
+// core.CodeConflict with instructions if waiting does not help: no account is connected, or
+// the account does not let Mailhelm create a contact list. Other failures are converted by
+// sending.Unavailable. nil stays nil.
 func Unavailable(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	var refused *core.Error

@@ -10,16 +10,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxRepairs bounds the contacts that one sync pushes to an account. Accounts take a few
-// calls a second, and the next sync continues.
+// maxRepairs is the maximum number of contacts that one sync pushes to an account. Accounts
+// accept a few calls a second. The next sync continues.
 const maxRepairs = 500
 
 // repairPage is how many of the mirror's contacts one statement reads.
 const repairPage = 1000
 
-// seenAddresses are the addresses that a walk through the account met, as hashes of eight
-// bytes. Two of a million addresses share a hash once in forty million walks. The next
-// walk, with another seed, finds the one that was overlooked.
+// seenAddresses has the addresses that a read of the whole account returned, as hashes of
+// eight bytes. The chance that two of a million addresses share a hash is one in forty
+// million. The next read uses another seed and finds an address that was missed.
 type seenAddresses struct {
 	seed   maphash.Seed
 	hashes []uint64
@@ -33,7 +33,7 @@ func (s *seenAddresses) add(page []sending.Contact) {
 	}
 }
 
-// sort prepares the addresses for has.
+// sort sorts the hashes. It must run before has.
 func (s *seenAddresses) sort() { slices.Sort(s.hashes) }
 
 func (s *seenAddresses) has(email string) bool {
@@ -41,9 +41,9 @@ func (s *seenAddresses) has(email string) bool {
 	return found
 }
 
-// pushMissing pushes the contacts that the mirror has and a whole walk through the
-// account did not meet. It skips shells, which exist only because the account had them,
-// and contacts that were written since the walk began.
+// pushMissing pushes the contacts that are in the mirror and were not in the account. It
+// skips shells, which exist only because the account had them, and contacts that were
+// written after began.
 func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, seen *seenAddresses, report *SyncReport) error {
 	seen.sort()
 	for after := ""; ; {
@@ -67,8 +67,8 @@ func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, s
 	}
 }
 
-// pushOne pushes one contact, unless the contact changed or the account lists it by the
-// time that its turn comes. It takes turns with the writers of the address.
+// pushOne pushes one contact, with the lock on its address. It does nothing if the contact
+// has changed or the account lists it by then.
 func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, report *SyncReport) error {
 	release, err := s.turns.Lock(ctx, sending.AddressLockKey(orgID, at.Email))
 	if err != nil {

@@ -2,15 +2,15 @@ package topics
 
 import "time"
 
-// noteGrace is how long a write may take between its note and its commit. A sync skips
-// younger notes; an older one belongs to a write that failed or was cut off.
+// noteGrace is the longest time between a note and the commit of its write. A sync skips
+// younger notes. An older one belongs to a write that failed or was interrupted.
 const noteGrace = time.Minute
 
-// AccountNote is stored by a write of a contact before it changes the account, and
-// deleted in the transaction of the write. A note that stays shows that the account may
-// have what the mirror does not. Only writes whose effect at the account a sync cannot
-// interpret store one: those that archive, reactivate or move a contact. The effect of
-// any other write is the person's latest choice, and the sync takes it over.
+// AccountNote records a write of a contact that is about to change the account. It is
+// deleted in the transaction of the write. A note that remains means that the account and
+// the mirror may differ. Only writes that archive, reactivate or move a contact store one,
+// because a sync cannot interpret their effect at the account. The effect of any other write
+// is the person's latest choice, which the sync copies.
 type AccountNote struct {
 	ID        string
 	ContactID string

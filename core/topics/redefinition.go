@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// replaceMirrored mirrors the account's topics and reports what that changes for
-// predicates. A new topic changes nothing: no predicate can name it yet.
+// replaceMirrored replaces the mirrored topics by the account's, and first reports deleted
+// topics and changed defaults to Config.OnRedefine. It does not report new topics, which no
+// predicate can name yet.
 func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	return t.Transactor.InTx(ctx, func(ctx context.Context) error {
 		known, err := t.Store.Topics(ctx, orgID)

@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Repair restores at the account what it held before writes whose transaction failed,
-// except for opt-outs: an opt-out that the account accepted holds for the contact of the
-// write. It returns the number of repaired writes. It may be repeated.
+// Repair restores the account's state from before writes whose transaction failed, except
+// for opt-outs: an opt-out that the account accepted stays. It returns the number of
+// repaired writes. It may be repeated.
 func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	notes, err := s.Store.AccountNotes(ctx, org, s.Clock().Add(-noteGrace), maxRepairs)
 	if err != nil {
@@ -28,8 +28,8 @@ func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	return len(notes), nil
 }
 
-// repairOne takes turns with the writers of the addresses. A contact that moved before
-// the turn came waits for the next repair.
+// repairOne repairs the write of one note, with the locks on its addresses. If the contact
+// has moved in the meantime, the next repair handles the note.
 func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	contact, err := s.Subscribers.SubscriberByID(ctx, org, n.ContactID)
 	if isNotFound(err) {
@@ -60,7 +60,7 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	return s.Store.DropAccountNote(ctx, org, n.ID)
 }
 
-// repairContact makes the account hold what the contact had before the write of the note,
+// repairContact writes to the account what the contact had before the write of the note,
 // joined with the opt-outs that the account accepted.
 func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c Subscriber) error {
 	remembered, err := s.live.DropUnknownTopics(ctx, org, c.Consent)
@@ -95,9 +95,9 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	return s.account.PutContact(ctx, org, joined)
 }
 
-// takeBack removes the address of a failed move from the account's list, and drops the
-// shell that a sync has made of it since. It keeps an address listed that has an opt-out
-// which is not remembered, and returns the opt-outs of that address.
+// takeBack removes the address of a failed move from the account's list, and deletes the
+// shell that a sync has created from it. It does not remove an address with an opt-out that
+// the mirror does not have. It returns the opt-outs of that address.
 func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
 	owner, err := s.Subscribers.SubscriberByEmail(ctx, org, n.Put)
 	if err != nil && !isNotFound(err) {
@@ -123,7 +123,8 @@ func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remember
 	return sending.Contact{}, nil
 }
 
-// readListed returns what the account holds of an address, and whether it lists it.
+// readListed returns the account's consent for an address, and whether the account lists the
+// address.
 func (s *Sync) readListed(ctx context.Context, org, email string) (sending.Contact, bool, error) {
 	held, err := s.account.Contact(ctx, org, email)
 	if sending.IsAbsent(err) {

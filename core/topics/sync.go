@@ -13,14 +13,14 @@ import (
 // SyncEvery is the interval of the sync with the sending account.
 const SyncEvery = 15 * time.Minute
 
-// SyncConfig holds what the sync needs. All fields are required unless they say what nil
+// SyncConfig configures the sync. All fields are required unless their comments say what nil
 // means.
 type SyncConfig struct {
 	Store SyncStore
 	// Subscribers are the contacts that the sync compares with the account.
 	Subscribers SubscriberStore
-	// Topics mirrors the account's topics. Its account, transactor and turns are the
-	// sync's, too.
+	// Topics mirrors the account's topics. The sync uses its account, transactor and locks
+	// too.
 	Topics *Topics
 	// Orgs lists every organization.
 	Orgs  func(context.Context) ([]string, error)
@@ -32,7 +32,8 @@ type SyncConfig struct {
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 }
 
-// Sync brings the mirror up to the sending account, and to the account what it lacks.
+// Sync updates the mirror from the sending account, and pushes to the account the contacts
+// that it lacks.
 type Sync struct {
 	SyncConfig
 	account    sending.Account
@@ -61,10 +62,10 @@ func (SyncArgs) Kind() string { return "contact_list_sync" }
 type SyncReport struct {
 	Topics, Pages int
 	Mirrored
-	// Pushed counts contacts that the account lacked and got back, Refused those that it
-	// does not accept, Left those that wait for the next sync.
+	// Pushed counts contacts that the account lacked and accepted again. Refused counts
+	// those that it did not accept, Left those that wait for the next sync.
 	Pushed, Refused, Left int
-	// Repaired counts writes that had reached the account when their transaction failed.
+	// Repaired counts writes that had reached the account before their transaction failed.
 	Repaired int
 }
 
@@ -95,10 +96,10 @@ func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
 	})
 }
 
-// Run syncs one organization. The mirror takes over consent and topics; contacts that it
-// does not know become shells. No contact is archived or erased because the account does
-// not list it: what the account lost is pushed to it again. Without an account or a
-// contact list, the mirror stays as it is. Run may be repeated.
+// Run syncs one organization. The mirror gets the account's consent and topics; contacts
+// that it does not know become shells. No contact is archived or erased because the account
+// does not list it: contacts that the account lost are pushed to it again. Without an
+// account or a contact list, the mirror stays as it is. Run may be repeated.
 func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 	list, err := s.mirrorTopics(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -151,7 +152,7 @@ func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactL
 	return list, s.Topics.replaceMirrored(ctx, orgID, list.Topics, s.Clock())
 }
 
-// mirrorPage takes a page of the account into the mirror.
+// mirrorPage copies a page of the account into the mirror.
 func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Contact, asked time.Time) (Mirrored, error) {
 	var mirrored Mirrored
 	err := s.transactor.InTx(ctx, func(ctx context.Context) error {

@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config holds what the topics need. All fields are required unless they say what nil
+// Config configures the topics. All fields are required unless their comments say what nil
 // means.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
 	Account    sending.Account
-	// Live reads the account's topics. Everything in the process shares one.
+	// Live reads the account's topics. All users in the process must share one.
 	Live *Live
 	// Turns serializes the writers of one organization's topics. It is shared with the
 	// writers of contacts.
@@ -37,12 +37,12 @@ type ContactCounter interface {
 type Redefinition struct {
 	// Gone are names of topics that are deleted.
 	Gone []string
-	// Turned are names of topics that get another default. The default decides for every
-	// contact without an explicit choice.
+	// Turned are names of topics with a new default. The default applies to every contact
+	// without an explicit choice.
 	Turned []string
 }
 
-// Topics does the tasks on topics and on the contact list that holds them.
+// Topics has the operations on topics and on the account's contact list.
 type Topics struct {
 	Config
 }
@@ -50,7 +50,7 @@ type Topics struct {
 // New returns Topics with the configuration.
 func New(cfg Config) *Topics { return &Topics{cfg} }
 
-// Operations returns the tasks, in the order of the catalogue.
+// Operations returns the operations, in the order of the catalogue.
 func (t *Topics) Operations() []core.Operation {
 	return []core.Operation{
 		t.contactListGet(),

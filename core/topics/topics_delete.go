@@ -35,7 +35,7 @@ func (t *Topics) topicsDelete() core.Operation {
 	})
 }
 
-// removal removes the topic with the name.
+// removal is the edit that removes the topic with the name.
 type removal struct{ name string }
 
 func (r removal) apply(topics []sending.Topic, again bool) ([]sending.Topic, error) {

@@ -36,7 +36,7 @@ func (t *Topics) topicsUpdate() core.Operation {
 	})
 }
 
-// revision changes the parts of a topic that are set.
+// revision is the edit that changes the parts of a topic that are set.
 type revision struct {
 	name, displayName string
 	description       *string

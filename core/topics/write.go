@@ -9,20 +9,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxTopics is how many topics a contact list may have. An account with less room
-// refuses by itself.
+// maxTopics is the maximum number of topics in a contact list. An account with a lower limit
+// refuses further ones itself.
 const maxTopics = 50
 
-// edit is a change of the account's topics, written down as data.
+// edit is a change of the account's topics as data.
 type edit interface {
-	// apply returns the changed topics, or the refusal. It changes no argument. It runs
-	// again if another writer changed the account's list before the result was stored.
-	// again is true in that run, and topics may already hold the result of the first run.
+	// apply returns the changed topics, or the refusal. It must not change its arguments. It
+	// runs again if another writer changed the account's list before the result was stored.
+	// again is then true, and topics may already have the result of the first run.
 	apply(topics []sending.Topic, again bool) ([]sending.Topic, error)
 }
 
-// topicWrite is a change of the account's topics between its two halves. Prepare brings
-// it to the account, and Do mirrors the topics that the account accepted.
+// topicWrite is the state of a change of topics between Prepare and Do. Prepare writes the
+// change to the account. Do mirrors the topics that the account accepted.
 type topicWrite struct {
 	name  string
 	edit  edit
@@ -33,9 +33,9 @@ type topicWrite struct {
 // turns.
 func topicsTurn(orgID string) string { return orgID + "/topics" }
 
-// push writes to the account, the first half of a change. Writers of an organization's
-// topics take turns until their calls end, so that the mirror follows the account in
-// order. It refuses topics that a repository defines.
+// push writes the change to the account; Prepare calls it. It locks the organization's
+// topics until the call ends, so that the mirror follows the account in order. It refuses
+// topics that a repository defines.
 func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
 	release, err := t.Turns.Lock(ctx, topicsTurn(org))
@@ -85,7 +85,7 @@ func (t *Topics) checkManaged(ctx context.Context, org, name string) error {
 	return nil
 }
 
-// refuseTopic returns the error that callers see when the account refuses a topic.
+// refuseTopic returns the error for API callers when the account refuses a topic.
 func refuseTopic(err error) error {
 	if !sending.IsInvalid(err) || errors.Is(err, errNoList) {
 		return Unavailable(err)
@@ -95,8 +95,8 @@ func refuseTopic(err error) error {
 	return refused
 }
 
-// mirror stores the change, its second half. It returns the topic as written, the zero
-// Topic after a deletion.
+// mirror stores the change in the mirror; Do calls it. It returns the topic as written, the
+// zero Topic after a deletion.
 func (t *Topics) mirror(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
 	org := c.Principal.Org.ID
 	if err := t.replaceMirrored(ctx, org, w.after, c.Now); err != nil {

@@ -57,6 +57,7 @@ type certificate struct {
 // slotLimits let nothing wait. A slot is one of any host.
 var slotLimits = outbound.SlotLimits{All: 4, PerHost: 4}
 
+// The limits of the cache of certificates, and the lifetimes of its entries.
 const (
 	// maxKnown bounds the cache. Amazon has one or two certificates a region.
 	maxKnown = 128
@@ -71,6 +72,8 @@ const (
 	maxIssuers = 3
 )
 
+// The addresses that Amazon uses. An address that matches none of them is never fetched,
+// because strangers can name any address in a notification.
 var (
 	snsHost         = regexp.MustCompile(`^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$`)
 	certificatePath = regexp.MustCompile(`^/SimpleNotificationService(-[A-Za-z0-9]{1,64})?\.pem$`)

@@ -1,5 +1,5 @@
-// Package passwordstest makes password hashes that are cheap to check, for tests that
-// sign people in.
+// Package passwordstest returns password hashes that are fast to verify, for tests that sign
+// people in.
 package passwordstest
 
 import (
@@ -23,8 +23,8 @@ const (
 	sumBytes  = 32
 )
 
-// Hash returns a hash of a password that passwords.Verify accepts. It bounds nothing, so
-// tests of new passwords use passwords.Hash.
+// Hash returns a hash of a password that passwords.Verify accepts. It does not check the
+// password, so tests of new passwords use passwords.Hash.
 func Hash(password string) string {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never returns an error

@@ -128,7 +128,7 @@ func (c Config) retryer() aws.Retryer {
 	})
 }
 
-// disableRetries disables retries of a call.
+// disableRetries disables the retries of one call.
 func disableRetries(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} }
 
 // address returns the endpoint, or nil for the region's own.

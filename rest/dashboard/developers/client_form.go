@@ -74,10 +74,13 @@ func (f clientFields) addresses() ([]string, error) {
 
 // clientForm is the data of the page with the form.
 type clientForm struct {
-	Form      frame.Form
-	Once      string // see frame.ReadOnceID
-	Here      string
-	Fields    clientFields
+	Form frame.Form
+	// Once is the id of the client that the form creates; see frame.ReadOnceID. Here is the
+	// path that the form is sent to.
+	Once   string
+	Here   string
+	Fields clientFields
+	// Areas has all scopes in groups, with the chosen ones marked.
 	Areas     []scopeArea
 	Lifetimes []lifetime
 	// Client is the client that is edited; nil for a new one.

@@ -15,8 +15,10 @@ const maxGrants = 200
 
 // overview is the data of the page.
 type overview struct {
-	Org       string
-	Missing   []step
+	Org string
+	// Missing has the steps that the visitor may take and that are not done.
+	Missing []step
+	// Counts has only the numbers that the visitor may see.
 	Counts    []count
 	Addresses []address
 }

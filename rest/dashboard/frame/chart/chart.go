@@ -84,6 +84,7 @@ func Lines(f Figure) (template.HTML, float64) {
 // drawing is an SVG image while it is written.
 type drawing struct{ strings.Builder }
 
+// printf writes a part of the image. Arguments that are texts must be escaped by the caller.
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
 // begin returns a drawing with its title, description and grid.
