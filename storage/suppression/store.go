@@ -74,8 +74,11 @@ var (
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
 	// The inner query finds the start of the newest events of each address, and reads no
-	// more entries of the index than needed. Its LIMIT, which equals the number of
-	// addresses, prevents PostgreSQL from running it once for every event.
+	// more entries of the index than needed. It must be the outer side of the join: with
+	// the events outside, an engine reads all adverse events of the organization, and
+	// PostgreSQL without statistics ran the inner query for each of them. SQLite keeps the
+	// order of a CROSS JOIN. PostgreSQL keeps it for LATERAL, and does not merge queries
+	// with LIMIT into others.
 	adverseEvents = engine.Register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
 			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
@@ -84,7 +87,10 @@ var (
 				ORDER BY f.occurred_at DESC LIMIT $2) AS recent), 0) AS since
 			FROM json_each(CAST($3 AS text)) AS j LIMIT $4
 		) AS newest
-		JOIN message_events AS e ON e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
+		CROSS JOIN /*pg LATERAL (SELECT m.* FROM*/ message_events /*pg AS m WHERE m.org_id = $1
+			AND m.recipient_key = newest.key AND m.occurred_at >= newest.since AND m.`+adverseTypes+` AND NOT m.test
+			LIMIT ALL)*/ AS e
+		WHERE e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
 			AND e.`+adverseTypes+` AND NOT e.test
 		ORDER BY e.recipient_key, e.occurred_at, e.id`)
 	adverseKeys = engine.Register("adverse keys", `
