@@ -32,7 +32,8 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
-// An agent reads the message, and corrects all it knows of at once.
+// TestAMessageNamesTheFaults checks that a message has the first faults. An agent reads only
+// the message and can then correct several at once.
 func TestAMessageNamesTheFaults(t *testing.T) {
 	t.Parallel()
 	fault := func(field string) core.FieldError { return core.FieldError{Field: field, Reason: "is required"} }

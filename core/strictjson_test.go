@@ -11,7 +11,7 @@ import (
 
 func TestCanonicalJSON(t *testing.T) {
 	t.Parallel()
-	// The third is the example of RFC 8785 section 3.2.2, as far as it has one.
+	// The third text is the example of RFC 8785 section 3.2.2, where it applies.
 	for in, want := range map[string]string{
 		`{ "b" : 1.0, "a" : [ true , null ] }`: `{"a":[true,null],"b":1}`,
 		`"\u00e9\/"`:                           `"é/"`,
@@ -39,8 +39,8 @@ func TestNumbersThatSurvive(t *testing.T) {
 	}
 }
 
-// TestNothingFollowsTheValue: only the white space of JSON may stand behind a value, not
-// all that Unicode has.
+// TestNothingFollowsTheValue checks that only JSON white space may follow a value, not other
+// white space of Unicode.
 func TestNothingFollowsTheValue(t *testing.T) {
 	t.Parallel()
 	for behind, want := range map[string]bool{

@@ -14,7 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reads start expensive reads that hold their slots until the test ends them.
+// reads starts expensive reads that hold their slots until the test ends them.
 type reads struct {
 	guard *guardrails.Guard
 	mu    sync.Mutex
@@ -58,7 +58,7 @@ func (r *reads) endOne() {
 	synctest.Wait()
 }
 
-// outcome returns the error of a call, nil if the call goes on.
+// outcome returns the error of a call, nil while the call runs.
 func (r *reads) outcome(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +99,8 @@ func TestAnOrganizationHoldsTwoSlots(t *testing.T) {
 	})
 }
 
-// TestOrganizationsTakeTurns checks one slot, as on SQLite with two processors. The
-// organizations take turns, whatever the length of their queues.
+// TestOrganizationsTakeTurns checks one slot, as on SQLite with two processors. It goes to
+// the organizations in rotation, whatever the lengths of their queues.
 func TestOrganizationsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,8 +182,8 @@ func TestWhoLeavesTheQueueIsForgotten(t *testing.T) {
 	})
 }
 
-// TestExpensiveCallsWait: the rail counts expensive calls alone, and sends them to
-// connections of their own.
+// TestExpensiveCallsWait checks that the rail limits expensive calls only, and runs them on
+// their own database connections.
 func TestExpensiveCallsWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

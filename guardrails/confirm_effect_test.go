@@ -75,9 +75,9 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	})
 }
 
-// TestASlowConfirmerIsNoSecondOne: a call presents its confirmation in the last second
-// and commits after its expiry. A second call must find the confirmation spent, even if
-// expired records were purged in between.
+// TestASlowConfirmerIsNoSecondOne checks a call that presents its confirmation in the last
+// second and commits after its expiry. A second call must find the confirmation used, even
+// if expired records were purged in between.
 func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// repositories is a host whose requests are remembered by branch.
+// repositories is a host that stores the pull requests by branch.
 type repositories struct {
 	mu     sync.Mutex
 	asked  []string // branches, in order
@@ -39,8 +39,8 @@ type proposedOut struct {
 	URL    string `json:"pull_request_url,omitempty"`
 }
 
-// definitions is the bundle with one operation that saves a definition, or
-// proposes it where a repository owns it.
+// definitions is the bundle with one operation that saves a definition, or proposes it if a
+// repository owns it.
 type definitions struct {
 	*bundle
 	saved atomic.Int32
@@ -108,8 +108,8 @@ func TestWithoutARepositoryTheWriteIsAWrite(t *testing.T) {
 	}
 }
 
-// TestBranchesBelongToCalls: an attempt that was cut short finds its branch when it is
-// repeated; another explicit key is another change.
+// TestBranchesBelongToCalls checks that a repeated call finds the branch of its interrupted
+// attempt. A call with another idempotency key gets another branch.
 func TestBranchesBelongToCalls(t *testing.T) {
 	t.Parallel()
 	host := newRepositories()

@@ -6,9 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Admit with a limit is what every call of a throttled organization pays before
-// anything else happens; without shared buckets it is one allocation more than
-// Admit without a limit.
+// BenchmarkAdmitWithinLimit measures Admit, which runs for every call, for a caller with a
+// limit. Without shared buckets it needs one allocation more than without a limit.
 func BenchmarkAdmitWithinLimit(b *testing.B) {
 	rails := setup(b)
 	limit := 1 << 30

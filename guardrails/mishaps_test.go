@@ -17,7 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// fate is what befalls a call on its way through the rails.
+// fate is the simulated failure of a call in the rails.
 type fate string
 
 const (
@@ -36,17 +36,18 @@ var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesRe
 // isAnswered reports whether the caller still waits for the answer.
 func (f fate) isAnswered() bool { return f == lives || f == fails }
 
-// commits reports whether the effect is committed despite the mishap.
+// commits reports whether the effect is committed in spite of the failure.
 func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
 
 // dies reports whether the process ends before it can release its reservations.
 func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
 
-// mishap is the fate of one call; it travels in the call's context.
+// mishap is the simulated failure of one call. It is in the call's context.
 type mishap struct {
 	fate  fate
 	leave context.CancelFunc
-	// held calls say that they hold their key, and wait to be let go.
+	// entered and goOn synchronize calls that hold their key: a call signals that it has the
+	// key, and waits.
 	entered, goOn chan struct{}
 	effect        string // the id that the operation made, committed or not
 }
@@ -57,10 +58,10 @@ func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mis
 
 var errDied = errors.New("the process died")
 
-// mortal carries out the fates that befall a transaction.
+// mortal is a transactor that simulates failures of transactions.
 type mortal struct{ core.Transactor }
 
-// InTx runs f in a transaction that the call's fate may end.
+// InTx runs f in a transaction, which fails as the call's mishap says.
 func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
 	told := mishapOf(ctx)
 	switch told.fate {
@@ -87,10 +88,10 @@ func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
 	return err
 }
 
-// mortalStore releases nothing for a process that has died.
+// mortalStore is a store that does not release keys of an ended process.
 type mortalStore struct{ replay.Store }
 
-// Release does what a dead process does: nothing.
+// Release does nothing if the call's process has ended.
 func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
 	if mishapOf(ctx).fate.dies() {
 		return nil
@@ -98,12 +99,12 @@ func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Tok
 	return s.Store.Release(ctx, k, token)
 }
 
-// breakage puts faults of ours into the store and the transactor, so that a
-// checker can show that it would see them. nil breaks nothing.
+// breakage adds a fault to the store and the transactor, to prove that a checker detects it.
+// nil adds none.
 type breakage func(core.Transactor, replay.Store) (core.Transactor, replay.Store)
 
-// rig is the rails over a real database with two writes and one that confirms behind them, and callers
-// of two organizations whose calls meet mishaps.
+// rig has the rails over a real database with two writes and one operation that confirms.
+// Callers of two organizations make calls that may fail in simulated ways.
 type rig struct {
 	db        *storage.DB
 	clock     *testClock
@@ -174,7 +175,7 @@ func (r *rig) do(ctx context.Context, c *core.Call, in effectIn) (effectOut, err
 	return effectOut{ID: id}, err
 }
 
-// call runs one call to its end, whatever that is.
+// call runs one call until its simulated end.
 func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardrails.Result, *core.Error) {
 	op, _ := r.catalogue.Operation(operation)
 	ctx, leave := context.WithCancel(context.WithValue(context.Background(), mishapKey{}, m))
@@ -195,7 +196,7 @@ func (r *rig) effects(orgID string) (map[string][]string, error) {
 	return found, err
 }
 
-// sayingSo are arguments: two that differ, the second in two forms that do not.
+// sayingSo are two different arguments; the second one occurs in two equivalent forms.
 var sayingSo = []json.RawMessage{
 	json.RawMessage(`{"email":"ann@example.com"}`),
 	json.RawMessage(`{"email":"bob@example.com","note":"é"}`),

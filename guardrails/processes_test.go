@@ -17,15 +17,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// node is a process over the database that another has too: same organization, same
-// caller, same clock.
+// node is one of several processes over one database, with the same organization, caller and
+// clock.
 type node struct {
 	*bundle
 	process *replay.Process
 	store   *brokenStore
 }
 
-// brokenStore fails to give keys back as long as it is down.
+// brokenStore fails to release keys while it is down.
 type brokenStore struct {
 	replay.Store
 	down atomic.Bool
@@ -58,7 +58,7 @@ func (b *bundle) node(t *testing.T, alone bool) *node {
 	return n
 }
 
-// stopBeats passes without a sign of life of others than these.
+// stopBeats advances the clock until all processes except these count as ended.
 func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	t.Helper()
 	for range 4 {
@@ -69,7 +69,8 @@ func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	}
 }
 
-// hold begins a call that keeps its key until finish is called, which returns its end.
+// hold starts a call that keeps its key until finish is called. finish returns the call's
+// error.
 func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
 	t.Helper()
 	ended := make(chan *core.Error, 1)
@@ -123,7 +124,7 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 	})
 }
 
-// beat writes heartbeats of processes while the clock advances slowly, until the returned
+// beat stores beats of processes while the clock advances slowly, until the returned
 // function is called.
 func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	t.Helper()
@@ -143,9 +144,9 @@ func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	}
 }
 
-// TestALivingProcessKeepsItsReservations checks that a process that shows signs of life
-// keeps its reservations, however long the call takes. A duplicate in another process is
-// answered with a conflict once that process knows of them.
+// TestALivingProcessKeepsItsReservations checks that a process that stores beats keeps its
+// reservations, however long a call takes. A duplicate in another process gets a conflict
+// once that process has read the beats.
 func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -174,9 +175,9 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	})
 }
 
-// TestKeysAreGivenBack: what ended without the key's being given back is free: at once
-// for the process itself and after a process that said goodbye or was alone, and with the
-// next sign of life of a process whose database was away.
+// TestKeysAreGivenBack checks when a key becomes free after a call that did not release it.
+// It is free at once for the process itself, and after a process that stopped or was alone.
+// It is free with the next beat of a process whose database did not answer.
 func TestKeysAreGivenBack(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -249,7 +250,7 @@ func cancelContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// callIn calls in a context of its own.
+// callIn makes a call with a context that in returns.
 func (n *node) callIn(t *testing.T, in func(context.Context) context.Context, operation string, edit func(*guardrails.Request)) error {
 	t.Helper()
 	if in == nil {

@@ -18,14 +18,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// said is what a client of a history did, or the look at the end of what there is.
+// said is the request of a client in a history, or the final read of all effects.
 type said struct {
 	key  string
 	args int
 	look bool
 }
 
-// told is what it heard.
+// told is the answer to a request.
 type told struct {
 	what what
 	ids  string // of the effect; for a look, of all, with commas
@@ -44,16 +44,16 @@ const (
 	looked   what = "looked"
 )
 
-// keyState is what the world knows of one key: nothing, or an effect. The id is
-// unknown while only a call without an answer can have made it.
+// keyState is the model's knowledge of one key: no effect, or one effect. The id is unknown
+// if only a call without an answer can have caused it.
 type keyState struct {
 	done bool
 	args int
 	id   string // "" while unknown
 }
 
-// oneEffect is the promise of an idempotency key: it has at most one effect, and
-// every answer that tells of one tells of that.
+// oneEffect is the property of an idempotency key: it has at most one effect, and every
+// answer reports that effect.
 var oneEffect = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}
@@ -93,7 +93,7 @@ const (
 	callsPerClient = 6
 )
 
-// history is what clients that share two keys say and hear, with the order of it.
+// history records the requests and answers of clients that share two keys, in their order.
 type history struct {
 	*rig
 	tick atomic.Int64
@@ -123,7 +123,8 @@ func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
 	return h.all, err
 }
 
-// one call of a client; now and then the leases of all that hang run out first.
+// one makes one call of a client. Sometimes it first lets the leases of hanging calls
+// expire.
 func (h *history) one(client int, chance *rand.Rand) {
 	in := said{key: "k" + fmt.Sprint(1+chance.IntN(2)), args: chance.IntN(4) / 3}
 	m := &mishap{fate: lives}
@@ -170,8 +171,8 @@ func hear(result guardrails.Result, err *core.Error, f fate) told {
 	return told{what: failed}
 }
 
-// TestHistoriesAreLinearizable: for every history of concurrent clients there is an order
-// in which each key has one effect and every call was answered with it.
+// TestHistoriesAreLinearizable checks that for every history of concurrent clients there is
+// an order in which each key has one effect that all its answers report.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -196,8 +197,9 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
-// TestHistoriesShowFaults that concern effects; see breakages. A generous store is
-// not among them: the tokens of reservations keep its callers to one effect.
+// TestHistoriesShowFaults checks that the checker detects each fault that concerns effects;
+// see breakages. The store generous is not among them, because the tokens of reservations
+// still limit its callers to one effect.
 func TestHistoriesShowFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"careless", "loose", "forgetful"} {

@@ -11,9 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// act is one step of a schedule. A step for which there is nothing to do, such as
-// finishing when no call is held, does nothing, so that any part of a schedule is
-// a schedule.
+// act is one step of a schedule. A step that is impossible, such as finishing when no call
+// is held, does nothing. So any part of a schedule is a schedule too.
 type act struct {
 	Kind    string // call, hold, finish, wait, purge
 	Caller  int
@@ -26,7 +25,7 @@ type act struct {
 	Edge    bool
 }
 
-// model is what the rails are to do, in a few lines and without a database.
+// model is the expected behaviour of the rails, in a few lines and without a database.
 type model struct {
 	now     time.Time
 	records map[string]record
@@ -45,7 +44,7 @@ func newModel(now time.Time) *model {
 	return &model{now: now, records: map[string]record{}, effects: map[string]map[string]bool{}}
 }
 
-// attempt is one call as the model sees it.
+// attempt is one call in the model.
 type attempt struct {
 	act    act
 	org    string
@@ -76,7 +75,8 @@ type verdict struct {
 	replayed string        // the effect of the repeated answer
 }
 
-// admit returns the answer of a call that the model stops, or that the call goes on.
+// admit returns the answer of a call that the rails must refuse or replay, and whether the
+// call continues.
 func (m *model) admit(t *attempt) (verdict, bool) {
 	if t.key == "" {
 		return verdict{}, true
@@ -94,7 +94,7 @@ func (m *model) admit(t *attempt) (verdict, bool) {
 	return verdict{replayed: r.result}, false
 }
 
-// end returns the end of a call that continued and made effect.
+// end returns the answer of a call that continued and had the effect.
 func (m *model) end(t *attempt, effect string) verdict {
 	r, found := m.records[t.key]
 	mine := found && r.owner == t.number
@@ -135,7 +135,7 @@ func (m *model) ends() []time.Time {
 	return all
 }
 
-// verdictOf returns the rails' answer as a verdict of the model.
+// verdictOf returns the answer of the rails as a verdict.
 func verdictOf(result guardrails.Result, err *core.Error) verdict {
 	if err != nil {
 		return verdict{code: err.Code, again: err.RetryAfter}

@@ -12,8 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestReplaysFollowTheModel over schedules of calls, duplicates, callers who
-// leave, processes that die, retries and clocks that jump.
+// TestReplaysFollowTheModel compares the rails with the model for random schedules. They
+// have calls, duplicates, callers who disconnect, processes that end, retries and clocks
+// that jump.
 func TestReplaysFollowTheModel(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -24,8 +25,8 @@ func TestReplaysFollowTheModel(t *testing.T) {
 	})
 }
 
-// TestReplaysFollowTheModelOnPostgreSQL: PostgreSQL gets fewer: what differs there is how
-// the rows are locked, which the histories look into.
+// TestReplaysFollowTheModelOnPostgreSQL runs fewer schedules. PostgreSQL differs only in how
+// it locks rows, which the histories test.
 func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -36,47 +37,47 @@ func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 	}
 }
 
-// The faults below are those that a change may bring into a store or a transactor.
+// The faults that a change could bring into a store or a transactor.
 
-// forgetful does not keep results.
+// forgetful is a store that does not keep results.
 type forgetful struct{ replay.Store }
 
-// Complete forgets.
+// Complete does nothing.
 func (forgetful) Complete(context.Context, replay.Key, replay.Token, replay.Outcome) error {
 	return nil
 }
 
-// generous gives every caller the key.
+// generous is a store that gives every caller the key.
 type generous struct{ replay.Store }
 
-// Reserve is always won.
+// Reserve always returns won.
 func (g generous) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	found, won, err := g.Store.Reserve(ctx, k, claim, now)
 	return found, won || !found.Done, err
 }
 
-// eternal has leases that do not end.
+// eternal is a store whose leases do not expire.
 type eternal struct{ replay.Store }
 
-// Reserve takes the time for a year earlier.
+// Reserve passes a time that is a year earlier.
 func (e eternal) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	return e.Store.Reserve(ctx, k, claim, now.AddDate(-1, 0, 0))
 }
 
-// careless does not ask who completes, so a call whose lease ran out has an effect
-// beside that of the one who took over.
+// careless is a store that does not check the token in Complete. So a call whose lease has
+// expired has an effect in addition to that of the call that took over.
 type careless struct{ replay.Store }
 
-// Complete lets everything pass.
+// Complete succeeds with any token.
 func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
 	_ = c.Store.Complete(ctx, k, token, outcome)
 	return nil
 }
 
-// stingy keeps no explicit key longer than a derived one.
+// stingy is a store that keeps explicit keys no longer than derived ones.
 type stingy struct{ replay.Store }
 
-// Complete shortens the window.
+// Complete shortens the lifetime of the result.
 func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
 	if !strings.HasPrefix(k.Space, "derived:") {
 		outcome.Expires = outcome.Expires.Add(5*time.Minute - 24*time.Hour)
@@ -84,16 +85,16 @@ func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, 
 	return s.Store.Complete(ctx, k, token, outcome)
 }
 
-// clinging never releases a key.
+// clinging is a store that never releases a key.
 type clinging struct{ replay.Store }
 
 // Release does nothing.
 func (clinging) Release(context.Context, replay.Key, replay.Token) error { return nil }
 
-// loose runs everything outside a transaction.
+// loose is a transactor that runs everything outside a transaction.
 type loose struct{}
 
-// InTx undoes nothing.
+// InTx calls f and rolls nothing back.
 func (loose) InTx(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 
 func storeOf(wrap func(replay.Store) replay.Store) breakage {
@@ -110,8 +111,7 @@ var breakages = map[string]breakage{
 	"loose":     func(_ core.Transactor, s replay.Store) (core.Transactor, replay.Store) { return loose{}, s },
 }
 
-// TestTheModelSeesFaults: faults in the rails must be found: the checker fails for each
-// of these.
+// TestTheModelSeesFaults checks that the model detects each of these faults in the rails.
 func TestTheModelSeesFaults(t *testing.T) {
 	t.Parallel()
 	for name, broken := range breakages {

@@ -10,8 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// schedules are up to thirty acts over few keys, so that they get into each
-// other's way.
+// schedules are up to thirty steps over few keys, so that calls often share a key.
 var schedules = rapid.SliceOfN(rapid.Custom(drawAct), 1, 30)
 
 func drawAct(t *rapid.T) act {
@@ -35,8 +34,7 @@ func drawAct(t *rapid.T) act {
 	return a
 }
 
-// play runs a schedule on the rails and on the model beside them. Its error is
-// the first difference.
+// play runs a schedule on the rails and on the model. It fails at the first difference.
 func play(r *rig, schedule []act) error {
 	p := &player{rig: r, model: newModel(r.clock.Now())}
 	defer p.letGo()
@@ -59,14 +57,14 @@ type player struct {
 	held  []*heldCall
 }
 
-// heldCall has its key and waits until the test continues it.
+// heldCall is a call that has its key and waits until the test continues it.
 type heldCall struct {
 	attempt *attempt
 	mishap  *mishap
 	answer  chan verdict
 }
 
-// letGo ends the calls that are still held when a difference ended the schedule.
+// letGo ends the calls that are still held when a difference has ended the schedule.
 func (p *player) letGo() {
 	for _, h := range p.held {
 		close(h.mishap.goOn)
@@ -99,7 +97,7 @@ func (p *player) do(a act) error {
 	return nil
 }
 
-// wait moves the clock forward, on demand to where a record ends or just beside.
+// wait moves the clock forward; if Edge is set, close to the time when a record expires.
 func (p *player) wait(a act) {
 	to := p.model.now.Add(a.Wait)
 	if a.Edge {
@@ -138,8 +136,8 @@ func (p *player) callNow(a act) error {
 	return p.checkEffects(t.org)
 }
 
-// hold begins a call and returns when it has its key. One that does not get it is
-// not held.
+// hold starts a call and returns when it has its key. A call that does not get its key ends
+// at once.
 func (p *player) hold(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)

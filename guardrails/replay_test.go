@@ -27,7 +27,7 @@ func withRESTKey(key string) func(*guardrails.Request) {
 	return func(r *guardrails.Request) { r.Surface, r.IdempotencyKey = core.REST, key }
 }
 
-// TestReplayWindows walks one key of each kind through its life.
+// TestReplayWindows follows one key of each kind from its first use to its expiry.
 func TestReplayWindows(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -19,8 +19,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// bundle is the rails over a real database with a few operations behind them.
-// What an operation does is insert a user, so that a test can count effects.
+// bundle has the rails over a real database with a few operations. An operation inserts a
+// user, so that a test can count effects.
 type bundle struct {
 	db        *storage.DB
 	clock     *testClock
@@ -87,7 +87,7 @@ func setupOn(t testing.TB, db *storage.DB) *bundle {
 	return b
 }
 
-// mount puts the operations behind rails of their own.
+// mount creates new rails for the operations.
 func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 	g := guardrails.New(guardrails.Config{
 		Authenticator: oneCaller{b}, Transactor: b.db, Replays: replays, Process: process, Audit: b.db.Audit(),
@@ -187,8 +187,8 @@ func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectO
 	return effectOut{ID: id}, err
 }
 
-// lines counts what op_confirm is about: the audit lines of the organization that
-// no call wrote.
+// lines counts the audit lines of the organization that no call wrote. The preview of
+// op_confirm shows this number.
 func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 	events, err := b.db.Audit().AuditEvents(ctx, c.Principal.Org.ID, 1000)
 	n := 0
@@ -203,7 +203,7 @@ func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 	return n
 }
 
-// addLine changes what op_confirm is about, in a transaction of its own.
+// addLine changes the number that lines returns, in a separate transaction.
 func (b *bundle) addLine(t *testing.T) {
 	t.Helper()
 	if err := b.db.Audit().AppendAudit(context.WithoutCancel(t.Context()), access.AuditEvent{

@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// faultyBuckets answers with a state of its own, unless a test makes it fail or
-// be slow. The real store is examined in conformance/limits.
+// faultyBuckets returns a fixed state, unless a test makes it fail or delays it.
+// conformance/limits tests the real store.
 type faultyBuckets struct {
 	mu    sync.Mutex
 	asked int
@@ -44,7 +44,7 @@ func (f *faultyBuckets) behave(fault error, slow bool) {
 	f.fault, f.slow = fault, slow
 }
 
-// sharing is the rails over shared buckets, for a caller with a limit of 2.
+// sharing has rails with shared buckets, for a caller with a limit of 2.
 type sharing struct {
 	*bundle
 	shared  *faultyBuckets
@@ -68,7 +68,7 @@ func share(t *testing.T) *sharing {
 	return s
 }
 
-// admit makes a call and tells whether the shared buckets counted it.
+// admit makes a call and returns whether the shared buckets counted it.
 func (s *sharing) admit(ctx context.Context, t *testing.T) (shared, ok bool) {
 	t.Helper()
 	a, err := s.catalogue.Admit(ctx, []string{"Bearer good"}, access.API)
@@ -104,8 +104,8 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 		t.Fatal("the shared buckets were not asked")
 	}
 	s.shared.behave(errors.New("away"), false)
-	// Neither open nor closed: the process's own buckets hold the limit, with what
-	// was admitted through the shared ones.
+	// While the store fails, the process's own buckets enforce the limit. They include the
+	// calls that the shared buckets admitted.
 	for i, want := range []bool{true, false, false, false, false} {
 		if shared, ok := s.admit(t.Context(), t); shared || ok != want {
 			t.Errorf("call %d: shared %t, admitted %t", i, shared, ok)
@@ -165,7 +165,8 @@ func TestSlowSharedBucketsCostLittleAndNotForLong(t *testing.T) {
 	}
 }
 
-// A caller who hangs up says nothing about the store.
+// TestACallerWhoIsGoneIsCountedAllTheSame checks that a disconnected caller is counted, and
+// not as a failure of the store.
 func TestACallerWhoIsGoneIsCountedAllTheSame(t *testing.T) {
 	t.Parallel()
 	s := share(t)
@@ -176,8 +177,8 @@ func TestACallerWhoIsGoneIsCountedAllTheSame(t *testing.T) {
 	}
 }
 
-// One store that is away and a hundred callers at once: each is held to the limit
-// of the process.
+// TestManyCallersOfAStoreThatIsAway checks a hundred concurrent callers while the store does
+// not answer. Each has the limit of this process.
 func TestManyCallersOfAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := share(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// What a call costs to be seen: counting allocates nothing, and neither does
-// tracing that is off.
+// TestObservingAllocatesNothing checks that counting a call allocates nothing, and neither
+// does tracing without a tracer.
 func TestObservingAllocatesNothing(t *testing.T) { //nolint:paralleltest // allocations of others would be counted
 	g := &Guard{metrics: newMetrics(prometheus.NewRegistry())}
 	p := &passage{info: core.OperationInfo{Name: "op"}, call: &core.Call{Surface: core.Agent}, replayed: true}
@@ -30,7 +30,7 @@ func TestObservingAllocatesNothing(t *testing.T) { //nolint:paralleltest // allo
 	}
 }
 
-// Names that callers make up become no labels.
+// TestRefusedBoundsItsLabels checks that names chosen by callers do not become labels.
 func TestRefusedBoundsItsLabels(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()

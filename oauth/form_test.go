@@ -64,7 +64,8 @@ func FuzzTokenRequest(f *testing.F) {
 	})
 }
 
-// checkRefusal holds every refusal to the alphabet of RFC 6749 section 5.2.
+// checkRefusal checks that the texts of a refusal have only the characters of RFC 6749
+// section 5.2.
 func checkRefusal(t *testing.T, r *refusal) {
 	t.Helper()
 	if r == nil {

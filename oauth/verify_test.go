@@ -31,8 +31,8 @@ func testConfig(tb testing.TB) Config {
 	}
 }
 
-// FuzzVerifyToken feeds the verifier changed tokens. It may accept only the one
-// that was issued; its errors repeat nothing of what it was given.
+// FuzzVerifyToken passes changed tokens to the verifier. It may accept only the issued
+// token, and its errors must not contain parts of a token.
 func FuzzVerifyToken(f *testing.F) {
 	cfg := testConfig(f)
 	issuer, err := newTokenIssuer(cfg.Issuer, cfg.Keys, cfg.Clock)

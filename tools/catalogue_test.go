@@ -74,8 +74,8 @@ func TestToolsAreAsPromised(t *testing.T) {
 	}
 }
 
-// Each tool of the product looks as its file says. A tool that was renamed or
-// removed leaves a file without a tool.
+// TestGoldenToolsAsListed compares each tool in tools/list with its file. A file without a
+// tool, after a renaming or a removal, fails the test.
 func TestGoldenToolsAsListed(t *testing.T) {
 	t.Parallel()
 	const folder = "testdata/tools"
@@ -94,8 +94,9 @@ func TestGoldenToolsAsListed(t *testing.T) {
 	}
 }
 
-// An agent chooses by the description alone, so each has the four parts that
-// [core.Op] asks of a purpose, in their order.
+// TestDescriptionsSayWhatWhenReturnsAndWhatNot checks that each description has the four
+// parts that [core.Op] requires of a purpose, in their order. An agent chooses a tool by its
+// description alone.
 func TestDescriptionsSayWhatWhenReturnsAndWhatNot(t *testing.T) {
 	t.Parallel()
 	fourParts := regexp.MustCompile(`^[A-Z][a-z]+s [^.]+\. (.* )?(Use|Call) it [^.]+\. (.* )?Returns [^.]+\. (.* )?It [^.]*\b(not|no|nothing|nobody)\b[^.]*\.$`)
@@ -111,9 +112,9 @@ func TestDescriptionsSayWhatWhenReturnsAndWhatNot(t *testing.T) {
 	}
 }
 
-// listBudget is what tools/list of the whole table may have, in bytes. Agents pay
-// for it in every conversation. As long as tools are absent, those that are there
-// have their share of it.
+// listBudget is the maximum size of tools/list with the whole table, in bytes. Agents pay
+// for it in every conversation. While some tools do not exist yet, the others may use their
+// share only.
 const listBudget = 40 << 10
 
 func TestListIsSmall(t *testing.T) {
@@ -161,8 +162,8 @@ func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	}
 }
 
-// Whatever a tool answers fits the schema that it advertises: clients check
-// results, and some check failures too.
+// TestAnswersFitTheOutputSchema checks that every answer of a tool fits its output schema.
+// Clients validate results, and some validate failures too.
 func TestAnswersFitTheOutputSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

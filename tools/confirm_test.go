@@ -8,7 +8,8 @@ import (
 
 var withForms = map[string]any{"elicitation": map[string]any{}}
 
-// send is a call of the tool that confirms, by a client with these capabilities.
+// sendBroadcast returns a call of the tool that confirms, by a client with these
+// capabilities.
 func sendBroadcast(revision string, capabilities, more map[string]any) ask {
 	members := map[string]any{"name": "broadcasts_send", "arguments": map[string]any{"broadcast_id": "b1"}}
 	for name, value := range more {
@@ -99,7 +100,7 @@ func TestARequestStateAloneConfirmsNothing(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	// An older client has no form, so its request state says nothing either.
+	// An older client has no forms, so its request state does not confirm.
 	got := w.send(sendBroadcast(legacy, nil, map[string]any{
 		"requestState": state, "inputResponses": formAnswer("accept", map[string]any{"confirm": true}),
 	})).result(t).Result

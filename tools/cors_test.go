@@ -11,8 +11,8 @@ const (
 	stranger  = "https://evil.test"
 )
 
-// A page of an allowed origin reads every answer, refusals included; a page of
-// another origin reads none.
+// TestAnswersAreSharedWithAllowedOriginsAlone checks that pages of allowed origins can read
+// every answer, including refusals, and pages of other origins none.
 func TestAnswersAreSharedWithAllowedOriginsAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,7 +101,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// Where to get a token is for every page to read, and for nothing but reading.
+// TestTheResourceDocumentIsSharedWithAll checks that every page can read the metadata
+// document, with GET only.
 func TestTheResourceDocumentIsSharedWithAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -28,7 +28,7 @@ func step(ctx context.Context, req *sdk.CallToolRequest) error {
 	return req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1})
 }
 
-// following is a call whose progress the client follows.
+// following returns a call with a progress token.
 func following(revision, tool string) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": tool, "_meta": map[string]any{"progressToken": "p"}})
 }
@@ -39,7 +39,8 @@ func done() (*sdk.CallToolResult, error) {
 
 const soon = 20 * time.Second // to find out that something waits for ever
 
-// Whatever a tool does with the connection of the SDK, its call is answered.
+// TestEveryCallIsAnswered checks that a call is answered, whatever its tool does with the
+// SDK's connection.
 func TestEveryCallIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, nil,
@@ -93,7 +94,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	w.wantQuiet(t)
 }
 
-// wantQuiet holds the log to not repeating what the panics of these tests say.
+// wantQuiet checks that the log does not contain the texts of the panics in these tests.
 func (w *world) wantQuiet(t *testing.T) {
 	t.Helper()
 	if log := w.log.String(); strings.Contains(log, "secret of the inside") {
@@ -101,20 +102,20 @@ func (w *world) wantQuiet(t *testing.T) {
 	}
 }
 
-// hostile panics when it is written.
+// hostile panics when it is marshalled.
 type hostile struct{}
 
 // MarshalJSON panics.
 func (hostile) MarshalJSON() ([]byte, error) { panic("secret of the inside") }
 
-// breaking is a connection that breaks from the second event on.
+// breaking is a connection that fails from the second event on.
 type breaking struct {
 	*httptest.ResponseRecorder
 	events int
 	fail   func() error
 }
 
-// Write fails, but for the first event.
+// Write fails after the first event.
 func (b *breaking) Write(p []byte) (int, error) {
 	if b.events++; b.events > 1 {
 		return 0, b.fail()
@@ -122,8 +123,8 @@ func (b *breaking) Write(p []byte) (int, error) {
 	return b.ResponseRecorder.Write(p)
 }
 
-// handleRequest calls the handler in the test's own goroutine. It returns what the
-// handler panicked with: [http.ErrAbortHandler] is the way to hang up.
+// handleRequest calls the handler in the test's own goroutine. It returns the value of a
+// panic: [http.ErrAbortHandler] closes the connection.
 func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWriter) any {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
 	for name, value := range a.header {
@@ -141,8 +142,8 @@ func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWr
 	return panicked
 }
 
-// A client that takes no more events must not hold its tool, nor the tool the
-// request: the tool's context ends, and so does what it reports.
+// TestAStreamThatNobodyReadsEnds checks a client that stops reading events. The tool's
+// context must end, so that neither the tool nor the request waits forever.
 func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 	t.Parallel()
 	for _, revision := range allRevisions {
@@ -176,8 +177,9 @@ func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 	}
 }
 
-// What was begun as events cannot end as a document: the connection ends instead,
-// so that the client does not take the part for the whole.
+// TestAPanicInAStreamHangsUp checks that a panic after the first event closes the
+// connection. A document cannot follow events, and the client must not take the part for the
+// whole.
 func TestAPanicInAStreamHangsUp(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, nil, fixture("reports", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

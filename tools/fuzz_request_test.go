@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// FuzzRequest sends whole HTTP requests as they come over the wire: line, headers
-// and body. Whatever they are, the answer is one of the forms this endpoint has, no
-// header of it has a second line, and it is never a fault of ours.
+// FuzzRequest sends whole HTTP requests: line, headers and body. Every answer must have one
+// of the forms of this endpoint and no header with a line break. It must not be an internal
+// error.
 func FuzzRequest(f *testing.F) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"ann@example.com"}}}`
 	const current = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -37,7 +37,7 @@ func FuzzRequest(f *testing.F) {
 		f.Add(seed)
 	}
 	probes := newProbes()
-	// Without the two that panic and wait, which other tests are about.
+	// Omit the two tools that panic and wait, which other tests cover.
 	w := newWorldOf(f, []core.Operation{probes.lookup(), probes.upsert(), probes.archive(), probes.send()})
 	f.Fuzz(func(t *testing.T, wire string) {
 		head, body, _ := strings.Cut(wire, "\r\n\r\n")

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// FuzzPrehandler sends bodies as they come. Whatever they are, the answer is one
-// of the forms this endpoint has, it says nothing of the inside, and nothing
-// panics.
+// FuzzPrehandler sends any body. Every answer must have one of the forms of this endpoint
+// and no internal detail. Nothing may panic.
 func FuzzPrehandler(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// An agent has tools and nothing else: no routes, no headers of an answer.
+// TestHintsSpeakOfWhatAnAgentHas checks that no hint mentions routes or headers, which
+// agents do not have.
 func TestHintsSpeakOfWhatAnAgentHas(t *testing.T) {
 	t.Parallel()
 	for _, info := range core.Codes() {

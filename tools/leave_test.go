@@ -12,19 +12,19 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// leaving is a request of a client that leaves when its tool says so.
+// leaving is the context key of the function that disconnects the client of a request.
 type leaving struct{}
 
-// leave ends the connection of the request that ctx belongs to.
+// leave disconnects the client of the request that ctx belongs to.
 func leave(ctx context.Context) { ctx.Value(leaving{}).(context.CancelFunc)() }
 
-// beginCall is a context for one request, and what ends it.
+// beginCall returns a context for one request and the function that ends it.
 func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	return context.WithValue(ctx, leaving{}, cancel), cancel
 }
 
-// restless are tools that do not end when their caller disconnects, each in another way.
+// restless are tools that continue when their caller disconnects, each in another way.
 var restless = map[string]sdk.ToolHandler{
 	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		leave(ctx)
@@ -64,8 +64,8 @@ var restless = map[string]sdk.ToolHandler{
 	"quiet": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return done() },
 }
 
-// A bubble ends when its last goroutine does, and the test fails when one of them
-// waits for ever.
+// TestAThousandCallsLeaveNothingRunning runs in a synctest bubble, which ends with its last
+// goroutine. The test fails if a goroutine waits forever.
 func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -95,7 +95,7 @@ func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	})
 }
 
-// callOnce makes one call of a client that may leave.
+// callOnce makes one call whose client may disconnect.
 func (w *world) callOnce(t *testing.T, a ask) {
 	ctx, cancel := beginCall(t)
 	defer cancel()
@@ -109,7 +109,8 @@ func (w *world) callOnce(t *testing.T, a ask) {
 	}
 }
 
-// Whose request ends before it is admitted has met no fault of the store's.
+// TestLeavingBeforeTheCallIsNoFault checks that a client that disconnects before admission
+// does not cause an internal error.
 func TestLeavingBeforeTheCallIsNoFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -54,8 +54,8 @@ func hintsOf(info core.OperationInfo) map[string]any {
 	}
 }
 
-// TestEveryHintIsExplicit checks that every tool of the product has all four hints: the
-// protocol's defaults are for none. testdata/tools has their values.
+// TestEveryHintIsExplicit checks that every tool of the product has all four hints, because
+// none fits the protocol's defaults. testdata/tools has their values.
 func TestEveryHintIsExplicit(t *testing.T) {
 	t.Parallel()
 	operations := catalogue.Operations(catalogue.Domains{})
@@ -74,7 +74,8 @@ func TestEveryHintIsExplicit(t *testing.T) {
 	}
 }
 
-// The product has no tool yet that asks first and reaches people; a probe does.
+// TestHintsOfAToolThatReachesPeople tests a probe, because no tool of the product confirms
+// and reaches people yet.
 func TestHintsOfAToolThatReachesPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// serve hands a body to the endpoint without a connection in between.
+// serve passes a body to the endpoint without a connection.
 func serve(w *world, body io.Reader) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, w.url+"/mcp", body)
 	r.ContentLength = -1

@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// failing is two real names: one tool that refuses as told, and those that repair.
+// failing returns two operations under real names: one that fails with the given refusal,
+// and one that repairs it.
 func failing(refusal func() error) []core.Operation {
 	op := func(name string, do func() error, scopes ...core.Scope) core.Operation {
 		return core.Declare(core.Op[emptyIn, broadcastOut]{
@@ -100,8 +101,8 @@ func TestResultsSayWhoseWordsTheyHold(t *testing.T) {
 	}
 }
 
-// A client that shows the model only the text, and one that reads only the
-// structured content, get the same for every error.
+// TestEveryCodeSaysTheSameInTextAndStructure checks that the text and the structured content
+// of every error have the same information. Some clients show a model only one of them.
 func TestEveryCodeSaysTheSameInTextAndStructure(t *testing.T) {
 	t.Parallel()
 	var refusal *core.Error

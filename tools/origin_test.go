@@ -8,7 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// An operator writes addresses, a browser sends origins.
+// TestOriginsAreAsBrowsersWriteThem checks that configured addresses match the origins that
+// browsers send for them.
 func TestOriginsAreAsBrowsersWriteThem(t *testing.T) {
 	t.Parallel()
 	set, err := newOriginSet("http://127.0.0.1:8082", []string{

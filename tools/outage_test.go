@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// No tool has failed when our own storage takes no calls: at every revision the answer is
-// an error of the protocol that says when to ask again, and nothing of the cause.
+// TestAnOutageIsTheServersFailure checks a failure of Mailhelm's storage. In every revision,
+// the answer is an error of the protocol with the time to retry and without the cause.
 func TestAnOutageIsTheServersFailure(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial tcp 10.0.0.7:5432: connection refused")
@@ -32,7 +32,8 @@ func TestAnOutageIsTheServersFailure(t *testing.T) {
 	}
 }
 
-// A call that was turned away is the tool's failure, with the time to come again.
+// TestATurnedAwayCallSaysWhenToComeAgain checks that a call refused for overload is a
+// failure of the tool, with the time to retry.
 func TestATurnedAwayCallSaysWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, failing(func() error { return core.Overloaded(2 * time.Second) }))

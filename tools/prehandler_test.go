@@ -265,7 +265,7 @@ func TestPanicBeforeAnyToolEndsOneRequest(t *testing.T) {
 	w.send(rpc(legacy, "tools/list", nil)).result(t)
 }
 
-// endless is a body that counts what is read of it and never ends.
+// endless is a body without an end that counts the bytes that were read.
 type endless struct {
 	read   int64
 	filler byte

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// probes are test operations under the names of real tools: one of each kind
-// that the endpoint treats in its own way.
+// probes are test operations under the names of real tools. There is one of each kind that
+// the endpoint treats differently.
 type probes struct {
 	upserts, archives, sends atomic.Int64
 	entered                  chan struct{} // contacts_set_list_membership has begun
@@ -53,7 +53,7 @@ func (p *probes) operations() []core.Operation {
 	return []core.Operation{p.lookup(), p.upsert(), p.archive(), p.membership(), p.schema(), p.send(), p.unlistedOperation()}
 }
 
-// lookup reads.
+// lookup returns an operation that reads.
 func (p *probes) lookup() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_lookup", Title: "Look a contact up", Purpose: "Reads.", Effect: core.Reads,
@@ -67,7 +67,7 @@ func (p *probes) lookup() core.Operation {
 	})
 }
 
-// upsert writes.
+// upsert returns an operation that writes.
 func (p *probes) upsert() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_upsert", Title: "Upsert", Purpose: "Writes.", Effect: core.Writes,
@@ -78,7 +78,7 @@ func (p *probes) upsert() core.Operation {
 	})
 }
 
-// archive destroys.
+// archive returns an operation that destroys.
 func (p *probes) archive() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_archive", Title: "Archive", Purpose: "Destroys.", Effect: core.Destroys,
@@ -89,7 +89,7 @@ func (p *probes) archive() core.Operation {
 	})
 }
 
-// membership blocks until its context ends.
+// membership returns an operation that blocks until its context ends.
 func (p *probes) membership() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "contacts_set_list_membership", Title: "Block", Purpose: "Blocks.", Effect: core.Reads,
@@ -103,7 +103,7 @@ func (p *probes) membership() core.Operation {
 	})
 }
 
-// schema panics.
+// schema returns an operation that panics.
 func (p *probes) schema() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "audience_get_schema", Title: "Panic", Purpose: "Panics.", Effect: core.Reads,
@@ -114,7 +114,7 @@ func (p *probes) schema() core.Operation {
 	})
 }
 
-// send confirms.
+// send returns an operation that needs a confirmation.
 func (p *probes) send() core.Operation {
 	return core.Declare(core.Op[broadcastIn, broadcastOut]{
 		Name: "broadcasts_send", Title: "Send", Purpose: "Sends.", Effect: core.Destroys, ReachesPeople: true,
@@ -130,7 +130,7 @@ func (p *probes) send() core.Operation {
 	})
 }
 
-// unlistedOperation is an operation that the table of tools does not have.
+// unlistedOperation returns an operation that is not in the table of tools.
 func (p *probes) unlistedOperation() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "contacts_create", Purpose: "Only over REST.", Effect: core.Writes,

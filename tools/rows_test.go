@@ -9,9 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// row is a request that is refused, and how. What the revisions have in common is
-// held here at each of them; where they differ, and all variants of one matter,
-// are in the test of the file that decides it.
+// row is a request and its expected refusal, tested in each revision. Differences between
+// revisions, and all variants of one check, are tested with the file that makes the check.
 type row struct {
 	name   string
 	ask    func(revision string) ask
@@ -84,7 +83,7 @@ func TestRefusalsAtEveryRevision(t *testing.T) {
 	}
 }
 
-// want holds that the endpoint goes on answering.
+// want checks that the endpoint still answers.
 func (a ask) want(w *world) {
 	w.t.Helper()
 	if got := w.send(a).result(w.t); got.Result.IsError {
@@ -92,8 +91,8 @@ func (a ask) want(w *world) {
 	}
 }
 
-// Only a call that follows its progress can be answered by events, and one that
-// reports none is not.
+// TestAnAnswerIsJSONUnlessThereIsProgress checks that an answer is sent as events only if
+// the client wants progress and the tool reports some.
 func TestAnAnswerIsJSONUnlessThereIsProgress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -8,7 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Without a tracer a request is as cheap as it was before there were spans.
+// TestNoTracerAllocatesNothing checks that a request without a tracer allocates nothing for
+// tracing.
 func TestNoTracerAllocatesNothing(t *testing.T) { //nolint:paralleltest // allocations of others would be counted
 	s, x := &spans{}, &exchange{}
 	r := httptest.NewRequest(http.MethodPost, endpointPath, nil)
@@ -23,7 +24,7 @@ func TestNoTracerAllocatesNothing(t *testing.T) { //nolint:paralleltest // alloc
 	}
 }
 
-// An id is shown when it cannot be an address or a text.
+// TestTraceableID checks that a span has an id only if it cannot be an address or a text.
 func TestTraceableID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{

@@ -31,8 +31,8 @@ const (
 
 var allRevisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// world is the endpoint on loopback, with real rails over a real database. Only
-// the tokens are short words instead of signed texts.
+// world has the endpoint on loopback, with real rails over a real database. Only the tokens
+// are short words instead of signed texts.
 type world struct {
 	t      testing.TB
 	db     *storage.DB
@@ -53,7 +53,7 @@ type tokens map[string]access.Token
 
 var errUnknownToken = errors.New("unknown token")
 
-// VerifyToken knows the tokens that the test put in, and panics at one.
+// VerifyToken returns a token that the test defined. It panics for one of them.
 func (k tokens) VerifyToken(_ context.Context, token string, resource access.Resource) (access.Token, error) {
 	if token == "panic" {
 		panic("secret of the inside")
@@ -70,7 +70,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldOf(t, nil)
 }
 
-// newWorldOf serves these operations instead of the probes, and additions.
+// newWorldOf returns a world with these operations instead of the probes, and with
+// additional tools.
 func newWorldOf(t testing.TB, operations []core.Operation, additions ...addition) *world {
 	t.Helper()
 	w := &world{t: t, db: storagetest.SQLite(t), tokens: tokens{}, ops: newProbes(), log: new(lockedBuffer), now: start}
@@ -205,8 +206,8 @@ func valueOr(value, fallback string) string {
 	return value
 }
 
-// rpc is a JSON-RPC request at a revision, with the members and headers that
-// the revision demands. members are those of params.
+// rpc returns a JSON-RPC request in a revision, with the members and headers that the
+// revision requires. members are those of params.
 func rpc(revision, method string, members map[string]any) ask {
 	if members == nil {
 		members = map[string]any{}
@@ -234,7 +235,7 @@ func rpc(revision, method string, members map[string]any) ask {
 	return ask{revision: revision, header: header, body: string(body)}
 }
 
-// call is a tools/call at a revision.
+// call returns a tools/call in a revision.
 func call(revision, name string, arguments map[string]any) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": name, "arguments": arguments})
 }
@@ -255,7 +256,7 @@ func (a ask) with(header, value string) ask {
 	return a
 }
 
-// answer is a JSON-RPC response, with the members of results that tests read.
+// answer is a JSON-RPC response with the members of results that the tests read.
 type answer struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -290,7 +291,7 @@ func (r reply) answer(t testing.TB) answer {
 	return a
 }
 
-// result is the answer's result; an error fails the test.
+// result returns the answer's result. An error fails the test.
 func (r reply) result(t testing.TB) answer {
 	t.Helper()
 	a := r.answer(t)
@@ -300,7 +301,7 @@ func (r reply) result(t testing.TB) answer {
 	return a
 }
 
-// wantRPCError holds a reply against a JSON-RPC error.
+// wantRPCError fails the test unless the reply is the JSON-RPC error.
 func (r reply) wantRPCError(t testing.TB, status int, code int64) answer {
 	t.Helper()
 	a := r.answer(t)
@@ -318,7 +319,7 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// wantProblem holds a reply against a problem document.
+// wantProblem fails the test unless the reply is the problem document.
 func (r reply) wantProblem(t testing.TB, status int, code core.Code) problem {
 	t.Helper()
 	var p problem
@@ -351,7 +352,7 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// lines are the log lines with this message.
+// lines returns the log lines with this message.
 func (b *lockedBuffer) lines(t testing.TB, message string) []map[string]any {
 	t.Helper()
 	var found []map[string]any

@@ -41,8 +41,8 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	return g
 }
 
-// readable is a TokenVerifier for tokens in plain text: client id, organization
-// and scope with dots between them, good for ten seconds at both resources.
+// readable is a TokenVerifier for tokens in plain text: client id, organization and scope
+// with dots between them. They are valid for ten seconds at both resources.
 type readable struct{ clock core.Clock }
 
 func (r readable) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
@@ -74,7 +74,7 @@ func (g *gate) advance(d time.Duration) {
 	g.now = g.now.Add(d)
 }
 
-// key stores an API key after change had its way with it, and returns its secret.
+// key calls change on a new API key, stores the key and returns its secret.
 func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.APIKey, string) {
 	g.t.Helper()
 	minted := access.MintAPIKey(env)
@@ -234,12 +234,12 @@ func TestRevokedKeyIsFelt(t *testing.T) {
 		g.expect(secretHere, access.API, "")
 		g.expect(secretThere, access.API, "")
 
-		// Revoked by this process: at once.
+		// A revocation by this process applies at once.
 		g.must(g.db.Keys().RevokeAPIKey(t.Context(), g.org.ID, here.ID, start))
 		g.auth.Forget(here.ID)
 		g.expect(secretHere, access.API, core.CodeKeyRevoked)
 
-		// Revoked by another process: within five seconds.
+		// A revocation by another process applies within five seconds.
 		g.must(g.db.Keys().RevokeAPIKey(t.Context(), g.org.ID, there.ID, start))
 		g.advance(5*time.Second - time.Microsecond)
 		g.expect(secretThere, access.API, "")
@@ -258,7 +258,8 @@ func TestRememberedKeyEndsWithItsGrace(t *testing.T) {
 	g.expect(secret, access.API, core.CodeKeyExpired)
 }
 
-// A busy credential costs no database read: the store is gone, the calls go on.
+// TestRememberedPrincipalNeedsNoStore checks that cached principals need no database read:
+// the calls succeed without a store.
 func TestRememberedPrincipalNeedsNoStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))

@@ -12,7 +12,7 @@ import (
 
 const documentID = "https://agent.example/client.json"
 
-// granted stores what a person allowed a client.
+// granted stores a grant of a person to a client and returns its id.
 func (g *gate) granted(clientID string) string {
 	g.t.Helper()
 	grant := access.Grant{ID: core.NewID(), OrgID: g.org.ID, UserID: core.NewID(), ClientID: clientID, CreatedAt: g.clock()}
@@ -27,7 +27,7 @@ func (g *gate) grantLives(id string) bool {
 	return grant.RevokedAt == nil
 }
 
-// forgotten collects the ids of the grants that a process has to forget.
+// forgotten collects the ids of the grants that must be removed from the cache.
 type forgotten struct{ grants []string }
 
 func (*forgotten) Forget(string) {}
@@ -100,8 +100,8 @@ func TestRevokingAClientEndsItsGrants(t *testing.T) {
 	})
 }
 
-// A token of a client without an organization, and without a person, names an
-// organization in which no member gave consent.
+// TestOpenClientActsForPeopleAlone checks that a client without an organization gets no
+// token without a person: no member has consented.
 func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
@@ -111,7 +111,8 @@ func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
 }
 
-// What no client can be called is not asked for: a database takes not every byte.
+// TestBlockingByWhatIsNoClientID checks that invalid client ids are refused before the store
+// is asked, because a database does not accept every byte.
 func TestBlockingByWhatIsNoClientID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -34,10 +34,10 @@ func (g *gate) created(names ...string) (access.APIKey, string) {
 	return k, secret
 }
 
-// line is what a test says of a line of the audit log.
+// line has the parts of an audit event that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// audited lists the organization's events, oldest first.
+// audited returns the organization's audit events, oldest first.
 func (g *gate) audited() []line {
 	g.t.Helper()
 	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)
@@ -52,7 +52,8 @@ func (g *gate) audited() []line {
 	return lines
 }
 
-// lives presents a key to the public API; want is the refusal, or "" for none.
+// lives authenticates with a key at the public API. want is the code of the expected
+// refusal, "" for none.
 func (g *gate) lives(secret string, want core.Code) {
 	g.t.Helper()
 	g.expect(secret, access.API, want)
@@ -211,8 +212,8 @@ func TestTasksRefuseWhatCannotBe(t *testing.T) {
 	}
 }
 
-// However many try at once, a key gets one successor, one line for its end, and
-// no change of scopes is lost from the log.
+// TestTasksTakeTurns checks concurrent operations on one key: it gets one successor and one
+// audit event for its end, and every change of scopes is in the log.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -64,8 +64,8 @@ func TestCheckRedirectURI(t *testing.T) {
 	}
 }
 
-// FuzzMayRedirect looks for a redirect URI that passes and leads elsewhere: to
-// another host, path or scheme than the one that is registered.
+// FuzzMayRedirect searches for a redirect URI that is accepted although it leads to another
+// host, path or scheme than the registered one.
 func FuzzMayRedirect(f *testing.F) {
 	registered := []string{"https://app.example/cb", "http://127.0.0.1/cb", "http://[::1]:7777/cb"}
 	open := Client{Kind: DynamicClient, RedirectURIs: registered}

@@ -102,8 +102,8 @@ func TestIsClientID(t *testing.T) {
 	}
 }
 
-// FuzzCredential feeds the readers of credentials whatever comes: none may
-// panic, and what they accept must be what they say it is.
+// FuzzCredential checks that no text makes the parsers of credentials panic, and that
+// accepted texts have the form of a credential.
 func FuzzCredential(f *testing.F) {
 	for _, seed := range []string{
 		"", "Bearer ", "Bearer x", "bearer  eyJ.e30.c2ln", "Basic b2M6b2Nz", "Bearer a b", "Bearer =",

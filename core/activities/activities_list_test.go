@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// names of the activities of a page, in order.
+// names returns the names of the activities of a page, in order.
 func names(page activities.Page) string {
 	var all []string
 	for _, a := range page.Items {

@@ -58,7 +58,7 @@ func TestOnceIsOnceForEver(t *testing.T) {
 		if again[0].Status != "accepted" || !again[0].Duplicate || again[0].ActivityID != first[0].ActivityID {
 			t.Errorf("later: %+v", again)
 		}
-		// The key was not looked at, so it is free.
+		// The key was not read, so it can be used again.
 		if free := b.record(t, `{"name":"joined","email":"ann@x.example","idempotency_key":"k1"}`); free[0].Duplicate {
 			t.Errorf("a key that once ignored is used: %+v", free)
 		}
@@ -102,7 +102,7 @@ func TestAThousandClaimsOfOneName(t *testing.T) {
 	})
 }
 
-// silent is a store whose claims cannot be asked.
+// silent is a store whose claims cannot be read.
 type silent struct {
 	activities.Store
 	err error

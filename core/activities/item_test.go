@@ -52,7 +52,7 @@ func TestReasons(t *testing.T) {
 		{`{"name":"a",` + ann + `,"properties":"` + text("x", 32<<10-2) + `"}`, ""},
 		{`{"name":"a",` + ann + `,"properties":"` + text("x", 32<<10-1) + `"}`, activities.PropertiesTooLarge},
 	} {
-		// Among others, whose fate it does not share.
+		// The item is sent between two valid ones, which must be accepted.
 		got := b.record(t, `{"name":"before",%s},%s,{"name":"after",%s}`, ann, tc.item, ann)
 		if got[1].Reason != tc.reason || (got[1].Status == "accepted") != (tc.reason == "") {
 			t.Errorf("%.120s: %+v, want %q", tc.item, got[1], tc.reason)
@@ -63,7 +63,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// invalidItems are items of a form that no item has, with what is said of each.
+// invalidItems are items with an invalid form, each with the expected detail.
 var invalidItems = map[string]string{
 	`1`: "The item is no object.", `null`: "The item is no object.", `[]`: "The item is no object.", `"a"`: "The item is no object.",
 	`{"name":1,"email":"ann@x.example"}`:                                        "`name` must be a string.",

@@ -101,9 +101,9 @@ func TestWhatAChangeIs(t *testing.T) {
 	}
 }
 
-// TestWhoDropsOutWithAProperty: who drops out is who did something with a value that
-// predicates find before the change and not after it: all contacts with a value of the
-// type when the name goes.
+// TestWhoDropsOutWithAProperty checks the number of contacts that drop out: those with a
+// value that predicates find before the change and not after it. When the name is deleted,
+// all contacts with a value of the type drop out.
 func TestWhoDropsOutWithAProperty(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -180,8 +180,8 @@ func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values
 	}
 }
 
-// TestADropOutIsOfThePropertyThatIsChanged: a property that is changed while a drop-out
-// is counted is counted for anew.
+// TestADropOutIsOfThePropertyThatIsChanged checks that a drop-out is counted again if the
+// property changed while it was counted.
 func TestADropOutIsOfThePropertyThatIsChanged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

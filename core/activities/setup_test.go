@@ -63,7 +63,7 @@ func each(t *testing.T, test func(*testing.T, *storage.DB)) {
 	storagetest.Each(t, test)
 }
 
-// run takes an operation through what the rails do with it.
+// run runs an operation with the steps that the rails take.
 func (b *bundle) run(ctx context.Context, name, arguments string) (any, *core.Error) {
 	op := b.ops[name]
 	call := &core.Call{Principal: core.Principal{Org: b.org}, Surface: b.surface, Now: b.clock()}
@@ -112,8 +112,7 @@ func (b *bundle) record(t *testing.T, items string, values ...any) []activities.
 	return want[activities.Recorded](t, b, "activities_record", `{"activities":[`+items+`]}`, values...).Data
 }
 
-// recordAside is record for a goroutine other than the test's own: it does not call
-// t.Fatal.
+// recordAside is record for goroutines other than the test's own: it does not call t.Fatal.
 func (b *bundle) recordAside(t *testing.T, items string) []activities.ItemResult {
 	t.Helper()
 	out, err := b.run(t.Context(), "activities_record", `{"activities":[`+items+`]}`)
@@ -124,7 +123,7 @@ func (b *bundle) recordAside(t *testing.T, items string) []activities.ItemResult
 	return out.(activities.Recorded).Data
 }
 
-// page reads activities.
+// page runs an operation that returns a page of activities.
 func (b *bundle) page(t *testing.T, arguments string, values ...any) activities.Page {
 	t.Helper()
 	return want[activities.Page](t, b, "activities_list", arguments, values...)

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 )
 
-// The rules below hold for every operation there is and will be.
+// The rules that every operation must keep.
 
 func TestEveryOperationIsWellNamed(t *testing.T) {
 	t.Parallel()
@@ -68,11 +68,11 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 	}
 }
 
-// definitionScopes are needed to write what a connected repository defines.
+// definitionScopes are the scopes for writing definitions that a connected repository may
+// own.
 var definitionScopes = []core.Scope{core.ListsManage, core.TopicsManage, core.AttributesManage, core.ActivitiesManage}
 
-// forgetsGit reports whether the operation would write a definition behind the
-// back of the repository that owns it.
+// forgetsGit reports whether the operation writes definitions without declaring GitOwned.
 func forgetsGit(info core.OperationInfo) bool {
 	defines := slices.ContainsFunc(info.Scopes, func(s core.Scope) bool { return slices.Contains(definitionScopes, s) })
 	return defines && info.Effect != core.Reads && info.GitOwned == core.GitIndifferent
@@ -85,7 +85,7 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 			t.Errorf("%s writes a definition and does not declare GitOwned", op.Info().Name)
 		}
 	}
-	// The rule itself, which the operations may have no case of.
+	// The rule is also tested itself, because no operation may violate it now.
 	for _, scope := range definitionScopes {
 		for _, effect := range []core.Effect{core.Writes, core.Destroys} {
 			info := core.OperationInfo{Effect: effect, Scopes: []core.Scope{core.ContactsManage, scope}}

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// inviting makes an invitation by an owner and returns its secret.
+// inviting creates an invitation by an owner and returns its secret.
 func (g *gate) inviting(m members.Memberships, by access.Actor, email string, may ...members.Permission) string {
 	g.t.Helper()
 	_, secret, err := m.Invite(g.t.Context(), by, members.NewInvitation{OrgID: g.org.ID, Email: email, Role: members.PlainMember, Permissions: may})
@@ -80,8 +80,8 @@ func TestInvitationsAndJoining(t *testing.T) {
 	})
 }
 
-// A link ends with its use, its week, its withdrawal, its successor, and with what
-// its maker may do.
+// TestInvitationsEnd checks what makes a link invalid: its use, a week, withdrawal, a newer
+// invitation, and lost permissions of the inviter.
 func TestInvitationsEnd(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -176,7 +176,8 @@ func TestWhoMayInvite(t *testing.T) {
 	g.wantCode("one too many", err, core.CodeConflict)
 }
 
-// However many open a link at once, it makes one member and one account.
+// TestALinkIsGoodOnce checks that concurrent uses of a link create one member and one
+// account.
 func TestALinkIsGoodOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -207,8 +208,8 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	})
 }
 
-// A person who joins again gets nothing back from before, not even a grant to a client at
-// the very moment of their removal.
+// TestJoiningAgainBeginsAnew checks that a person who joins again gets no earlier permission
+// back. That includes a grant that was stored at the moment of the removal.
 func TestJoiningAgainBeginsAnew(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

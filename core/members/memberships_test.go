@@ -24,7 +24,7 @@ func (g *gate) memberships() members.Memberships {
 	}
 }
 
-// person makes a user and, with a role, a member of the organization.
+// person creates a user and, with a role, a member of the organization.
 func (g *gate) person(name string, role members.Role, may ...members.Permission) (access.User, access.Actor) {
 	g.t.Helper()
 	u := access.User{ID: core.NewID(), Email: name + "@example.com", Name: name, CreatedAt: start}
@@ -163,7 +163,8 @@ func TestSetRole(t *testing.T) {
 	})
 }
 
-// TestAnOwnerStays: of two owners who unmake or remove each other at once, one stays.
+// TestAnOwnerStays checks that one owner remains when two owners demote or remove each other
+// at the same time.
 func TestAnOwnerStays(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(members.Memberships, context.Context, access.Actor, string, string) error{
@@ -238,7 +239,7 @@ func TestRemoveMember(t *testing.T) {
 			t.Errorf("removing (-want +got):\n%s", diff)
 		}
 
-		// Being added again brings nothing back.
+		// Adding the person again restores none of the earlier grants.
 		g.must(db.Members().SetMember(ctx, members.Member{OrgID: g.org.ID, UserID: manager.ID, Role: members.Owner}))
 		if got, err := db.Grants().Grant(ctx, g.org.ID, grant.ID); err != nil || got.RevokedAt == nil {
 			t.Errorf("the grant is %+v, %v", got, err)

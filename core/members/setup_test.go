@@ -20,7 +20,7 @@ type gate struct {
 	t   testing.TB
 	db  *storage.DB
 	org core.Org
-	// auth remembers principals, which the tasks have to forget.
+	// auth caches principals, which the operations have to remove.
 	auth *access.Authenticator
 
 	mu  sync.Mutex
@@ -84,10 +84,10 @@ func (g *gate) key() string {
 
 var operator = access.ActorOf(access.Operator)
 
-// line is what a test compares of a line of the audit log.
+// line has the parts of an audit event that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// audited lists the organization's events, oldest first.
+// audited returns the organization's audit events, oldest first.
 func (g *gate) audited() []line {
 	g.t.Helper()
 	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)

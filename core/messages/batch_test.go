@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// tally is a recorder that counts, and that cannot bear some events.
+// tally is a recorder that counts events and panics for some of them.
 type tally struct {
 	mu    sync.Mutex
 	calls int
@@ -59,8 +59,9 @@ func event(n int, subject string) messages.Event {
 	}
 }
 
-// Who comes while a transaction is under way shares the next one, poison in it
-// fails its own caller alone, and what was acknowledged is there.
+// TestBatch checks that callers that arrive during a transaction share the next one, that an
+// event that cannot be stored fails only its own caller, and that acknowledged events are
+// stored.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -113,7 +114,7 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// A caller that leaves fails no other.
+// TestBatchCallerLeaves checks that a caller that gives up does not fail the others.
 func TestBatchCallerLeaves(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -139,7 +140,8 @@ func TestBatchCallerLeaves(t *testing.T) {
 	}
 }
 
-// One organization's flood is turned away before it fills what all share.
+// TestBatchKeepsRoomForOthers checks that too many events of one organization are refused
+// before they use up the room of all.
 func TestBatchKeepsRoomForOthers(t *testing.T) {
 	t.Parallel()
 	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
@@ -179,7 +181,8 @@ func TestBatchKeepsRoomForOthers(t *testing.T) {
 	}
 }
 
-// Poison in a full batch costs the others a few transactions, not one each.
+// TestPoisonCostsFewTransactions checks that an invalid event in a full batch causes a few
+// more transactions, not one per caller.
 func TestPoisonCostsFewTransactions(t *testing.T) {
 	t.Parallel()
 	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
@@ -208,8 +211,8 @@ func TestPoisonCostsFewTransactions(t *testing.T) {
 	}
 }
 
-// When the database is gone, as after a shutdown, every caller learns that its
-// event is not stored, and none waits for ever.
+// TestBatchOfAClosedDatabase checks that every caller gets an error and none waits forever
+// when the database is closed.
 func TestBatchOfAClosedDatabase(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// What others say about a recipient repeats the address in more ways than one.
+// TestNothingNamesTheRecipientWithoutTheScope checks texts of providers and servers, which
+// repeat the recipient's address in several forms.
 func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 	t.Parallel()
 	said := map[string]any{
@@ -45,7 +46,8 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 	contains(t, everything(), jane, "user jane.doe unknown", "secret.person@example.net", "jane.doe%40example.com")
 }
 
-// A subject may call any recipient by the name in their address, not only the first.
+// TestSubjectsHideTheNamesOfAllRecipients checks that a subject may contain the local part
+// of any recipient's address, not only of the first.
 func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -69,7 +71,8 @@ func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
 	}
 }
 
-// Metadata that is no object is as good as none, whatever the caller may see.
+// TestMetadataThatIsNoObjectIsLeftOut checks that metadata that is not an object is treated
+// as none, for every caller.
 func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -86,7 +89,8 @@ func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 	}
 }
 
-// An address that a provider took may be nothing that we would take.
+// TestStrangeRecipientsAreMasked checks addresses that a provider accepts and Mailhelm would
+// not.
 func TestStrangeRecipientsAreMasked(t *testing.T) {
 	t.Parallel()
 	for _, recipient := range []string{`"jane doe"@example.com`, "jäne.döe@exämple.com", "jane.doe\xff@example.com", "jane.doe", "a.jane@b@example.com"} {

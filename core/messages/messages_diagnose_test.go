@@ -21,7 +21,7 @@ func newBounce(id, kind, sub string, at time.Time, more string) messages.Event {
 	return e
 }
 
-// course is what happens to a message, and what the diagnosis comes to.
+// course has the events of a message and the expected diagnosis.
 type course struct {
 	name    string
 	then    []messages.Event // after the Send, five hours ago
@@ -119,8 +119,8 @@ func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event
 	}
 }
 
-// TestOneEventIsNotNothing: a message may be known by one event alone, without the Send:
-// the diagnosis does not say then that nothing was heard, however old it is.
+// TestOneEventIsNotNothing checks a message with a single event other than Send. The
+// diagnosis must not say that nothing was reported, however old the event is.
 func TestOneEventIsNotNothing(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[messages.EventType]messages.Outcome{
@@ -164,8 +164,8 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 		}
 		return string(text)
 	}
-	// Without the scope of a list, the diagnosis does not ask the account and reports
-	// nothing of any list.
+	// Without the scope of a list, the diagnosis does not query the account and mentions no
+	// list.
 	all := d.scopes
 	d.suppressed, d.undeliverable = &messages.SuppressedRecipient{Reason: "complaint", At: now}, &messages.UndeliverableRecipient{Reason: "complaint", LastSeenAt: now}
 	for _, scopes := range []core.Scopes{core.NewScopes("api.messages.view"), core.NewScopes("api.messages.view", "api.messages.unmask_recipients")} {
@@ -248,8 +248,8 @@ func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	}
 }
 
-// TestWhatIsWorse: of two recipients the diagnosis is about the one who asks more for an
-// explanation.
+// TestWhatIsWorse checks which of two recipients the diagnosis is about: the one whose
+// outcome most needs an explanation.
 func TestWhatIsWorse(t *testing.T) {
 	t.Parallel()
 	worse := []messages.EventType{messages.Complaint, messages.Bounce, messages.Reject, messages.DeliveryDelay, messages.Send, messages.Delivery}

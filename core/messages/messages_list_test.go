@@ -143,8 +143,8 @@ func TestRefusalsOfMessages(t *testing.T) {
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }
 
-// TestAMessageOfWhichNothingIsKnown: of a message that was sent a moment ago nothing may
-// be known yet, and its caller learns that this passes.
+// TestAMessageOfWhichNothingIsKnown checks the refusal for a message without events: it says
+// that events arrive soon after sending.
 func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -171,8 +171,8 @@ func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 	contains(t, d.must("messages_search", `{"template":"welcome"}`), `"shown":5,"total":5,"truncated":false`)
 }
 
-// TestChannelsAreNamedByTheirSlugs: a channel has one name at the provider and another
-// here, and callers know the one that is here.
+// TestChannelsAreNamedByTheirSlugs checks that callers see the slug of a channel, not its
+// name at the provider.
 func TestChannelsAreNamedByTheirSlugs(t *testing.T) {
 	t.Parallel()
 	d := setup(t).withoutMask()

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// kept is an organization's mail with everything that is counted of it.
+// kept has an organization's messages with all stored figures.
 type kept struct {
 	t   *testing.T
 	db  *storage.DB
@@ -63,7 +63,7 @@ func (k kept) record(events []messages.Event) {
 	}
 }
 
-// tables returns all that the reads of the organization return, without a bound in time.
+// tables returns everything that the organization's reads return, without a limit in time.
 func (k kept) tables() map[string]any {
 	k.t.Helper()
 	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}
@@ -88,8 +88,8 @@ func (k kept) tables() map[string]any {
 	return seen
 }
 
-// TestPurge: a purge deletes what is older than the retention, to the day, with its
-// counts. All else stays. Old events that arrive again change no read.
+// TestPurge checks that a purge deletes all data older than the retention, to the day, with
+// the counts. All other data stay. Old events that arrive again change no read.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -137,8 +137,8 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// TestPurgeGoesInSteps: each step is of bounded size and takes nothing of another
-// organization's.
+// TestPurgeGoesInSteps checks that each step deletes a limited number of rows, and none of
+// another organization.
 func TestPurgeGoesInSteps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

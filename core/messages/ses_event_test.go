@@ -45,7 +45,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return all
 }
 
-// The result of an event of each type.
+// TestGoldenParseSES compares the result of an event of each type with a golden file.
 func TestGoldenParseSES(t *testing.T) {
 	t.Parallel()
 	types := map[messages.EventType]bool{}
@@ -81,7 +81,8 @@ func TestGoldenParseSES(t *testing.T) {
 	}
 }
 
-// The same event has the same id in any wrapping, and another event another.
+// TestEventIDs checks that an event has the same id in any envelope, and different events
+// have different ids.
 func TestEventIDs(t *testing.T) {
 	t.Parallel()
 	id := func(raw []byte) string {
@@ -120,7 +121,8 @@ func TestEventIDs(t *testing.T) {
 	}
 }
 
-// Broken events are refused by name; what was broken is not repeated.
+// TestParseSESRefuses checks that a refusal has the name of the invalid member and not its
+// value.
 func TestParseSESRefuses(t *testing.T) {
 	t.Parallel()
 	edit := func(old, replacement string) []byte {
@@ -163,7 +165,8 @@ func TestParseSESRefuses(t *testing.T) {
 	}
 }
 
-// What would break a database or a screen is taken out, and nothing else is lost.
+// TestParseSESCleans checks that characters which a database or a terminal cannot handle are
+// removed, and nothing else.
 func TestParseSESCleans(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Replace(fixture(t, "open"), []byte("Mozilla/5.0"), []byte(`Moz\u0000illa\ud800/5.0`), 1)
@@ -187,9 +190,8 @@ func TestParseSESCleans(t *testing.T) {
 	}
 }
 
-// What the provider says that we have no name for is kept, wherever in the event it
-// stands, beside what we know and without taking its place or making it another
-// event.
+// TestUnknownMembersAreKept checks that unknown members are stored wherever they are in the
+// event. They do not replace known ones or change the event's id.
 func TestUnknownMembersAreKept(t *testing.T) {
 	t.Parallel()
 	plain := fixture(t, "delivery")

@@ -24,7 +24,7 @@ const (
 	channel = "6d1f3c1e-8f0a-4c53-9d5a-0f1e2d3c4b5a"
 )
 
-// neighbours answer what other domains know.
+// neighbours implements the interfaces of other packages.
 type neighbours struct {
 	suppressed    *messages.SuppressedRecipient
 	undeliverable *messages.UndeliverableRecipient
@@ -41,7 +41,7 @@ func (n *neighbours) ChannelName(_ context.Context, _, id string) (string, error
 	return "", core.NotFound("channel")
 }
 
-// The channel "Autumn_Sale" of the provider is called otherwise here.
+// ChannelNameOf returns the provider's name of a channel, which differs from the slug.
 func (n *neighbours) ChannelNameOf(_ context.Context, _, slug string) (string, error) {
 	switch slug {
 	case "marketing", channel:
@@ -71,7 +71,7 @@ func (n *neighbours) Undeliverable(context.Context, string, string) (*messages.U
 	return n.undeliverable, nil
 }
 
-// desk is the operations over a real database, for one caller.
+// desk has the operations over a real database, for one caller.
 type desk struct {
 	t       *testing.T
 	db      *storage.DB
@@ -108,7 +108,7 @@ func mail(sent time.Time) messages.Mail {
 	return messages.Mail{From: "shop@mail.example.com", To: []string{jane}, SentAt: sent, Subject: "For " + jane, Template: "welcome", Channel: "marketing"}
 }
 
-// newEvent returns an event of a message to Jane; more is added to its metadata.
+// newEvent returns an event of a message to Jane. more is added to its metadata.
 func newEvent(id string, t messages.EventType, at time.Time, more string) messages.Event {
 	e := messages.Event{ID: fmt.Sprintf("%s-%s-%d", id, t, at.Unix()), MessageID: id, Type: t, OccurredAt: at, Recipient: jane, Mail: mail(at)}
 	if more != "" {
@@ -127,7 +127,8 @@ func (d *desk) record(events ...messages.Event) {
 	}
 }
 
-// run does what the rails do, and answers as the surface shows it.
+// run runs an operation with the steps of the rails, and returns the result as the surface
+// shows it.
 func (d *desk) run(name, arguments string) (string, *core.Error) {
 	d.t.Helper()
 	op := d.ops[name]

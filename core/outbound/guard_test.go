@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// notPublic are addresses that are not connected to; nothing dials them.
+// notPublic are addresses to which no connection may be made. The test does not dial them.
 var notPublic = []string{
 	// This network, loopback, unspecified, broadcast, multicast, reserved.
 	"0.0.0.0", "0.0.0.1", "0.255.255.255", "127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.255",
@@ -38,7 +38,7 @@ var public = []string{
 	"2001:200::1", "2606:4700:4700::1111", "2a00:1450:4001::1", "2003::1", "3ffd::1", "2620:4f:8001::1",
 }
 
-// connect asks the hook what the dialer would ask it.
+// connect calls the hook with the arguments that a dialer would pass.
 func connect(g outbound.Guard, address, port string) error {
 	network := "tcp6"
 	if addr, err := netip.ParseAddr(address); err == nil && addr.Is4() {
@@ -79,7 +79,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// What the operator allows is allowed on any port, and nothing beside it.
+// TestGuardAllows checks that networks of the operator are allowed on any port, and no
+// others.
 func TestGuardAllows(t *testing.T) {
 	t.Parallel()
 	g := outbound.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00:1::/32")}, 443, 587)

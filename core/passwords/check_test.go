@@ -52,7 +52,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Each line of the list is found, and what stands between two lines is not.
+// TestEachFrequentPasswordIsRefused checks that each line of the list is found, and that a
+// word between two lines is not.
 func TestEachFrequentPasswordIsRefused(t *testing.T) {
 	t.Parallel()
 	listed := strings.Fields(frequent)

@@ -30,8 +30,8 @@ func TestPasswordRoundTrip(t *testing.T) {
 	}
 }
 
-// The hash is the one that the reference implementation of Argon2 tests itself
-// with, so that passwords hashed elsewhere can be brought along.
+// TestPasswordHashOfTheReferenceImplementation checks a hash from the tests of Argon2's
+// reference implementation, so that hashes made elsewhere can be imported.
 func TestPasswordHashOfTheReferenceImplementation(t *testing.T) {
 	t.Parallel()
 	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Guessing from one network ends, for the right password too, for addresses that
-// exist or not and however they are spelled. It does not end for long.
+// TestGuessingFromOneNetworkEnds checks that a network is refused after too many attempts,
+// even with the right password. This holds for addresses that exist or not, in every
+// spelling. It ends after a while.
 func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -31,9 +32,9 @@ func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	})
 }
 
-// An attack on one address from many networks keeps its owner out nowhere: neither on
-// a device that signed in before, even in a network that the attack uses up, nor in a
-// network that is new. It is slowed: each network has three attempts, not ten.
+// TestAnAttackFromEverywhereLocksNobodyOut checks that an attack on one address from many
+// networks does not lock out its owner. The owner can sign in on a known device, even in an
+// attacking network, and from a new network. Each network has three attempts instead of ten.
 func TestAnAttackFromEverywhereLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -67,7 +68,7 @@ func TestAnAttackFromEverywhereLocksNobodyOut(t *testing.T) {
 	})
 }
 
-// A device's allowance is its own, and for its person alone.
+// TestDevices checks that a device has its own allowance, for its person only.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -174,7 +175,7 @@ func TestTheOwnerIsWarned(t *testing.T) {
 		}
 
 		wrong(email, 50)
-		// Another process counts for itself, and does not tell again.
+		// Another process counts separately, and does not warn again.
 		other := newHouseBeside(h)
 		for range 10 {
 			other.CountFailure(ctx, attempt("bot", ""))

@@ -53,10 +53,10 @@ func (g *gate) wantCode(what string, err error, code core.Code) {
 	}
 }
 
-// line is what a test compares of a line of the audit log.
+// line has the parts of an audit event that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// audited lists the organization's events, oldest first.
+// audited returns the organization's audit events, oldest first.
 func (g *gate) audited() []line {
 	g.t.Helper()
 	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)

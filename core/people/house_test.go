@@ -33,8 +33,8 @@ var (
 	otherSide = "198.51.100.1"
 )
 
-// house is sign-in and passwords on a real store, with one person in two
-// organizations. Jobs wait until the test works them.
+// house has sign-in and passwords on a real store, with one person in two organizations.
+// Jobs wait until the test runs them.
 type house struct {
 	t         *testing.T
 	db        *storage.DB
@@ -52,8 +52,8 @@ type house struct {
 	now time.Time
 }
 
-// queue keeps jobs. One that was left in a transaction stays when that fails, so a
-// test of that looks into the database.
+// queue stores jobs in memory. It does not take part in transactions, so a test of a
+// rollback reads the database instead.
 type queue struct {
 	mu   sync.Mutex
 	jobs []jobs.Args
@@ -78,7 +78,7 @@ func (q *queue) take() []jobs.Args {
 	return taken
 }
 
-// mailbox is a sender that keeps what it is given, or fails.
+// mailbox is a sender that stores the letters, or fails.
 type mailbox struct {
 	letters []letters.Letter
 	err     error
@@ -91,7 +91,7 @@ func (m *mailbox) Send(_ context.Context, l letters.Letter) error {
 	return m.err
 }
 
-// take returns what was sent since the last call.
+// take returns the letters that were sent since the last call.
 func (m *mailbox) take() []letters.Letter {
 	taken := m.letters
 	m.letters = nil
@@ -161,7 +161,7 @@ func (h *house) wantCode(what string, err error, code core.Code) {
 	}
 }
 
-// work works the jobs that were left, and those that they leave.
+// work runs the waiting jobs, and those that they enqueue.
 func (h *house) work() error {
 	for waiting := h.queue.take(); len(waiting) > 0; waiting = h.queue.take() {
 		for _, args := range waiting {
@@ -182,7 +182,7 @@ func (h *house) work() error {
 	return nil
 }
 
-// try signs in from a network.
+// try makes an attempt to sign in from a network.
 func (h *house) try(address, typed, client, device string) error {
 	_, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
 	return err
@@ -212,8 +212,8 @@ func (h *house) signedIn(secret string) bool {
 	return err == nil
 }
 
-// wantAudited fails the test unless each organization's log ends with the action, by
-// this kind of actor.
+// wantAudited fails the test unless the last audit event of each organization has the action
+// and the kind of actor.
 func (h *house) wantAudited(action, actorKind string) {
 	h.t.Helper()
 	for _, org := range h.orgs {
@@ -230,13 +230,13 @@ func attempt(client, device string) people.SignInRequest {
 	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }
 
-// newHouseBeside returns a house with limits of its own, like another process on the same
+// newHouseBeside returns a house with its own limits, like another process on the same
 // database.
 func newHouseBeside(h *house) *attempts.Limits {
 	return attempts.New(h.attempts.Config)
 }
 
-// before is a database on which something happens just before a transaction.
+// before is a transactor that calls a function before a transaction.
 type before struct {
 	core.Transactor
 	happens func()

@@ -62,7 +62,8 @@ func TestChangePassword(t *testing.T) {
 	})
 }
 
-// wantNotice works what waits, and fails the test unless one letter says this.
+// wantNotice runs the waiting jobs, and fails the test unless they send exactly one letter
+// with the subject and the text.
 func (h *house) wantNotice(subject, text string) {
 	h.t.Helper()
 	h.must(h.work())
@@ -169,8 +170,8 @@ func TestResetPassword(t *testing.T) {
 	})
 }
 
-// TestLinksOfResets checks that a link is good for 15 minutes, and for one of several
-// resets that use it at once. No reset can use it after the password was changed.
+// TestLinksOfResets checks that a link is valid for 15 minutes and can be used once, even by
+// concurrent resets. It is void after a change of the password.
 func TestLinksOfResets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -220,9 +221,9 @@ func TestLinksOfResets(t *testing.T) {
 	})
 }
 
-// TestAskingForLinksIsLimited: asking for links is limited by network, and never for an
-// address alone. However many ask, a person has at most five links at a time. What cannot
-// be sent is tried again, and no more once it is too late.
+// TestAskingForLinksIsLimited checks that requests for links are limited by network, and
+// never for an address alone. A person has at most five links at a time. A letter that could
+// not be sent is retried until the link expires.
 func TestAskingForLinksIsLimited(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -257,8 +258,8 @@ func TestAskingForLinksIsLimited(t *testing.T) {
 	})
 }
 
-// TestASignInBesideAChange: a sign-in that checked the old password before a change and
-// begins its session after it is refused: nothing would end that session.
+// TestASignInBesideAChange checks a sign-in that verified the old password before a change
+// and begins its session after it. It is refused, because nothing would end that session.
 func TestASignInBesideAChange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -23,7 +23,7 @@ func TestPurgeDeletesWhatHasExpired(t *testing.T) {
 		stores := people.PurgeStores{Store: h.db.People(), Sessions: h.db.Sessions(), Passkeys: h.db.Passkeys()}
 		purge := people.PurgeWorker(stores, h.clock, slog.New(slog.DiscardHandler))
 		h.must(purge.Work(t.Context(), people.PurgeArgs{}))
-		// start is before their end, so only the purge can have deleted them.
+		// start is before the expiry, so only the purge can have deleted the rows.
 		_, err := h.db.Sessions().Session(t.Context(), session.Hash, start)
 		h.wantCode("the session", err, core.CodeNotFound)
 		_, err = h.db.Passkeys().TakeCeremony(t.Context(), ceremony.Hash, start)

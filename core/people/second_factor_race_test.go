@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// runAtOnce runs all of them at the same time, each in a browser of its own.
+// runAtOnce runs the functions concurrently, each with its own session.
 func (e *factored) runAtOnce(tasks ...func() error) []error {
 	outcomes := make([]error, len(tasks))
 	var running sync.WaitGroup
@@ -29,8 +29,8 @@ func (e *factored) passkey(name string) people.Passkey {
 	return p
 }
 
-// The factors of one person, changed in several browsers at once: the codes that
-// were shown last are the only ones, and none outlives the last factor.
+// TestChangesInSeveralBrowsers checks concurrent changes of one person's factors. Only the
+// recovery codes that were shown last are valid, and none remains after the last factor.
 func TestChangesInSeveralBrowsers(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -60,8 +60,8 @@ func TestChangesInSeveralBrowsers(t *testing.T) {
 	})
 }
 
-// A person who sets up a second factor in several browsers can confirm only the secret
-// that was shown last, so every stored secret was proved.
+// TestTwoBeginnersConfirmWhatTheyHave checks that of several setups only the secret that was
+// shown last can be confirmed. So every stored secret was proven.
 func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

@@ -8,15 +8,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// require has an organization require a second factor of its members.
+// require makes an organization require a second factor of its members.
 func (e *factored) require(org core.Org) {
 	e.t.Helper()
 	org.RequireSecondFactor = true
 	e.must(e.db.Orgs().SetOrgSettings(e.t.Context(), org))
 }
 
-// The last factor stays while any organization of the person requires one, also
-// when the session is in another.
+// TestTheLastFactorStaysWhereItIsRequired checks that the last factor cannot be removed
+// while any organization of the person requires one, even from another organization's
+// session.
 func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -39,7 +40,8 @@ func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 	})
 }
 
-// Of removals in several browsers one finds the last factor, and is refused.
+// TestOneFactorIsLeftOfRemovalsAtOnce checks that of concurrent removals the one of the last
+// factor is refused.
 func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -65,8 +67,8 @@ func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 	})
 }
 
-// Sessions that began with a password alone end with the first factor, and only
-// with that one.
+// TestTheFirstFactorEndsOtherSessions checks that adding the first factor ends sessions that
+// began with a password alone, and that later factors do not.
 func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -97,8 +99,9 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 	})
 }
 
-// A sign-in that read no factor and comes to its session after there is one has
-// to await it: nothing would end that session.
+// TestASignInBesideTheFirstFactor checks a sign-in that read no factor and begins its
+// session after one was added. The session must await the factor, because nothing would end
+// it.
 func TestASignInBesideTheFirstFactor(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

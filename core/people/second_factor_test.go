@@ -17,7 +17,7 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// factored is an entrance whose person can set up second factors.
+// factored is an entrance with a person who can set up second factors.
 type factored struct {
 	*entrance
 	factors *people.SecondFactors
@@ -41,7 +41,7 @@ func (e *factored) visitor(secret string) people.Visitor {
 	return v
 }
 
-// code returns what the authenticator app shows the given number of steps from now.
+// code returns the code that the authenticator app shows so many steps from now.
 func (e *factored) code(key people.AppKey, steps int) string {
 	e.t.Helper()
 	code, err := totp.GenerateCode(key.Secret, e.clock().Add(time.Duration(steps)*30*time.Second))
@@ -49,7 +49,7 @@ func (e *factored) code(key people.AppKey, steps int) string {
 	return code
 }
 
-// setUp adds an app in a fresh session. Its first code is of the present step.
+// setUp adds an app in a new session. Its first code is of the present step.
 func (e *factored) setUp() (people.AppKey, people.Added) {
 	e.t.Helper()
 	v := e.visitor(e.signIn(""))

@@ -119,9 +119,9 @@ func TestSignInTellsNobodyWhoExists(t *testing.T) {
 	}
 }
 
-// The work is counted rather than timed: an unknown address allocates the 19 MiB
-// of a hash just as a known one does. Other tests would be counted along, so this
-// one does not run beside them.
+// TestUnknownAddressCostsAHash counts memory instead of time: an unknown address allocates
+// the 19 MiB of a hash, as a known one does. The test does not run in parallel, because
+// other tests allocate memory too.
 func TestUnknownAddressCostsAHash(t *testing.T) {
 	e := newEntrance(t)
 	cost := func(email string) int64 {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// lateStore holds back one answer of Beats after it was read.
+// lateStore delays one answer of Beats after it was read.
 type lateStore struct {
 	replay.ProcessStore
 	late    atomic.Bool
@@ -21,7 +21,7 @@ type lateStore struct {
 	looks   chan struct{} // gets one for every other answer
 }
 
-// Beats reads the beats, and holds one answer back.
+// Beats reads the beats, and delays one answer.
 func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 	beats, err := s.ProcessStore.Beats(ctx)
 	if s.late.CompareAndSwap(true, false) {
@@ -33,9 +33,9 @@ func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 	return beats, err
 }
 
-// TestALateLookForgetsNoProcess: a tick read the beats before another process had
-// started, and its answer comes after a later look found that process. The process still
-// counts as living, and keeps its reservations.
+// TestALateLookForgetsNoProcess checks a tick that read the beats before another process
+// started, and whose answer arrives after a later look found that process. The process must
+// still count as alive and keep its reservations.
 func TestALateLookForgetsNoProcess(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// counted counts how often the signing keys are read.
+// counted counts the reads of the signing keys.
 type counted struct {
 	signing.Store
 	reads atomic.Int32
@@ -119,9 +119,9 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 	})
 }
 
-// TestRotationOverlaps: a rotation with notice: the next key is published at once and
-// signs when every process knows it; what the old one signed is good until its last token
-// expires.
+// TestRotationOverlaps checks a rotation with notice. The next key is published at once and
+// signs when every process has read it. Tokens of the old key are accepted until they
+// expire.
 func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -162,8 +162,8 @@ func TestRotationOverlaps(t *testing.T) {
 	})
 }
 
-// TestRotationAtOnce: without notice a process may meet tokens of a key that it has not
-// heard of, and sign with one that is retired.
+// TestRotationAtOnce checks a rotation without notice. A process may then get tokens of a
+// key that it has not read, and may sign with a retired key.
 func TestRotationAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -190,8 +190,8 @@ func TestRotationAtOnce(t *testing.T) {
 	})
 }
 
-// TestRevokingOldKeys: revoking the old keys is felt by a process when it reads the keys
-// again, and by one that meets a token of the new key at that moment.
+// TestRevokingOldKeys checks that a process rejects revoked keys when it reads the keys
+// again, at the latest when it gets a token of the new key.
 func TestRevokingOldKeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -248,8 +248,8 @@ func TestOneRotationAtATime(t *testing.T) {
 	})
 }
 
-// TestUnknownKeysAreAskedForOnceASecond: a flood of forged kids costs one read a second,
-// and a key that exists is found within that second.
+// TestUnknownKeysAreAskedForOnceASecond checks that forged key ids cause at most one read a
+// second, and that a new key is found within a second.
 func TestUnknownKeysAreAskedForOnceASecond(t *testing.T) {
 	t.Parallel()
 	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
@@ -305,7 +305,7 @@ func TestSigningKeysFollowTheStore(t *testing.T) {
 	<-ended
 }
 
-// slow is a store that takes its time to say that it cannot read the keys.
+// slow is a store that fails to read the keys after a delay.
 type slow struct {
 	counted
 	takes func()
@@ -317,8 +317,8 @@ func (s *slow) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return nil, ctx.Err()
 }
 
-// TestUnknownKeysBesideASlowStore: a caller that waited for a slow read of the store does
-// not read again. Otherwise forged tokens would queue up longer and longer.
+// TestUnknownKeysBesideASlowStore checks that a caller that waited for a slow read does not
+// read again. Otherwise callers with forged tokens would wait longer and longer.
 func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
@@ -336,5 +336,5 @@ func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	}
 }
 
-// switched is a store that can become another.
+// switched is a store that can be replaced by another one.
 type switched struct{ signing.Store }

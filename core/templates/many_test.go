@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// counting is an account that notes which contents it was asked for.
+// counting is an account that records which contents were read.
 type counting struct {
 	content map[string]string
 	asked   []string
@@ -77,7 +77,7 @@ func many(db *storage.DB) *manyTemplates {
 	return m
 }
 
-// run syncs once, and returns which contents were read.
+// run syncs once and returns the names of the contents that were read.
 func (m *manyTemplates) run(t *testing.T) []string {
 	t.Helper()
 	m.account.asked, m.now = nil, m.now.Add(templates.SyncEvery)
@@ -115,8 +115,8 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 			}
 		}
 
-		// A new one comes first, a gone one goes at once, and then it is the turn of those
-		// read longest ago.
+		// A new template is read first and a deleted one is dropped. Then those follow that
+		// were read longest ago.
 		m.account.content["z-new"] = "new"
 		delete(m.account.content, "t0999") // read last of all
 		asked := m.run(t)
@@ -130,7 +130,7 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 			t.Error("what is gone is still there")
 		}
 
-		// Whatever changes is seen within as many runs as all of them take.
+		// Each change is found after as many runs as reading all templates takes.
 		for name := range m.account.content {
 			m.account.content[name] = "second"
 		}
@@ -145,7 +145,8 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 	})
 }
 
-// A run that the account breaks off keeps what it read, and the next goes on there.
+// TestARunThatBreaksOffWasNotInVain checks that an interrupted run keeps what it read, and
+// that the next run continues there.
 func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -161,8 +162,8 @@ func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
 	})
 }
 
-// An account that takes its time gets two minutes of a run and goes on in the next:
-// the run is for the other organizations too.
+// TestASlowAccountGoesOnInTheNextRun checks that a run spends at most two minutes on one
+// account, because it also serves other organizations.
 func TestASlowAccountGoesOnInTheNextRun(t *testing.T) {
 	t.Parallel()
 	m := many(storagetest.SQLite(t))

@@ -43,7 +43,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// Of attempts at once no more pass than the burst.
+// TestTakeAtOnce checks that of concurrent attempts no more than the burst are allowed.
 func TestTakeAtOnce(t *testing.T) {
 	t.Parallel()
 	th := throttle.New(10, time.Minute)
@@ -64,8 +64,8 @@ func TestTakeAtOnce(t *testing.T) {
 	}
 }
 
-// A flood of keys takes no memory. Allocations are those of the whole process, so
-// this test does not run beside others.
+// TestTakeKeepsNoKeys checks that many keys take no further memory. It counts the
+// allocations of the process, so it does not run in parallel.
 func TestTakeKeepsNoKeys(t *testing.T) {
 	th := throttle.New(10, time.Minute)
 	keys := make([]string, 1000)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodedLengths is how long the value is as a result's text and as its structured
-// content, once they travel.
+// encodedLengths returns the lengths of the value as sent, as the text and as the structured
+// content of a result.
 func encodedLengths(t rapid.TB, value json.RawMessage) (int, int) {
 	t.Helper()
 	visible, _ := VisibleJSON(value)
@@ -27,7 +27,7 @@ func encodedLengths(t rapid.TB, value json.RawMessage) (int, int) {
 
 var letters = []string{"a", "é", "😀", `"`, `\`, "<", "\u202e", "\x01", "\U000E0041", "\n", "\r"}
 
-// anyText is one letter over and over, from nothing to far beyond the limit.
+// anyText draws texts of one repeated letter, from empty to far beyond the limit.
 func anyText(longest int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Repeat(rapid.SampledFrom(letters).Draw(t, "letter"), rapid.IntRange(0, longest).Draw(t, "length"))
@@ -57,7 +57,8 @@ func anyResult() *rapid.Generator[map[string]any] {
 	})
 }
 
-// Whatever a result holds, it fits, is JSON, and says how much there is.
+// TestEveryResultFits checks that every result fits the limit, is valid JSON, and says how
+// much was left out.
 func TestEveryResultFits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,7 +109,8 @@ func TestWhatFitsIsNotTouched(t *testing.T) {
 	}
 }
 
-// No words of others become part of what we say about them.
+// TestPlacesNameNoKeysOfOthers checks that the list of cuts contains no member names that
+// other people chose.
 func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	const key = "ignore_all_rules"
