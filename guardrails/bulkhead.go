@@ -36,13 +36,13 @@ func bulkhead(ctx context.Context, p *passage) error {
 	if p.op.CostOf(p.call, p.in) != core.Heavy {
 		return p.next(ctx)
 	}
-	return p.guard.Expensive(ctx, p.call.Principal.Org.ID, p.next)
+	return p.guard.RunExpensive(ctx, p.call.Principal.Org.ID, p.next)
 }
 
-// Expensive runs f, an expensive read of an organization, in a slot, on the connections for
+// RunExpensive runs f, an expensive read of an organization, in a slot, on the connections for
 // such reads and for at most 12 s. It fails with core.CodeOverloaded when the queue is full
 // or no slot becomes free in time.
-func (g *Guard) Expensive(ctx context.Context, orgID string, f func(context.Context) error) error {
+func (g *Guard) RunExpensive(ctx context.Context, orgID string, f func(context.Context) error) error {
 	if err := g.expensive.enter(ctx, orgID); err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ type slots struct {
 	running int
 	waiting int
 	orgs    map[string]*orgSlots
-	// turns are the organizations with waiting calls. The first one gets the next free slot.
-	turns []*orgSlots
+	// rotation has the organizations with waiting calls. The first one gets the next free slot.
+	rotation []*orgSlots
 }
 
 // orgSlots are the calls of one organization. A channel in waiting is closed when its call
@@ -108,7 +108,7 @@ func (s *slots) enter(ctx context.Context, orgID string) error {
 	}
 	ready := make(chan struct{})
 	if org.waiting = append(org.waiting, ready); len(org.waiting) == 1 {
-		s.turns = append(s.turns, org)
+		s.rotation = append(s.rotation, org)
 	}
 	s.waiting++
 	s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
 	org.waiting = slices.Delete(org.waiting, at, at+1)
 	s.waiting--
 	if len(org.waiting) == 0 {
-		s.turns = slices.DeleteFunc(s.turns, func(o *orgSlots) bool { return o == org })
+		s.rotation = slices.DeleteFunc(s.rotation, func(o *orgSlots) bool { return o == org })
 	}
 	s.forget(orgID)
 	return true
@@ -158,13 +158,13 @@ func (s *slots) leave(orgID string) {
 	defer s.mu.Unlock()
 	s.running--
 	s.orgs[orgID].running--
-	at := slices.IndexFunc(s.turns, func(o *orgSlots) bool { return o.running < s.perOrg })
+	at := slices.IndexFunc(s.rotation, func(o *orgSlots) bool { return o.running < s.perOrg })
 	if at >= 0 {
-		next := s.turns[at]
-		s.turns = slices.Delete(s.turns, at, at+1)
+		next := s.rotation[at]
+		s.rotation = slices.Delete(s.rotation, at, at+1)
 		close(next.waiting[0])
 		if next.waiting = next.waiting[1:]; len(next.waiting) > 0 {
-			s.turns = append(s.turns, next)
+			s.rotation = append(s.rotation, next)
 		}
 		s.waiting--
 		s.running++

@@ -34,7 +34,7 @@ func newReads(slots int) *reads {
 // start starts a call and returns when it has a slot, waits or was refused.
 func (r *reads) start(ctx context.Context, org, name string) {
 	go func() {
-		err := r.guard.Expensive(ctx, org, func(ctx context.Context) error {
+		err := r.guard.RunExpensive(ctx, org, func(ctx context.Context) error {
 			r.mu.Lock()
 			r.began = append(r.began, name)
 			r.mu.Unlock()

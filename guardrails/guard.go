@@ -14,7 +14,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Authenticator turns a bearer credential into a principal. It fails with the
+// Authenticator returns the principal of a bearer credential. It fails with the
 // codes of status 401, or wrong_host.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error)

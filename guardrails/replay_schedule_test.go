@@ -37,7 +37,7 @@ func drawAct(t *rapid.T) act {
 // play runs a schedule on the rails and on the model. It fails at the first difference.
 func play(r *rig, schedule []act) error {
 	p := &player{rig: r, model: newModel(r.clock.Now())}
-	defer p.letGo()
+	defer p.releaseHeld()
 	for i, a := range schedule {
 		if err := p.do(a); err != nil {
 			return fmt.Errorf("act %d of %+v: %w", i, schedule, err)
@@ -64,8 +64,8 @@ type heldCall struct {
 	answer  chan verdict
 }
 
-// letGo ends the calls that are still held when a difference has ended the schedule.
-func (p *player) letGo() {
+// releaseHeld ends the calls that are still held when a difference has ended the schedule.
+func (p *player) releaseHeld() {
 	for _, h := range p.held {
 		close(h.mishap.goOn)
 		<-h.answer

@@ -23,7 +23,7 @@ const codeLifetime = 60 * time.Second
 // conflict when the organization blocks it, and with validation_failed when no asked
 // scope is left.
 func (a *Authorizations) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
-	if err := a.letsIn(ctx, request.Client, member); err != nil {
+	if err := a.checkMayApprove(ctx, request.Client, member); err != nil {
 		return "", err
 	}
 	scopes := request.Scopes.Intersect(chosen).Intersect(member.Scopes())
@@ -56,8 +56,8 @@ func (a *Authorizations) Approve(ctx context.Context, request AuthorizationReque
 	return a.answer(request, url.Values{"code": {code.Secret}}), nil
 }
 
-// letsIn fails for a member who cannot let the client in.
-func (a *Authorizations) letsIn(ctx context.Context, client access.Client, member members.Member) error {
+// checkMayApprove fails for a member who cannot let the client in.
+func (a *Authorizations) checkMayApprove(ctx context.Context, client access.Client, member members.Member) error {
 	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
 		return core.NotFound("application")
 	}

@@ -20,13 +20,13 @@ func (a *Authorizations) askingClient(ctx context.Context, clientID string) (acc
 		return access.Client{}, checkFailed(err)
 	}
 	if found.RevokedAt != nil {
-		return access.Client{}, tell(clientUnknown)
+		return access.Client{}, refuseToPerson(clientUnknown)
 	}
 	if access.IsDocumentClientID(clientID) && a.documents != nil {
 		return a.describedClient(ctx, found, clientID)
 	}
 	if found.ClientID == "" {
-		return access.Client{}, tell(clientUnknown)
+		return access.Client{}, refuseToPerson(clientUnknown)
 	}
 	return found, nil
 }
@@ -37,10 +37,10 @@ func (a *Authorizations) askingClient(ctx context.Context, clientID string) (acc
 func (a *Authorizations) describedClient(ctx context.Context, stored access.Client, clientID string) (access.Client, *AuthorizationRefusal) {
 	document, err := a.documents.ReadDocument(ctx, clientID)
 	if err != nil {
-		return access.Client{}, tell(err.Error())
+		return access.Client{}, refuseToPerson(err.Error())
 	}
 	if document.ClientID != clientID {
-		return access.Client{}, tell("The application&#39;s client id is spelled differently from the one in its own metadata document, so the application cannot be identified.")
+		return access.Client{}, refuseToPerson("The application&#39;s client id is spelled differently from the one in its own metadata document, so the application cannot be identified.")
 	}
 	described := document.Client(a.clock())
 	if stored.ClientID == "" {
@@ -89,7 +89,7 @@ func NamesDocument(rawQuery string) bool {
 
 // checkFailed returns the refusal for a fault of the server.
 func checkFailed(cause error) *AuthorizationRefusal {
-	refused := tell("The request could not be checked. Try again in a moment.")
+	refused := refuseToPerson("The request could not be checked. Try again in a moment.")
 	refused.Err = cause
 	return refused
 }

@@ -58,7 +58,7 @@ func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string)
 	var request AuthorizationRequest
 	query, err := url.ParseQuery(rawQuery)
 	if err != nil || len(rawQuery) > maxAuthorization {
-		return request, tell("The link that brought you here is damaged or too long. Start again in the application.")
+		return request, refuseToPerson("The link that brought you here is damaged or too long. Start again in the application.")
 	}
 	var refused *AuthorizationRefusal
 	if request.Client, refused = a.askingClient(ctx, singleValue(query, "client_id")); refused != nil {
@@ -66,7 +66,7 @@ func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string)
 	}
 	request.RedirectURI = singleValue(query, "redirect_uri")
 	if !request.Client.MayRedirect(request.RedirectURI) {
-		return request, tell("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
+		return request, refuseToPerson("The application asked to send you back to an address that is not registered for it, so nothing was sent there. Tell the people who make it.")
 	}
 	request.State = singleValue(query, "state")
 	if refused := a.readParameters(&request, query); refused != nil {
@@ -158,8 +158,10 @@ func singleValue(query url.Values, name string) string {
 	return ""
 }
 
-// tell returns a refusal with a text for the person, without a redirect.
-func tell(message string) *AuthorizationRefusal { return &AuthorizationRefusal{Message: message} }
+// refuseToPerson returns a refusal with a text for the person, without a redirect.
+func refuseToPerson(message string) *AuthorizationRefusal {
+	return &AuthorizationRefusal{Message: message}
+}
 
 // sendBack returns the refusal that goes to the client.
 func (a *Authorizations) sendBack(request AuthorizationRequest, refused *refusal) *AuthorizationRefusal {

@@ -52,16 +52,16 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 			continue
 		}
 		if !core.Scope(name).IsKnown() {
-			return nil, invalidScope("There is no scope " + sayScope(name, len(names)) + ". The metadata lists all scopes.")
+			return nil, invalidScope("There is no scope " + scopeText(name, len(names)) + ". The metadata lists all scopes.")
 		}
 		names = append(names, name)
 	}
 	return core.NewScopes(names...), nil
 }
 
-// sayScope returns the scope for a description, but only if it looks like a scope.
+// scopeText returns the scope for a description, but only if it looks like a scope.
 // Descriptions are logged, and the value may be a misplaced secret.
-func sayScope(name string, position int) string {
+func scopeText(name string, position int) string {
 	if len(name) <= 64 && strings.HasPrefix(name, "api.") && !strings.ContainsFunc(name, notInScope) {
 		return name
 	}

@@ -116,8 +116,8 @@ func knownMethod(method string) string {
 	return otherMethod
 }
 
-// noRoute answers 404 for a path without a route.
-func (s *Server) noRoute(c *gin.Context) {
+// answerNoRoute answers 404 for a path without a route.
+func (s *Server) answerNoRoute(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code: core.CodeNotFound, Resource: "path",
 		Message: "The public API has no such path.",
@@ -125,8 +125,8 @@ func (s *Server) noRoute(c *gin.Context) {
 	})
 }
 
-// noMethod answers 405. The router has already set Allow.
-func (s *Server) noMethod(c *gin.Context) {
+// answerNoMethod answers 405. The router has already set Allow.
+func (s *Server) answerNoMethod(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code:    core.CodeMethodNotAllowed,
 		Message: "The path does not take this method; it takes " + c.Writer.Header().Get("Allow") + ".",

@@ -80,8 +80,8 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 		s.engine.Use(s.trace)
 	}
 	s.engine.Use(s.recoverPanic)
-	s.engine.NoRoute(s.noRoute)
-	s.engine.NoMethod(s.noMethod)
+	s.engine.NoRoute(s.answerNoRoute)
+	s.engine.NoMethod(s.answerNoMethod)
 	s.get("/v1/_health", s.health)
 	s.get("/v1/openapi.json", openAPI.serve)
 	s.get("/openapi.json", openAPI.serve)

@@ -35,10 +35,10 @@ func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	return &Tracing{tracer: tracer, clock: clock, place: placeOf(base)}
 }
 
-// Around runs answer within a span of the request. answer answers the request and returns
+// TraceRequest runs answer within a span of the request. answer answers the request and returns
 // the status. The header traceparent names the parent. route is the pattern of the route
 // with {name}, "" for a path without one.
-func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Request) int) {
+func (t *Tracing) TraceRequest(r *http.Request, route string, answer func(*http.Request) int) {
 	if t == nil {
 		answer(r)
 		return
@@ -59,7 +59,7 @@ func (t *Tracing) Around(r *http.Request, route string, answer func(*http.Reques
 
 // trace is the middleware that starts a span for each request.
 func (s *Server) trace(c *gin.Context) {
-	s.tracing.Around(c.Request, s.pattern(c), func(r *http.Request) int {
+	s.tracing.TraceRequest(c.Request, s.pattern(c), func(r *http.Request) int {
 		c.Request = r
 		c.Next()
 		return c.Writer.Status()

@@ -15,8 +15,8 @@ import (
 // leaving is the context key of the function that disconnects the client of a request.
 type leaving struct{}
 
-// leave disconnects the client of the request that ctx belongs to.
-func leave(ctx context.Context) { ctx.Value(leaving{}).(context.CancelFunc)() }
+// disconnect disconnects the client of the request that ctx belongs to.
+func disconnect(ctx context.Context) { ctx.Value(leaving{}).(context.CancelFunc)() }
 
 // beginCall returns a context for one request and the function that ends it.
 func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
@@ -24,19 +24,19 @@ func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	return context.WithValue(ctx, leaving{}, cancel), cancel
 }
 
-// restless are tools that continue when their caller disconnects, each in another way.
-var restless = map[string]sdk.ToolHandler{
+// lastingTools are tools that continue when their caller disconnects, each in another way.
+var lastingTools = map[string]sdk.ToolHandler{
 	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		leave(ctx)
+		disconnect(ctx)
 		<-ctx.Done()
 		return nil, ctx.Err()
 	},
 	"goes_on_alone": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		leave(ctx)
+		disconnect(ctx)
 		return done()
 	},
 	"reports_to_nobody": func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		leave(ctx)
+		disconnect(ctx)
 		for step(context.WithoutCancel(ctx), req) == nil {
 		}
 		return done()
@@ -55,7 +55,7 @@ var restless = map[string]sdk.ToolHandler{
 		return done()
 	},
 	"panics": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		leave(ctx)
+		disconnect(ctx)
 		panic("secret of the inside")
 	},
 	"unwritable_by_panic": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -71,7 +71,7 @@ func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var fixtures []addition
 		var asks []ask
-		for name, handler := range restless {
+		for name, handler := range lastingTools {
 			fixtures = append(fixtures, fixture(name, handler))
 			for _, revision := range allRevisions {
 				asks = append(asks, following(revision, name), call(revision, name, nil))

@@ -12,8 +12,8 @@ import (
 
 const documentID = "https://agent.example/client.json"
 
-// granted stores a grant of a person to a client and returns its id.
-func (g *gate) granted(clientID string) string {
+// storeGrant stores a grant of a person to a client and returns its id.
+func (g *gate) storeGrant(clientID string) string {
 	g.t.Helper()
 	grant := access.Grant{ID: core.NewID(), OrgID: g.org.ID, UserID: core.NewID(), ClientID: clientID, CreatedAt: g.clock()}
 	g.must(g.db.Grants().InsertGrant(g.t.Context(), grant))
@@ -41,11 +41,11 @@ func TestBlockingEndsGrants(t *testing.T) {
 		l := g.lifecycle()
 		forgotten := &forgotten{}
 		l.Principals = forgotten
-		first, other := g.granted(documentID), g.granted("https://other.example/client.json")
+		first, other := g.storeGrant(documentID), g.storeGrant("https://other.example/client.json")
 		for range 2 { // the second changes nothing
 			g.must(l.BlockClient(ctx, operator, g.org.ID, documentID))
 		}
-		slipped := g.granted(documentID) // an approval that was under way
+		slipped := g.storeGrant(documentID) // an approval that was under way
 		for range 2 {
 			g.must(l.UnblockClient(ctx, operator, g.org.ID, documentID))
 		}
@@ -57,7 +57,7 @@ func TestBlockingEndsGrants(t *testing.T) {
 		}
 		by, detail := "operator operator", `{"client_id":"`+documentID+`"}`
 		want := []line{{"oauth_client.blocked", by, "", detail}, {"oauth_client.unblocked", by, "", detail}}
-		if diff := cmp.Diff(want, g.audited()); diff != "" {
+		if diff := cmp.Diff(want, g.auditLines()); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
 		}
 	})
@@ -91,7 +91,7 @@ func TestRevokingAClientEndsItsGrants(t *testing.T) {
 		l.Principals = forgotten
 		c, _, err := l.CreateClient(ctx, operator, g.newClient())
 		g.must(err)
-		grant := g.granted(c.ClientID)
+		grant := g.storeGrant(c.ClientID)
 		_, err = l.RevokeClient(ctx, operator, g.org.ID, c.ID)
 		g.must(err)
 		if g.grantLives(grant) || !cmp.Equal(forgotten.grants, []string{grant}) {

@@ -77,7 +77,7 @@ func TestLifeOfAClient(t *testing.T) {
 			{"oauth_client.secret_rotated", by, c.ID, `{}`},
 			{"oauth_client.revoked", by, c.ID, `{}`},
 		}
-		if diff := cmp.Diff(want, g.audited()); diff != "" {
+		if diff := cmp.Diff(want, g.auditLines()); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
 		}
 	})

@@ -37,7 +37,7 @@ func TestRevokingAGrant(t *testing.T) {
 		if len(forgotten.grants) != 2 || forgotten.grants[0] != grant.ID {
 			t.Errorf("forgotten: %v", forgotten.grants)
 		}
-		lines := g.audited()
+		lines := g.auditLines()
 		if len(lines) != 2 || lines[1] != (line{"oauth_grant.revoked", "user " + user.ID, grant.ID, "{}"}) {
 			t.Errorf("lines %v", lines)
 		}

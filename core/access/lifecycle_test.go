@@ -25,7 +25,7 @@ func (g *gate) lifecycle() access.Lifecycle {
 	}
 }
 
-func (g *gate) created(names ...string) (access.APIKey, string) {
+func (g *gate) mustCreateKey(names ...string) (access.APIKey, string) {
 	g.t.Helper()
 	k, secret, err := g.lifecycle().CreateKey(g.t.Context(), operator, access.NewKey{
 		OrgID: g.org.ID, Name: "CI", Environment: core.Live, Scopes: core.NewScopes(names...),
@@ -37,8 +37,8 @@ func (g *gate) created(names ...string) (access.APIKey, string) {
 // line has the parts of an audit event that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// audited returns the organization's audit events, oldest first.
-func (g *gate) audited() []line {
+// auditLines returns the organization's audit events, oldest first.
+func (g *gate) auditLines() []line {
 	g.t.Helper()
 	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)
 	g.must(err)
@@ -52,9 +52,9 @@ func (g *gate) audited() []line {
 	return lines
 }
 
-// lives authenticates with a key at the public API. want is the code of the expected
+// wantAccepted authenticates with a key at the public API. want is the code of the expected
 // refusal, "" for none.
-func (g *gate) lives(secret string, want core.Code) {
+func (g *gate) wantAccepted(secret string, want core.Code) {
 	g.t.Helper()
 	g.expect(secret, access.API, want)
 }
@@ -71,8 +71,8 @@ func TestLifeOfAKey(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
 		l, user := g.lifecycle(), core.NewID()
-		old, oldSecret := g.created("api.account.view", "api.lists.view")
-		g.lives(oldSecret, "")
+		old, oldSecret := g.mustCreateKey("api.account.view", "api.lists.view")
+		g.wantAccepted(oldSecret, "")
 
 		g.advance(time.Minute)
 		edited, err := l.EditKeyScopes(ctx, access.ActorOf(user), g.org.ID, old.ID, core.NewScopes("api.lists.view", "api.topics.view"))
@@ -92,31 +92,31 @@ func TestLifeOfAKey(t *testing.T) {
 		}
 		_, _, err = l.RotateKey(ctx, operator, g.org.ID, old.ID)
 		g.wantCode("a second rotation", err, core.CodeConflict)
-		g.lives(oldSecret, "")
-		g.lives(nextSecret, "")
+		g.wantAccepted(oldSecret, "")
+		g.wantAccepted(nextSecret, "")
 		if ended, err := l.ExpireGrace(ctx); ended != 0 || err != nil {
 			t.Errorf("within the grace %d keys ended, %v", ended, err)
 		}
 
 		g.advance(access.Grace - time.Microsecond)
-		g.lives(oldSecret, "")
+		g.wantAccepted(oldSecret, "")
 		g.advance(time.Microsecond)
-		g.lives(oldSecret, core.CodeKeyExpired)
+		g.wantAccepted(oldSecret, core.CodeKeyExpired)
 		g.advance(30 * time.Second)
 		for want := range []int{1, 0} {
 			if ended, err := l.ExpireGrace(ctx); ended != 1-want || err != nil {
 				t.Errorf("after the grace %d keys ended, %v", ended, err)
 			}
 		}
-		g.lives(oldSecret, core.CodeKeyExpired)
-		g.lives(nextSecret, "")
+		g.wantAccepted(oldSecret, core.CodeKeyExpired)
+		g.wantAccepted(nextSecret, "")
 
 		_, err = l.RevokeKey(ctx, operator, g.org.ID, next.ID)
 		g.must(err)
-		g.lives(nextSecret, core.CodeKeyRevoked)
+		g.wantAccepted(nextSecret, core.CodeKeyRevoked)
 		_, err = l.RevokeKey(ctx, operator, g.org.ID, next.ID) // changes nothing
 		g.must(err)
-		g.lives(access.MintAPIKey(core.Live).Secret, core.CodeInvalidKey)
+		g.wantAccepted(access.MintAPIKey(core.Live).Secret, core.CodeInvalidKey)
 
 		end, err := json.Marshal(rotated.Add(24 * time.Hour))
 		g.must(err)
@@ -129,7 +129,7 @@ func TestLifeOfAKey(t *testing.T) {
 			{"api_key.grace_expired", "system mailhelm", old.ID, `{}`},
 			{"api_key.revoked", by, next.ID, `{}`},
 		}
-		if diff := cmp.Diff(want, g.audited()); diff != "" {
+		if diff := cmp.Diff(want, g.auditLines()); diff != "" {
 			t.Errorf("audit log (-want +got):\n%s", diff)
 		}
 	})
@@ -140,21 +140,21 @@ func TestWhatANoLongerWorkingKeyRefuses(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
 		l := g.lifecycle()
-		revoked, _ := g.created("api.lists.view")
+		revoked, _ := g.mustCreateKey("api.lists.view")
 		_, err := l.RevokeKey(ctx, operator, g.org.ID, revoked.ID)
 		g.must(err)
-		inGrace, inGraceSecret := g.created("api.lists.view")
-		expired, _ := g.created("api.lists.view")
+		inGrace, inGraceSecret := g.mustCreateKey("api.lists.view")
+		expired, _ := g.mustCreateKey("api.lists.view")
 		for _, k := range []access.APIKey{inGrace, expired} {
 			_, _, err := l.RotateKey(ctx, operator, g.org.ID, k.ID)
 			g.must(err)
 		}
 		_, err = l.RevokeKey(ctx, operator, g.org.ID, inGrace.ID)
 		g.must(err)
-		g.lives(inGraceSecret, core.CodeKeyRevoked)
+		g.wantAccepted(inGraceSecret, core.CodeKeyRevoked)
 		g.advance(access.Grace)
-		g.lives(inGraceSecret, core.CodeKeyRevoked)
-		before := g.audited()
+		g.wantAccepted(inGraceSecret, core.CodeKeyRevoked)
+		before := g.auditLines()
 		for _, k := range []access.APIKey{revoked, inGrace, expired} {
 			_, err = l.EditKeyScopes(ctx, operator, g.org.ID, k.ID, core.AllScopes())
 			g.wantCode("edit", err, core.CodeConflict)
@@ -163,7 +163,7 @@ func TestWhatANoLongerWorkingKeyRefuses(t *testing.T) {
 			_, err = l.RevokeKey(ctx, operator, g.org.ID, k.ID)
 			g.must(err)
 		}
-		if diff := cmp.Diff(before, g.audited()); diff != "" {
+		if diff := cmp.Diff(before, g.auditLines()); diff != "" {
 			t.Errorf("refusals left lines (-before +after):\n%s", diff)
 		}
 		if got, err := db.Keys().APIKey(ctx, g.org.ID, expired.ID); err != nil || got.RevokedAt != nil {
@@ -199,7 +199,7 @@ func TestTasksRefuseWhatCannotBe(t *testing.T) {
 			t.Errorf("%s: a secret was returned", what)
 		}
 	}
-	k, _ := g.created("api.lists.view")
+	k, _ := g.mustCreateKey("api.lists.view")
 	stranger := core.NewID()
 	_, err := l.EditKeyScopes(ctx, operator, stranger, k.ID, nil)
 	g.wantCode("another organization's edit", err, core.CodeNotFound)
@@ -207,7 +207,7 @@ func TestTasksRefuseWhatCannotBe(t *testing.T) {
 	g.wantCode("another organization's rotation", err, core.CodeNotFound)
 	_, err = l.RevokeKey(ctx, operator, stranger, k.ID)
 	g.wantCode("another organization's revocation", err, core.CodeNotFound)
-	if lines := g.audited(); len(lines) != 1 {
+	if lines := g.auditLines(); len(lines) != 1 {
 		t.Errorf("lines %v, want the one of the key that was made", lines)
 	}
 }
@@ -218,7 +218,7 @@ func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
-		k, _ := g.created("api.lists.view")
+		k, _ := g.mustCreateKey("api.lists.view")
 		count := func(times int, do func() bool) int {
 			var wg sync.WaitGroup
 			won := make(chan bool, times)
@@ -251,7 +251,7 @@ func TestTasksTakeTurns(t *testing.T) {
 		}); n != 1 {
 			t.Errorf("%d ended the grace, want 1", n)
 		}
-		if lines := g.audited(); len(lines) != 4 {
+		if lines := g.auditLines(); len(lines) != 4 {
 			t.Errorf("lines %v, want created, rotated twice and grace_expired", lines)
 		}
 	})
@@ -261,7 +261,7 @@ func TestGraceEndsByJob(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		g, ctx := newGate(t, db), t.Context()
-		k, secret := g.created("api.lists.view")
+		k, secret := g.mustCreateKey("api.lists.view")
 		_, _, err := g.lifecycle().RotateKey(ctx, operator, g.org.ID, k.ID)
 		g.must(err)
 		g.advance(access.Grace)
@@ -280,9 +280,9 @@ func TestGraceEndsByJob(t *testing.T) {
 		if worker.Every != time.Minute {
 			t.Errorf("the job runs every %s", worker.Every)
 		}
-		if lines := g.audited(); lines[len(lines)-1] != (line{"api_key.grace_expired", "system mailhelm", k.ID, "{}"}) {
+		if lines := g.auditLines(); lines[len(lines)-1] != (line{"api_key.grace_expired", "system mailhelm", k.ID, "{}"}) {
 			t.Errorf("lines %v", lines)
 		}
-		g.lives(secret, core.CodeKeyExpired)
+		g.wantAccepted(secret, core.CodeKeyExpired)
 	})
 }

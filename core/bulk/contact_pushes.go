@@ -163,7 +163,7 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	}
 	defer release()
 	failures := b.ask(ctx, pushes)
-	b.tell(ctx, pushes, failures)
+	b.writeConsent(ctx, pushes, failures)
 	if ctx.Err() != nil {
 		return context.Cause(ctx) // the lease ends, and another process claims the pushes
 	}
@@ -236,9 +236,9 @@ func (ps *Pushes) heldOf(ctx context.Context, org string, p Push) (*sending.Cont
 	return held, nil
 }
 
-// tell writes the consent of active contacts to the account and removes their earlier
+// writeConsent writes the consent of active contacts to the account and removes their earlier
 // addresses from its list. It sets the failure of each push that the account refused.
-func (b *pushedBatch) tell(ctx context.Context, pushes []Push, failures []error) {
+func (b *pushedBatch) writeConsent(ctx context.Context, pushes []Push, failures []error) {
 	var put []sending.Contact
 	var places []int
 	for i, p := range pushes {

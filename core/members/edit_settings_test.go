@@ -33,7 +33,7 @@ func TestEditSettings(t *testing.T) {
 		nameless.Name = "\u200b"
 		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(nameless), true)
 		g.wantCode("without a name", err, core.CodeValidationFailed)
-		if len(g.audited()) != 0 {
+		if len(g.auditLines()) != 0 {
 			t.Error("refusals left lines")
 		}
 
@@ -59,7 +59,7 @@ func TestEditSettings(t *testing.T) {
 		g.must(err)
 		_, err = m.EditSettings(ctx, operator, g.org.ID, edit(wanted), false) // changes nothing
 		g.must(err)
-		if lines := g.audited(); len(lines) != 2 {
+		if lines := g.auditLines(); len(lines) != 2 {
 			t.Errorf("lines %v", lines)
 		}
 	})

@@ -45,7 +45,7 @@ func (g *gate) member(userID string) members.Member {
 // last returns the newest line of the audit log.
 func (g *gate) last() line {
 	g.t.Helper()
-	lines := g.audited()
+	lines := g.auditLines()
 	if len(lines) == 0 {
 		return line{}
 	}
@@ -95,7 +95,7 @@ func TestSetPermissions(t *testing.T) {
 		g.must(err)
 		_, err = m.SetPermissions(ctx, operator, g.org.ID, plain.ID, []members.Permission{members.MayViewContacts})
 		g.must(err)
-		before := g.audited()
+		before := g.auditLines()
 		if len(before) != 4 {
 			t.Errorf("lines %v", before)
 		}
@@ -121,7 +121,7 @@ func TestSetPermissions(t *testing.T) {
 		}
 		_, err = m.SetPermissions(ctx, asOwner, core.NewID(), plain.ID, nil)
 		g.wantCode("an unknown organization", err, core.CodeNotFound)
-		if diff := cmp.Diff(before, g.audited()); diff != "" {
+		if diff := cmp.Diff(before, g.auditLines()); diff != "" {
 			t.Errorf("refusals left lines:\n%s", diff)
 		}
 	})
@@ -146,7 +146,7 @@ func TestSetRole(t *testing.T) {
 		g.wantCode("an unknown role", err, core.CodeValidationFailed)
 		_, err = m.SetRole(ctx, asOwner, g.org.ID, owner.ID, members.Owner) // changes nothing
 		g.must(err)
-		if lines := g.audited(); len(lines) != 0 {
+		if lines := g.auditLines(); len(lines) != 0 {
 			t.Errorf("lines %v", lines)
 		}
 
@@ -200,8 +200,8 @@ func TestAnOwnerStays(t *testing.T) {
 				all, err := db.Members().Members(ctx, g.org.ID)
 				g.must(err)
 				left := slices.DeleteFunc(all, func(m members.Member) bool { return m.Role != members.Owner })
-				if len(left) != 1 || len(g.audited()) != len(owners)-1 {
-					t.Errorf("%d owners are left, %d lines", len(left), len(g.audited()))
+				if len(left) != 1 || len(g.auditLines()) != len(owners)-1 {
+					t.Errorf("%d owners are left, %d lines", len(left), len(g.auditLines()))
 				}
 			})
 		})

@@ -87,8 +87,8 @@ var operator = access.ActorOf(access.Operator)
 // line has the parts of an audit event that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// audited returns the organization's audit events, oldest first.
-func (g *gate) audited() []line {
+// auditLines returns the organization's audit events, oldest first.
+func (g *gate) auditLines() []line {
 	g.t.Helper()
 	events, err := g.db.Audit().AuditEvents(g.t.Context(), g.org.ID, 100)
 	g.must(err)

@@ -62,11 +62,13 @@ func isRecipientAction(t EventType) bool {
 
 // worstCourse returns the course whose status most needs an explanation.
 func worstCourse(courses []*course) *course {
-	return slices.MaxFunc(courses, func(a, b *course) int { return concern(a.mostSignificant().Type) - concern(b.mostSignificant().Type) })
+	return slices.MaxFunc(courses, func(a, b *course) int {
+		return concernRank(a.mostSignificant().Type) - concernRank(b.mostSignificant().Type)
+	})
 }
 
-// concern returns the rank of an event type by how much it needs an explanation.
-func concern(t EventType) int {
+// concernRank returns the rank of an event type by how much it needs an explanation.
+func concernRank(t EventType) int {
 	switch t {
 	case Complaint:
 		return 6

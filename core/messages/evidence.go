@@ -23,14 +23,14 @@ func (k *course) claims() []Claim {
 		for _, e := range events[max(0, len(events)-namedEvents):] {
 			ids = append(ids, e.ID)
 		}
-		claims = append(claims, Claim{Text: k.tell(events), Events: ids})
+		claims = append(claims, Claim{Text: k.describeEvents(events), Events: ids})
 	}
 	return claims
 }
 
-// tell describes the events of one type in one sentence. Its details are those of the last
+// describeEvents describes the events of one type in one sentence. Its details are those of the last
 // event.
-func (k *course) tell(events []Event) string {
+func (k *course) describeEvents(events []Event) string {
 	last := events[len(events)-1]
 	when := " at " + formatInstant(last.OccurredAt)
 	switch last.Type {

@@ -82,7 +82,7 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 		if !e.signedIn(added.Secret) {
 			t.Fatal("the session that set the factor up has ended")
 		}
-		if last := e.audited()[len(e.audited())-1]; last.Action != "user.second_factor_added" || last.Detail != `{"kind":"authenticator_app","sessions_ended":2}` {
+		if last := e.auditLines()[len(e.auditLines())-1]; last.Action != "user.second_factor_added" || last.Detail != `{"kind":"authenticator_app","sessions_ended":2}` {
 			t.Errorf("audit line %+v", last)
 		}
 		e.advance(people.ProofAge)

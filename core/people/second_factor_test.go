@@ -258,7 +258,7 @@ func TestRecoveryCodeIsGoodOnce(t *testing.T) {
 			t.Errorf("without a factor: %+v, %v", begun.AwaitsSecondFactor, err)
 		}
 		var actions []string
-		for _, line := range e.audited() {
+		for _, line := range e.auditLines() {
 			actions = append(actions, line.Action+" "+line.Detail)
 		}
 		want := []string{

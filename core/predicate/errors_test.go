@@ -63,7 +63,7 @@ func TestGoldenErrorMessages(t *testing.T) {
 			b.WriteString("    " + strings.TrimSuffix(line, "\n") + "\n")
 		}
 	}
-	golden(t, "errors.golden", b.String())
+	compareGolden(t, "errors.golden", b.String())
 }
 
 func TestErrorsAreOneByOne(t *testing.T) {

@@ -43,8 +43,8 @@ func compile(t testing.TB, source string) *predicate.Checked {
 	return checked
 }
 
-// golden compares got with the file, or writes it.
-func golden(t *testing.T, name, got string) {
+// compareGolden compares got with the file, or writes it.
+func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	if *update {

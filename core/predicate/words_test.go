@@ -48,7 +48,7 @@ func TestGoldenWords(t *testing.T) {
 			fmt.Fprintf(&b, "    line %d, column %d: %s: %s [%s]\n", w.Line, w.Column, w.Kind, w.Message, w.Suggestion)
 		}
 	}
-	golden(t, "words.golden", b.String())
+	compareGolden(t, "words.golden", b.String())
 }
 
 func TestEvalClass(t *testing.T) {

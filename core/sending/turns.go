@@ -55,7 +55,7 @@ func (l *KeyedLocks) lockOne(ctx context.Context, key string) error {
 	case <-t.free:
 		return nil
 	case <-ctx.Done():
-		l.leave(key)
+		l.forgetUnused(key)
 		return ctx.Err()
 	}
 }
@@ -65,12 +65,12 @@ func (l *KeyedLocks) unlock(keys []string) {
 		l.mu.Lock()
 		l.held[key].free <- struct{}{}
 		l.mu.Unlock()
-		l.leave(key)
+		l.forgetUnused(key)
 	}
 }
 
-// leave removes the key when no caller has locked it or waits for it.
-func (l *KeyedLocks) leave(key string) {
+// forgetUnused removes the key when no caller has locked it or waits for it.
+func (l *KeyedLocks) forgetUnused(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.held[key]

@@ -35,7 +35,7 @@ func (r *reading) readNewest(ctx context.Context, s span, after *core.After, n i
 		return keep(entries), err
 	}
 	var found []sending.Suppressed
-	for _, stretch := range s.stretches(r.lists.clock(), after) {
+	for _, stretch := range s.splitByTime(r.lists.clock(), after) {
 		entries, err := r.readAll(ctx, stretch)
 		if err != nil {
 			return nil, err
@@ -62,9 +62,9 @@ func isAfter(e sending.Suppressed, after *core.After) bool {
 	return after == nil || e.At.Before(after.At) || e.At.Equal(after.At) && suppressedID(e) < after.ID
 }
 
-// stretches splits the span, from the position where a page starts backwards. Stretches
+// splitByTime splits the span, from the position where a page starts backwards. Stretches
 // begin and end at midnight, so that the pages of one day share them.
-func (s span) stretches(now time.Time, after *core.After) []span {
+func (s span) splitByTime(now time.Time, after *core.After) []span {
 	until := now
 	if !s.until.IsZero() && s.until.Before(now) {
 		until = s.until

@@ -22,12 +22,12 @@ type Adverse struct {
 // channelLimitReached is the subtype of a bounce that means a limit of the channel.
 const channelLimitReached = "ChannelLimitExceeded"
 
-// speaksFor returns the rule for which the event is evidence, "" for none. The provider does
+// ruleFor returns the rule for which the event is evidence, "" for none. The provider does
 // not attempt delivery to an address on the account's own list. A bounce or complaint of
 // that kind only repeats an earlier decision, possibly a person's, and is no evidence. A
 // bounce because of the provider's global list is evidence, because mail of another account
 // bounced.
-func (a Adverse) speaksFor() Reason {
+func (a Adverse) ruleFor() Reason {
 	if a.Bounced.SubType == messages.OnAccountList {
 		return ""
 	}
@@ -52,7 +52,7 @@ func (a Adverse) speaksFor() Reason {
 // isSoft reports whether the event counts as a soft bounce. A bounce due to a limit of
 // the channel says nothing about the address.
 func (a Adverse) isSoft() bool {
-	reason := a.speaksFor()
+	reason := a.ruleFor()
 	return (reason == RepeatedTransient || reason == Undetermined) && a.Bounced.SubType != channelLimitReached
 }
 
@@ -61,7 +61,7 @@ func (a Adverse) isSoft() bool {
 func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 	times := map[Reason][]time.Time{}
 	for _, a := range evidence {
-		reason := a.speaksFor()
+		reason := a.ruleFor()
 		times[reason] = append(times[reason], a.OccurredAt)
 		if a.isSoft() {
 			times[SoftBounceAccumulation] = append(times[SoftBounceAccumulation], a.OccurredAt)
@@ -80,10 +80,10 @@ func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 // nothing to store. The result depends on history, rules and exclusions by operators,
 // and not on the order in which events arrive.
 func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now time.Time) *Entry {
-	evidence := slices.DeleteFunc(slices.Clone(history), func(a Adverse) bool { return a.speaksFor() == "" })
+	evidence := slices.DeleteFunc(slices.Clone(history), func(a Adverse) bool { return a.ruleFor() == "" })
 	before, since := split(evidence, known)
 	reason := s.reasonFor(since)
-	cut := len(history) >= maxHistory || known != nil && known.outlives(since)
+	cut := len(history) >= maxHistory || known != nil && known.isOlderThan(since)
 	switch {
 	case reason != "":
 		entry := entryOf(known, since)
@@ -149,9 +149,9 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 // is kept in the entry; its count of events stops here.
 const maxHistory = 1000
 
-// outlives reports whether the entry was listed by events older than the evidence, which
+// isOlderThan reports whether the entry was listed by events older than the evidence, which
 // were purged.
-func (e *Entry) outlives(evidence []Adverse) bool {
+func (e *Entry) isOlderThan(evidence []Adverse) bool {
 	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
 }
 

@@ -140,7 +140,7 @@ func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (as
 			return asked{}, false
 		}
 	}
-	return a, p.letsIn(w, r, a)
+	return a, p.checkClientAllowed(w, r, a)
 }
 
 // visitor returns the signed-in person, who has met the organization's requirements for
@@ -149,9 +149,9 @@ func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) 
 	return p.login.AdmitTo(w, r, address(rawQuery))
 }
 
-// letsIn checks that the person's organization allows the client. When it returns
+// checkClientAllowed checks that the person's organization allows the client. When it returns
 // false, it has written the response.
-func (p *Page) letsIn(w http.ResponseWriter, r *http.Request, a asked) bool {
+func (p *Page) checkClientAllowed(w http.ResponseWriter, r *http.Request, a asked) bool {
 	if !a.Client.Open() && a.Client.OrgID != a.visitor.Org.ID {
 		p.offerOrg(w, r, a)
 		return false

@@ -69,7 +69,7 @@ func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people
 		return
 	}
 	page, status := appPage{
-		Token: v.FormToken(SecurityPath), Next: goingTo(r), Back: securityAddress(r), Secret: groupSecret(key.Secret), QR: qr,
+		Token: v.FormToken(SecurityPath), Next: nextPage(r), Back: securityAddress(r), Secret: groupSecret(key.Secret), QR: qr,
 	}, http.StatusOK
 	if wrong != nil {
 		status, page.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()

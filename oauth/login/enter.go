@@ -16,9 +16,9 @@ type Entrance struct {
 	devices Devices
 }
 
-// letIn sets the session cookie. It remembers the device unless the session still
+// setSession sets the session cookie. It remembers the device unless the session still
 // awaits a second factor. The sign-in succeeds even if the device cannot be stored.
-func (e *Entrance) letIn(w http.ResponseWriter, r *http.Request, secret string) {
+func (e *Entrance) setSession(w http.ResponseWriter, r *http.Request, secret string) {
 	e.cookies.session.set(w, secret)
 	v, err := e.sessions.Current(r.Context(), secret)
 	if IsSignedOut(err) {
@@ -41,7 +41,7 @@ func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request, member members.
 	if err != nil {
 		return err
 	}
-	e.letIn(w, r, secret)
+	e.setSession(w, r, secret)
 	return nil
 }
 

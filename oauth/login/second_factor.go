@@ -88,7 +88,7 @@ func (p *proofPages) prove(w http.ResponseWriter, r *http.Request) {
 		}
 		return
 	}
-	p.letIn(w, r, secret)
+	p.setSession(w, r, secret)
 	seeOther(w, pathOrSignIn(next))
 }
 

@@ -47,7 +47,7 @@ func (p *securityPages) listFactors(w http.ResponseWriter, r *http.Request, v pe
 	}
 	page := security{
 		Visitor: v, Factors: has, Offered: p.factors.OffersPasskeys(), Token: v.FormToken(SecurityPath),
-		Required: v.Org.RequireSecondFactor && !has.Any(), Next: goingTo(r),
+		Required: v.Org.RequireSecondFactor && !has.Any(), Next: nextPage(r),
 	}
 	if err := p.factors.MayLose(r.Context(), v.User.ID, has); err != nil {
 		kept := core.AsError(err)
@@ -88,9 +88,9 @@ func (p *securityPages) applyChange(w http.ResponseWriter, r *http.Request, chan
 	seeOther(w, securityAddress(r))
 }
 
-// goingTo returns the page to continue to after the security page, which its links and
+// nextPage returns the page to continue to after the security page, which its links and
 // forms carry along; "" without one.
-func goingTo(r *http.Request) string {
+func nextPage(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return localPath(r.PostForm.Get(fieldNext))
 	}
@@ -99,7 +99,7 @@ func goingTo(r *http.Request) string {
 
 // securityAddress returns the path of the security page, including the page to continue
 // to.
-func securityAddress(r *http.Request) string { return withNext(SecurityPath, goingTo(r)) }
+func securityAddress(r *http.Request) string { return withNext(SecurityPath, nextPage(r)) }
 
 // submitter returns the person who submitted a form of the security page. When it returns
 // false, it has written the response.
@@ -135,7 +135,7 @@ func (p *securityPages) showCodes(w http.ResponseWriter, r *http.Request, codes 
 		seeOther(w, securityAddress(r))
 		return
 	}
-	p.Show(w, r, http.StatusOK, p.codes, "Recovery codes", codesPage{Codes: codes, Next: cmp.Or(goingTo(r), SecurityPath)})
+	p.Show(w, r, http.StatusOK, p.codes, "Recovery codes", codesPage{Codes: codes, Next: cmp.Or(nextPage(r), SecurityPath)})
 }
 
 func (p *securityPages) renewCodes(w http.ResponseWriter, r *http.Request) {

@@ -69,7 +69,7 @@ func (p *signInPages) signIn(w http.ResponseWriter, r *http.Request) {
 		p.refuseSignIn(w, r, form, core.AsError(err))
 		return
 	}
-	p.letIn(w, r, begun.Secret)
+	p.setSession(w, r, begun.Secret)
 	if begun.AwaitsSecondFactor {
 		seeOther(w, withNext(SecondFactorPath, form.Next))
 		return

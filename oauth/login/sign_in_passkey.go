@@ -17,7 +17,7 @@ func (p *signInPages) signInWithPasskey(w http.ResponseWriter, r *http.Request) 
 		p.refuseSignIn(w, r, signInForm{Next: next}, core.AsError(err))
 		return
 	}
-	p.letIn(w, r, secret)
+	p.setSession(w, r, secret)
 	seeOther(w, pathOrSignIn(next))
 }
 

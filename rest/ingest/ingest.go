@@ -74,7 +74,7 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if _, here := pathOf(r); here {
 		route = SESPath + "{path}"
 	}
-	g.cfg.Tracing.Around(r, route, func(r *http.Request) int { return g.answer(w, r) })
+	g.cfg.Tracing.TraceRequest(r, route, func(r *http.Request) int { return g.answer(w, r) })
 }
 
 // pathOf returns the ingest path in the address, and false for an address outside [SESPath].

@@ -45,7 +45,7 @@ func newDashboard(
 	if err != nil {
 		return nil, nil, err
 	}
-	outcomes, err := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression, Expensive: guard.Expensive})
+	outcomes, err := insight.New(around, insight.Config{Reports: domains.Reports, Undeliverable: domains.Suppression, Expensive: guard.RunExpensive})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -80,7 +80,7 @@ func (n *Names) serve() {
 func (n *Names) reply(query dnsmessage.Message) dnsmessage.Message {
 	question := query.Questions[0]
 	reply := dnsmessage.Message{Header: dnsmessage.Header{ID: query.ID, Response: true, Authoritative: true}, Questions: query.Questions}
-	addresses := n.turn(question.Type)
+	addresses := n.nextAnswer(question.Type)
 	if addresses == nil {
 		reply.RCode = dnsmessage.RCodeNameError
 	}
@@ -96,9 +96,9 @@ func (n *Names) reply(query dnsmessage.Message) dnsmessage.Message {
 	return reply
 }
 
-// turn returns the next answer. Only IPv4 queries count, because the IPv6 query runs at
+// nextAnswer returns the next answer. Only IPv4 queries count, because the IPv6 query runs at
 // the same time.
-func (n *Names) turn(kind dnsmessage.Type) []netip.Addr {
+func (n *Names) nextAnswer(kind dnsmessage.Type) []netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	current := n.answers[min(n.lookups, len(n.answers)-1)]

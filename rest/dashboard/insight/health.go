@@ -108,7 +108,7 @@ func (p *healthPage) fill(o reports.Overview) {
 		{percentage(o.Rates.Open), "opened"},
 		{percentage(o.Rates.Click), "clicked"},
 	}
-	p.Charts = []chart.Panel{deliveryChart(o), troubleChart(o), engagementChart(o)}
+	p.Charts = []chart.Panel{deliveryChart(o), bounceChart(o), engagementChart(o)}
 	for _, f := range o.Domains {
 		p.Domains = append(p.Domains, domainShown{frame.PlainName(f.Domain), f.Bounced})
 	}

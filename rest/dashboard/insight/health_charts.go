@@ -24,8 +24,8 @@ func deliveryChart(o reports.Overview) chart.Panel {
 	}.Panel()
 }
 
-// troubleChart returns the chart of bounce and complaint rates by day.
-func troubleChart(o reports.Overview) chart.Panel {
+// bounceChart returns the chart of bounce and complaint rates by day.
+func bounceChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "trouble", Title: "Bounces and complaints", Draw: chart.Lines, Write: percentage, Axis: roundPercentage,
 		Summary: fmt.Sprintf("%[1]s of the messages bounced; %[2]s led to a complaint. A review begins at 5%[3]s and 0.1%[3]s.",
