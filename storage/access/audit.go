@@ -12,6 +12,7 @@ import (
 // auditStore is [access.AuditStore].
 type auditStore struct{ db *engine.DB }
 
+// auditRow is an event of the log. Rows are only appended, never changed.
 type auditRow struct {
 	ID         string       `db:"id"`
 	OrgID      string       `db:"org_id"`
@@ -25,14 +26,20 @@ type auditRow struct {
 	Detail     string       `db:"detail"`
 }
 
+// auditColumns lists the columns in the order of the primary key, then the others.
 const auditColumns = `org_id, occurred_at, id, action, actor_kind, actor_id, surface, subject_id, request_id, detail`
 
 var (
 	appendAudit = engine.Register("append audit", `
 		INSERT INTO audit_events (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
+	// auditEvents walks the primary key backwards, so that the newest events cost the
+	// same in a log of any length.
 	auditEvents = engine.Register("audit events", `
 		SELECT `+auditColumns+` FROM audit_events WHERE org_id = $1 ORDER BY occurred_at DESC, id DESC LIMIT $2`)
 
+	// These three differ only in the condition that chooses the index: the primary key,
+	// audit_events_by_action or audit_events_by_actor. SQLite has no statistics by which
+	// it could choose for one common statement.
 	findAudit         = engine.Register("find audit", findAuditWhere(`CAST($2 AS text) = ''`))
 	findAuditByAction = engine.Register("find audit by action", findAuditWhere(`action = $2`))
 	findAuditByActor  = engine.Register("find audit by actor", findAuditWhere(`actor_id = $2`))
@@ -89,6 +96,7 @@ func endOfLog(f access.AuditFilter) (engine.Time, string) {
 	return end, id
 }
 
+// audit returns the events that a statement finds, in its order.
 func (s auditStore) audit(ctx context.Context, by *engine.Statement, args ...any) ([]access.AuditEvent, error) {
 	rows, err := engine.List[auditRow](ctx, s.db, by, args...)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// codeRow is an authorization code. Only the hash of the code itself is stored.
 type codeRow struct {
 	Hash        []byte      `db:"hash"`
 	OrgID       string      `db:"org_id"`
@@ -19,9 +20,12 @@ type codeRow struct {
 	ExpiresAt   engine.Time `db:"expires_at"`
 }
 
+// codeColumns lists the columns in the order of the parameters of insertCode.
 const codeColumns = `org_id, hash, grant_id, client_id, redirect_uri, challenge, expires_at`
 
 var (
+	// insertCode changes nothing if the hash exists, so that Insert can report the
+	// conflict.
 	insertCode = engine.Register("insert authorization code", `
 		INSERT INTO authorization_codes (`+codeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
@@ -33,12 +37,15 @@ var (
 			SELECT 1 FROM grants AS g
 			WHERE g.org_id = authorization_codes.org_id AND g.id = authorization_codes.grant_id AND g.revoked_at IS NULL)
 		RETURNING `+codeColumns)
+	// usedCode finds a code that was redeemed before, whether or not it has expired.
 	usedCode = engine.Register("used authorization code", `
 		SELECT `+codeColumns+` FROM authorization_codes WHERE hash = $1 AND used_at IS NOT NULL`)
 	// A grant whose code expired before use was never active.
 	purgeUnredeemed = engine.Register("purge unredeemed grants", `
 		DELETE FROM grants WHERE (org_id, id) IN (
 			SELECT org_id, grant_id FROM authorization_codes WHERE used_at IS NULL AND expires_at <= $1)`)
+	// purgeCodes runs after purgeUnredeemed, which finds grants through these rows. It
+	// uses authorization_codes_expiry.
 	purgeCodes = engine.Register("purge authorization codes", `DELETE FROM authorization_codes WHERE expires_at <= $1`)
 )
 
@@ -78,6 +85,7 @@ func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (
 	return code, outcome, nil
 }
 
+// code converts the row. The time of use is left out, because the outcome tells it.
 func (r codeRow) code() access.AuthorizationCode {
 	return access.AuthorizationCode{
 		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID,

@@ -30,6 +30,8 @@ type credentialRow struct {
 
 // Scopes are stored as OAuth writes them (RFC 6749 section 3.3): separated by a space.
 
+// joinScopes returns the stored form of scopes.
 func joinScopes(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }
 
+// splitScopes decodes the stored form. "" is no scope.
 func splitScopes(stored string) core.Scopes { return core.NewScopes(strings.Fields(stored)...) }

@@ -14,6 +14,8 @@ import (
 // and the denylist are in the files of those names.
 type grantStore struct{ db *engine.DB }
 
+// grantRow is a grant of access to a client. Resource is stored by name, and Scopes as
+// joinScopes writes them.
 type grantRow struct {
 	ID        string       `db:"id"`
 	OrgID     string       `db:"org_id"`
@@ -91,6 +93,8 @@ func (s grantStore) RevokeGrantsOfUser(ctx context.Context, orgID, userID string
 	return engine.Values[string](ctx, s.db, revokeGrantsOfUser, engine.At(at), orgID, userID)
 }
 
+// grant converts the row. It returns an error for a resource that this program does not
+// know.
 func (r grantRow) grant() (access.Grant, error) {
 	resource, err := resourceOf(r.Resource)
 	if err != nil {
@@ -108,6 +112,8 @@ const (
 	storedAgent = "agent"
 )
 
+// resourceName returns the stored name of a resource. It returns an error for an unknown
+// one.
 func resourceName(r access.Resource) (string, error) {
 	switch r {
 	case access.API:

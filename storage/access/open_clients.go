@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// blockedRow is a client without an organization that this organization keeps out.
 type blockedRow struct {
 	OrgID     string      `db:"org_id"`
 	ClientID  string      `db:"client_id"`
@@ -28,15 +29,21 @@ var (
 			redirect_uris = excluded.redirect_uris, document_read_at = excluded.document_read_at
 		WHERE clients.kind = 'document'
 		RETURNING `+clientColumns)
+	// unusedDynamicClients counts through the partial index clients_dynamic and, for each
+	// client, grants_anywhere_by_client.
 	unusedDynamicClients = engine.Register("count unused dynamic clients", `
 		SELECT count(*) FROM clients WHERE `+unusedDynamic)
+	// purgeDynamicClients deletes clients registered before a time. One with a grant
+	// stays, whatever its age.
 	purgeDynamicClients = engine.Register("purge dynamic clients", `
 		DELETE FROM clients WHERE created_at < $1 AND `+unusedDynamic)
 
+	// blockClient keeps the time of the first block.
 	blockClient = engine.Register("block client", `
 		INSERT INTO blocked_clients (org_id, client_id, blocked_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
 	unblockClient = engine.Register("unblock client", `DELETE FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
+	// clientBlocked serves each use of a client, so it is a read by primary key.
 	clientBlocked = engine.RegisterPoint("client blocked", `
 		SELECT count(*) FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
 	blockedClients = engine.Register("blocked clients", `
@@ -96,6 +103,7 @@ func (s clientStore) BlockedClients(ctx context.Context, orgID string) ([]access
 	return blocked, nil
 }
 
+// count returns the number that a statement selects.
 func (s clientStore) count(ctx context.Context, statement *engine.Statement, args ...any) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, statement, args...)
 	if err != nil || len(counts) == 0 {

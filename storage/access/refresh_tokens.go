@@ -9,6 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// refreshTokenRow is a refresh token. UsedAt is set once it was exchanged for the next
+// one.
 type refreshTokenRow struct {
 	Hash     []byte       `db:"hash"`
 	OrgID    string       `db:"org_id"`
@@ -22,6 +24,8 @@ var (
 	insertRefreshToken = engine.Register("insert refresh token", `
 		INSERT INTO refresh_tokens (org_id, hash, grant_id, client_id, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
+	// refreshTokenByHash finds used tokens too, by which a replay is recognized. The
+	// organization is not known before it.
 	refreshTokenByHash = engine.RegisterPoint("refresh token by hash", `
 		SELECT hash, org_id, grant_id, client_id, issued_at, used_at FROM refresh_tokens WHERE hash = $1`)
 	// Of concurrent callers one finds used_at NULL; see redeemCode.
@@ -78,12 +82,15 @@ func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next acc
 	return outcome, nil
 }
 
+// token converts the row, without the time of use.
 func (r refreshTokenRow) token() access.RefreshToken {
 	return access.RefreshToken{
 		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID, IssuedAt: r.IssuedAt.Time(),
 	}
 }
 
+// sameFamily reports whether both tokens come from one grant to one client. Only then
+// does a used token prove a replay.
 func (r refreshTokenRow) sameFamily(t access.RefreshToken) bool {
 	return r.OrgID == t.OrgID && r.GrantID == t.GrantID && r.ClientID == t.ClientID
 }

@@ -8,19 +8,25 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// propertyColumns lists the columns in the order of the parameters of insertProperty.
 const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
 
 var (
+	// insertProperty changes nothing if the property of these activities is promoted
+	// already.
 	insertProperty = engine.Register("insert activity property", `
 		INSERT INTO activity_properties (org_id, `+propertyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
 	propertyByID = engine.RegisterPoint("activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
+	// lockProperty keeps two changes of one definition apart. SQLite has one writer.
 	lockProperty = engine.Register("lock activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
+	// propertiesPage walks activity_properties_newest from its place.
 	propertiesPage = engine.Register("activity properties page", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
+	// allProperties reads by the unique key, in its order.
 	allProperties = engine.Register("activity properties", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
 	// The statement itself checks for another definition, because a unique violation
@@ -48,6 +54,7 @@ func propertyIs(of, key string) string {
 		` IS NOT NULL WHEN 'bool' THEN predicate_bool` + value + ` IS NOT NULL WHEN 'datetime' THEN predicate_moment` + value + ` IS NOT NULL ELSE FALSE END`
 }
 
+// propertyRow is a promoted property: one that predicates may test.
 type propertyRow struct {
 	ID           string                  `db:"id"`
 	ActivityName string                  `db:"activity_name"`
@@ -59,6 +66,7 @@ type propertyRow struct {
 	UpdatedAt    engine.Time             `db:"updated_at"`
 }
 
+// property converts the row.
 func (r propertyRow) property() activities.Property {
 	return activities.Property{
 		ID: r.ID, ActivityName: r.ActivityName, Property: r.Property, Type: r.Type, Description: r.Description,
@@ -66,6 +74,7 @@ func (r propertyRow) property() activities.Property {
 	}
 }
 
+// propertyTaken returns the conflict of a second definition.
 func propertyTaken() *core.Error {
 	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
 }
@@ -93,6 +102,7 @@ func (s Store) Properties(ctx context.Context, orgID string) ([]activities.Prope
 	return s.properties(ctx, allProperties, orgID)
 }
 
+// properties returns the definitions that a statement finds, in its order.
 func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
 	rows, err := engine.List[propertyRow](ctx, s.db, by, args...)
 	if err != nil {
@@ -105,6 +115,8 @@ func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any
 	return all, nil
 }
 
+// UpdateProperty looks for the reason only after the statement has changed nothing:
+// not_found, or a conflict.
 func (s Store) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
 	changed, err := s.db.Exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, engine.At(p.UpdatedAt), orgID, p.ID)
 	if err != nil || changed == 1 {
@@ -120,6 +132,8 @@ func (s Store) DeleteProperty(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "activity property", deleteProperty, orgID, id)
 }
 
+// CountDropout reads all activities of the name. The names of JSON members differ by
+// engine; see Dialect.JSONKey.
 func (s Store) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
 	if err != nil {

@@ -12,23 +12,30 @@ import (
 // Finding old activities needs no writer, so only their removal holds one. Other code
 // neither removes nor changes activities.
 var (
+	// oldActivities walks the primary key. An activity is old only if it also was
+	// received before the time, since callers may send activities of long ago.
 	oldActivities = engine.Register("old activities", `
 		SELECT occurred_at, id FROM activities
 		WHERE org_id = $1 AND occurred_at < $2 AND (occurred_at, id) > ($3, $4) AND received_at < $2
 		ORDER BY occurred_at, id LIMIT $5`)
+	// purgeActivities deletes by the primary key what oldActivities has found.
 	purgeActivities = engine.Register("purge activities", `
 		DELETE FROM activities WHERE org_id = $1 AND (occurred_at, id) IN (
 			SELECT CAST(v ->> 'at' AS bigint), v ->> 'id' FROM `+engine.ParameterRows(`$2`)+`)`)
+	// purgeKeys walks activity_keys_expiry.
 	purgeKeys = engine.Register("purge activity keys", `
 		DELETE FROM activity_keys WHERE org_id = $1 AND key IN (
 			SELECT key FROM activity_keys WHERE org_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3)`)
 )
 
+// activityPlace is the primary key of an activity within the organization.
 type activityPlace struct {
 	At engine.Time `db:"occurred_at" json:"at"`
 	ID string      `db:"id" json:"id"`
 }
 
+// PurgeActivities returns the place after which to go on, or nil when nothing old is
+// left.
 func (s Store) PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error) {
 	place := activityPlace{At: math.MinInt64}
 	if after != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// activityColumns lists the columns of an activityFound.
 const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
 
 // Each filter has an index that ends in time and id. A page walks it, newest first, from
@@ -39,6 +40,7 @@ var (
 		FROM theirs GROUP BY name ORDER BY max(occurred_at) DESC, name`)
 )
 
+// activityFound is a stored activity. Properties is JSON as keptProperties returned it.
 type activityFound struct {
 	OccurredAt engine.Time       `db:"occurred_at"`
 	ID         string            `db:"id"`
@@ -49,6 +51,7 @@ type activityFound struct {
 	ReceivedAt engine.Time       `db:"received_at"`
 }
 
+// activity converts the row.
 func (r activityFound) activity() activities.Activity {
 	return activities.Activity{
 		ID: r.ID, ContactID: r.ContactID, Name: r.Name, OccurredAt: r.OccurredAt.Time(), ReceivedAt: r.ReceivedAt.Time(),
@@ -56,6 +59,7 @@ func (r activityFound) activity() activities.Activity {
 	}
 }
 
+// Activities chooses the index by the contact, else by the name, else by time.
 func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter) ([]activities.Activity, error) {
 	from, at, id := boundsOf(f)
 	var rows []activityFound
@@ -101,6 +105,7 @@ func upward(t time.Time) engine.Time {
 	return at
 }
 
+// summaryRow counts the activities of one name: all that are kept, and the recent ones.
 type summaryRow struct {
 	Name    string      `db:"name"`
 	Total   int         `db:"total"`

@@ -27,6 +27,7 @@ var _ activities.Store = Store{}
 // New returns the store on a database. It inserts contacts through contacts.
 func New(db *engine.DB, contacts Contacts) Store { return Store{db, contacts} }
 
+// personRow is a contact by the names under which activities may mention it.
 type personRow struct {
 	ID         string  `db:"id"`
 	EmailKey   string  `db:"email_key"`
@@ -39,6 +40,8 @@ var (
 	peopleByEmail      = engine.Register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "email_key", Equals: "j.atom"}))
 	peopleByExternalID = engine.Register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "external_id", Equals: "j.atom"}))
 
+	// bindExternalIDs gives an external id only to a contact without one, and only if no
+	// other contact has it. A unique violation would end the transaction on PostgreSQL.
 	bindExternalIDs = engine.Register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
 		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+engine.ParameterRows(`$2`)+`) AS r
@@ -56,6 +59,7 @@ var (
 
 func (s Store) EmailKey(email string) string { return core.EmailKey(email) }
 
+// Identify returns a person twice if both the address and the external id find it.
 func (s Store) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
 	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
 	for _, by := range []struct {
@@ -80,6 +84,7 @@ func (s Store) Identify(ctx context.Context, orgID string, emailKeys, externalID
 	return found, nil
 }
 
+// person converts the row. A missing external id becomes "".
 func (r personRow) person() activities.Person {
 	p := activities.Person{ID: r.ID, EmailKey: r.EmailKey}
 	if r.ExternalID != nil {
@@ -111,6 +116,8 @@ func (s Store) BindExternalIDs(ctx context.Context, orgID string, people []activ
 	return s.db.Exec(ctx, bindExternalIDs, engine.At(at), parameter, orgID)
 }
 
+// ContactByReference returns "" if no contact has the reference as id, address or
+// external id.
 func (s Store) ContactByReference(ctx context.Context, orgID, reference string) (string, error) {
 	id, email := "", ""
 	if core.IsID(reference) {

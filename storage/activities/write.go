@@ -9,6 +9,7 @@ import (
 )
 
 var (
+	// insertActivities has no check for conflicts, because the ids are new.
 	insertActivities = engine.Register("insert activities", `
 		INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'contact', v ->> 'name', v ->> 'properties',
@@ -24,14 +25,19 @@ var (
 		ON CONFLICT (org_id, key) DO UPDATE SET activity_id = excluded.activity_id, contact_id = excluded.contact_id,
 			expires_at = excluded.expires_at
 		WHERE activity_keys.expires_at <= CAST($4 AS bigint)`)
+	// heldKeys finds the activities that hold keys, each through the primary key of
+	// activity_keys.
 	heldKeys = engine.Register("held activity keys", `
 		SELECT c.key, c.activity_id, c.contact_id FROM `+engine.RowsNamed("activity_keys", engine.Named{Column: "key", Equals: "j.value ->> 'key'"}))
 
+	// claimNames claims a name of activity for a contact once and for all.
 	claimNames = engine.Register("claim activity names", `
 		INSERT INTO activity_claims (org_id, contact_id, name, activity_id, claimed_at)
 		SELECT $1, v ->> 'contact', v ->> 'name', v ->> 'activity', CAST($2 AS bigint)
 		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
+	// heldNames finds the activities that hold names, each through the primary key of
+	// activity_claims.
 	heldNames = engine.Register("held activity names", `
 		SELECT c.contact_id, c.name, c.activity_id
 		FROM `+engine.RowsNamed("activity_claims", engine.Named{Column: "contact_id", Equals: "j.value ->> 'contact'"}, engine.Named{Column: "name", Equals: "j.value ->> 'name'"}))
@@ -107,6 +113,8 @@ func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.
 	return held, nil
 }
 
+// ClaimOnce claims names of activities for contacts and returns those that other
+// activities hold, as ClaimKeys does for keys.
 func (s Store) ClaimOnce(ctx context.Context, orgID string, claims []activities.OnceClaim, at time.Time) (map[activities.OnceKey]activities.OnceClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[activities.OnceKey]string, len(claims))
 	for i, c := range claims {

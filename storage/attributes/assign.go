@@ -10,8 +10,11 @@ import (
 )
 
 var (
+	// setFilling gives a slot that predicates do not read yet.
 	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
-	setSlot    = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
+	// setSlot gives a slot that predicates may read at once, because it is empty for
+	// every contact.
+	setSlot = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
 )
 
 // assignSlots gives free slots to attributes without one, oldest attribute first. While a

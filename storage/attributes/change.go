@@ -12,17 +12,27 @@ import (
 )
 
 var (
-	allLeftovers   = engine.RegisterPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
+	// allLeftovers reads the names that attributes left, by renaming or deletion, while
+	// contacts may have values under them.
+	allLeftovers = engine.RegisterPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
+	// insertLeftover replaces the attribute of a name that was left before.
 	insertLeftover = engine.Register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
 		ON CONFLICT (org_id, name) DO UPDATE SET attribute_id = excluded.attribute_id`)
-	deleteLeftover  = engine.Register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
+	// deleteLeftover forgets a name that an attribute has again.
+	deleteLeftover = engine.Register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
+	// abandonLeftover keeps the names that a deleted attribute had left, so that reads
+	// still hide their values.
 	abandonLeftover = engine.Register("abandon leftovers", `
 		UPDATE attribute_leftovers SET attribute_id = '' WHERE org_id = $1 AND attribute_id = $2`)
+	// valueStands reads contacts until it finds one with a value of this name. Only the
+	// rename to a deleted name needs it.
 	valueStands = engine.Register("value stands", `
 		SELECT 1 FROM contacts WHERE org_id = $1 AND (attributes/*pg ::json*/ -> $2) IS NOT NULL LIMIT 1`)
 )
 
+// leftoverRow is a name that an attribute left. AttributeID is "" if the attribute was
+// deleted.
 type leftoverRow struct {
 	Name        string `db:"name"`
 	AttributeID string `db:"attribute_id"`
@@ -54,6 +64,8 @@ func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx
 	})
 }
 
+// InsertAttribute adopts the values that a deleted attribute of this name has left; a
+// pass then converts them to the type.
 func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -85,6 +97,8 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 // moved.
 const movingPause = 30 * time.Second
 
+// stillMoving returns the conflict of a name whose values a pass still moves, with the
+// time after which to try again.
 func stillMoving(name string) error {
 	e := core.Conflict("Contacts' values are still moving from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
@@ -92,6 +106,8 @@ func stillMoving(name string) error {
 	return e
 }
 
+// UpdateAttribute queues a pass if the name or the stored form changes. Other changes
+// concern no contact.
 func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -156,6 +172,8 @@ func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a at
 	return queuePass(ctx, s.db, orgID)
 }
 
+// DeleteAttribute leaves the values in the records of contacts. The pass clears only the
+// freed slot.
 func (s Store) DeleteAttribute(ctx context.Context, orgID, id string) error {
 	return changeRegistry(ctx, s.db, orgID, func(ctx context.Context, r *slots.Registry) error {
 		i := slices.IndexFunc(r.Rows, func(row slots.AttributeRow) bool { return row.ID == id })

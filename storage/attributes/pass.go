@@ -19,25 +19,36 @@ var _ attributes.PassStore = PassStore{}
 func NewPassStore(db *engine.DB) PassStore { return PassStore{db} }
 
 var (
+	// queuedPass restarts a pass that has begun. Its new generation makes a concurrent
+	// step of the old one change nothing.
 	queuedPass = engine.Register("queue pass", `
 		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
 	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
 	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
-	advance   = engine.Register("advance pass", `
+	// advance changes no row if the pass was restarted meanwhile.
+	advance = engine.Register("advance pass", `
 		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
+	// endPass deletes no row if the pass was restarted meanwhile.
 	endPass = engine.Register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
 
+	// trustSlots lets predicates read what the pass has filled.
 	trustSlots = engine.Register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
-	endMoves   = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
+	// endMoves keeps the names of deleted attributes, whose values stay in the records.
+	endMoves = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
 
+	// passContacts walks the primary key of contacts, archived ones too, and locks what
+	// it finds. It reads active rather than the status, which is vocabulary of contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
+	// settleContacts does not change updated_at, because nobody has written the contacts.
 	settleContacts = engine.Register("settle contacts", `
 		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
 )
 
+// passRow is the due pass of an organization. Generation counts its restarts; After is
+// the last contact that it has processed.
 type passRow struct {
 	Generation int64  `db:"generation"`
 	After      string `db:"after_contact"`

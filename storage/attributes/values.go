@@ -16,11 +16,14 @@ var attributeValues = engine.Register("values of an attribute", `
 			WHERE c.org_id = $2 AND c.status = 'active') AS v
 		WHERE v.value IS NOT NULL GROUP BY v.value`)
 
+// attributeValueRow is a value as JSON text, with the number of contacts that have it.
 type attributeValueRow struct {
 	Value    string `db:"value"`
 	Contacts int    `db:"contacts"`
 }
 
+// AttributeValues reads every active contact once for each name of the attribute. A value
+// under two names is reported twice.
 func (s Store) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
 	names := []string{a.Name}
 	leftovers, err := leftovers(ctx, s.db, orgID)

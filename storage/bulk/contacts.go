@@ -29,20 +29,29 @@ func contactsNamed(column string) string {
 }
 
 var (
+	// Each of these reads one chunk of an import with one statement and locks what it
+	// finds on PostgreSQL.
 	contactsByEmail      = engine.Register("contacts by email", contactsNamed("email_key"))
 	contactsByExternalID = engine.Register("contacts by external id", contactsNamed("external_id"))
 	contactsByID         = engine.Register("contacts by id", contactsNamed("id"))
 
+	// dropShells keeps a contact with activities, as dropping one shell does.
 	dropShells = engine.Register("drop shells", `
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
+	// insertContacts fails if a row exists, which only a concurrent writer can have
+	// inserted. The transaction then runs again.
 	insertContacts = engine.Register("insert contacts", contactstore.InsertSQL(`$2`))
+	// updateContacts does not check for another owner of an address or external id:
+	// WriteContacts requires that there is none.
 	updateContacts = engine.Register("update contacts", `
 		UPDATE contacts SET `+contactstore.SetFromJSONSQL()+`
 		FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 )
 
+// namedRow is a contact with the consent that is queued for the account, as JSON. Said is
+// NULL for none.
 type namedRow struct {
 	contactstore.Row
 	Said *string `db:"said"`
@@ -56,6 +65,8 @@ var _ bulk.ContactStore = ContactStore{}
 // NewContactStore returns the store on a database.
 func NewContactStore(db *engine.DB) ContactStore { return ContactStore{db} }
 
+// ContactsByKeys looks up addresses first and external ids second, each sorted and without
+// duplicates, so that concurrent writes lock in one order.
 func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
 	var found []bulk.NamedContact
 	for i, names := range [][]string{emailKeys, externalIDs} {
@@ -96,6 +107,7 @@ func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedC
 	return found, contactstore.Shown(ctx, db, orgID, contacts...)
 }
 
+// named converts the row. It returns an error if a JSON column does not parse.
 func (r namedRow) named() (bulk.NamedContact, error) {
 	contact, err := r.Contact()
 	if err != nil || r.Said == nil {
@@ -111,6 +123,8 @@ type writtenContact struct {
 	contactstore.Row
 }
 
+// WriteContacts encodes slots and pushes in other goroutines while the database writes
+// the records.
 func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.ContactsWrite) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
@@ -168,6 +182,8 @@ func slotted(all []contacts.Contact) []slots.Contact {
 	return slotted
 }
 
+// dropShells frees the addresses that other contacts of the write move to, before the
+// records are written.
 func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -196,6 +212,8 @@ func (s ContactStore) insertMany(ctx context.Context, orgID string, contacts []c
 	return contactstore.AddChoices(ctx, s.db, orgID, topics)
 }
 
+// updateMany returns not_found if one of the contacts is gone, and so undoes the whole
+// write.
 func (s ContactStore) updateMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
@@ -218,6 +236,8 @@ func (s ContactStore) updateMany(ctx context.Context, orgID string, contacts []c
 	return contactstore.ReplaceChoices(ctx, s.db, orgID, ids, topics)
 }
 
+// writtenContacts returns the records as one parameter, sorted by address, and the
+// explicit choices of all contacts.
 func writtenContacts(orgID string, contacts []contacts.Contact) (string, []contactstore.Choice, error) {
 	rows := make([]writtenContact, len(contacts))
 	var topics []contactstore.Choice

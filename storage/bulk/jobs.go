@@ -11,29 +11,38 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// bulkJobColumns lists what is read of a job. Its rows are in bulk_chunks.
 const bulkJobColumns = `id, caller, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
 
 var (
+	// insertBulkJob changes nothing if the id exists.
 	insertBulkJob = engine.Register("insert bulk job", `
 		INSERT INTO bulk_jobs (org_id, id, caller, status, total, processed, succeeded, failed, attempts, created_at)
 		VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, $6)
 		ON CONFLICT DO NOTHING`)
+	// insertBulkChunk stores rows as the caller sent them. The outcomes take their place
+	// in finishBulkChunk.
 	insertBulkChunk = engine.Register("insert bulk chunk", `
 		INSERT INTO bulk_chunks (org_id, job_id, first_index, size, content, outcomes)
 		VALUES ($1, $2, $3, $4, $5, '[]')`)
 	updateBulkJob = engine.Register("update bulk job", `
 		UPDATE bulk_jobs SET status = $1, processed = $2, succeeded = $3, failed = $4, attempts = $5, completed_at = $6
 		WHERE org_id = $7 AND id = $8`)
+	// finishBulkChunk empties the content and stores the outcomes in the same row.
 	finishBulkChunk = engine.Register("finish bulk chunk", `
 		UPDATE bulk_chunks SET content = '[]', outcomes = $1
 		WHERE org_id = $2 AND job_id = $3 AND first_index = $4`)
 
 	bulkJobByID = engine.RegisterPoint("bulk job by id", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`)
+	// lockBulkJob makes workers process a job one after the other. SQLite has one writer.
 	lockBulkJob = engine.Register("lock bulk job", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	bulkChunkAt = engine.RegisterPoint("bulk chunk", `
 		SELECT content FROM bulk_chunks WHERE org_id = $1 AND job_id = $2 AND first_index = $3`)
+	// openBulkJobs reads the partial index bulk_jobs_open.
 	openBulkJobs = engine.Register("open bulk jobs", `
 		SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at IS NULL ORDER BY created_at, id`)
+	// deleteBulkJobs walks bulk_jobs_finished and deletes the chunks by their foreign
+	// key.
 	deleteBulkJobs = engine.Register("delete bulk jobs", `
 		DELETE FROM bulk_jobs WHERE org_id = $1 AND id IN (
 			SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at < $2 ORDER BY completed_at, id LIMIT $3)`)
@@ -44,6 +53,8 @@ var (
 		ORDER BY first_index`)
 )
 
+// bulkJobRow has the counts as of the last finished chunk. CompletedAt is NULL for an
+// open job.
 type bulkJobRow struct {
 	ID          string       `db:"id"`
 	Caller      string       `db:"caller"`
@@ -65,6 +76,7 @@ var _ bulk.JobStore = JobStore{}
 // NewJobStore returns the store on a database.
 func NewJobStore(db *engine.DB) JobStore { return JobStore{db} }
 
+// InsertBulkJob stores the job and all its rows in one transaction.
 func (s JobStore) InsertBulkJob(ctx context.Context, orgID string, j bulk.Job, chunks []bulk.Chunk) error {
 	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
 	return s.db.InTx(ctx, func(ctx context.Context) error {
@@ -131,6 +143,8 @@ func (s JobStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, firs
 	return s.db.Change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
 }
 
+// BulkItems reads whole chunks and leaves out what precedes from. The last chunk may
+// exceed the limit.
 func (s JobStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]bulk.Item, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
 	if err != nil {

@@ -13,10 +13,14 @@ import (
 )
 
 var (
+	// leaveManyLists compares pairs as "contact list" texts, because json_each has one
+	// value for each row. Ids contain no space.
 	leaveManyLists = engine.Register("leave lists of many", `
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+contactstore.ManySQL(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING contact_id, list_id AS set_id`)
+	// joinManyLists locks the lists against deletion, not against other members. An
+	// archived list takes no new members.
 	joinManyLists = engine.Register("join lists of many", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)

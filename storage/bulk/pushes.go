@@ -21,10 +21,15 @@ var insertPushesText = `
 		FROM ` + engine.ParameterRows(`$3`) + ` WHERE TRUE`
 
 var (
+	// insertPushes skips the check for conflicts: a contact that is new has no push.
 	insertPushes = engine.Register("insert contact pushes", insertPushesText)
-	queuePushes  = engine.Register("queue contact pushes", insertPushesText+`
+	// queuePushes replaces a queued push and resets its attempts, since the newest
+	// consent is what the account has to learn.
+	queuePushes = engine.Register("queue contact pushes", insertPushesText+`
 		ON CONFLICT (org_id, contact_id) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0,
 			next_at = excluded.next_at, said = excluded.said`)
+	// claimPushes walks contact_pushes_due and skips what another worker holds. next_at
+	// becomes the end of the claim, by which the later statements know their own.
 	claimPushes = engine.Register("claim contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint), attempts = attempts + 1
 		WHERE org_id = $2 AND contact_id IN (
@@ -41,15 +46,20 @@ var (
 		AND EXISTS (SELECT 1 FROM contact_pushes AS p
 			WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id AND p.next_at = CAST($3 AS bigint))
 		RETURNING contacts.id`)
+	// deletePushes deletes only pushes with the time of this claim. A push that was
+	// queued again has another time.
 	deletePushes = engine.Register("delete contact pushes", `
 		DELETE FROM contact_pushes WHERE org_id = $1 AND next_at = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	putOffPushes = engine.Register("put off contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint) WHERE org_id = $2 AND next_at = $3
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)`)
+	// countPushes counts waiting and claimed pushes alike.
 	countPushes = engine.Register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
 )
 
+// queuedPush is an element of the parameter of insertPushes and queuePushes. Said is
+// JSON.
 type queuedPush struct {
 	Contact string `json:"contact"`
 	Said    string `json:"said"`
@@ -59,6 +69,8 @@ type queuedPush struct {
 // insert is for new contacts (insertPushes), queue for existing ones (queuePushes).
 type pushParameters struct{ insert, queue string }
 
+// pushesOf returns the pushes of a write, sorted by contact, so that two transactions
+// lock in one order.
 func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	isNew := make(map[string]bool, len(w.Insert))
 	for _, c := range w.Insert {
@@ -113,11 +125,14 @@ func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParamet
 	return nil
 }
 
+// claimedRow is a claimed push. Attempts includes this one.
 type claimedRow struct {
 	Contact  string `db:"contact_id"`
 	Attempts int    `db:"attempts"`
 }
 
+// ClaimPushes claims and reads in one transaction, so that the consent is the one at the
+// time of the claim.
 func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
 	attempts := map[string]int{}
 	var found []bulk.NamedContact
@@ -155,6 +170,8 @@ type pushedConsent struct {
 	Unsubscribed bool        `json:"unsubscribed"`
 }
 
+// SettlePushes keeps the push of a contact that was written since the claim; the next
+// claim pushes its new consent.
 func (s PushStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
 	rows := make([]pushedConsent, len(settled))
 	byID := make(map[string]map[string]sending.Subscription, len(settled))

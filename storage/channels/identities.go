@@ -10,6 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// identityRow is an identity as the last sync read it. Channel is the configuration set
+// that it sends through by default, "" for none.
 type identityRow struct {
 	ID           string                     `db:"id"`
 	Identity     string                     `db:"identity"`
@@ -19,11 +21,14 @@ type identityRow struct {
 	CreatedAt    engine.Time                `db:"created_at"`
 }
 
+// tokensRow has the DKIM tokens of one identity, in the stored form of texts.
 type tokensRow struct {
 	Key        string `db:"identity_key"`
 	DKIMTokens string `db:"dkim_tokens"`
 }
 
+// trackingRow is a tracking domain with the result of the last check of its DNS record.
+// CheckedAt is NULL before the first check.
 type trackingRow struct {
 	ID         string                  `db:"id"`
 	Domain     string                  `db:"domain"`
@@ -40,18 +45,24 @@ const (
 )
 
 var (
+	// identitiesPage walks identities_newest from its place.
 	identitiesPage = engine.Register("identities page", selectIdentities+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
+	// identityByKey compares by identityKey, which is unique in an organization.
 	identityByKey = engine.RegisterPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
-	tokensOf      = engine.Register("DKIM tokens", `
+	// tokensOf reads the identities of many domains at once, by their keys.
+	tokensOf = engine.Register("DKIM tokens", `
 		SELECT identity_key, dkim_tokens FROM identities
 		WHERE org_id = $1 AND identity_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
+	// trackingPage walks tracking_domains_newest from its place.
 	trackingPage = engine.Register("tracking domains page", selectTracking+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
 	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
-	unverified       = engine.Register("unverified tracking domains", selectTracking+`
+	// unverified reads all domains of the organization, which has few.
+	unverified = engine.Register("unverified tracking domains", selectTracking+`
 		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
+	// setTracking changes no row if a sync has dropped the domain meanwhile.
 	setTracking = engine.Register("set tracking status", `
 		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
 )
@@ -59,6 +70,8 @@ var (
 // identityKey returns the key of an identity, which ignores case.
 func identityKey(identity string) string { return strings.ToLower(identity) }
 
+// identity converts the row. DKIM has the status of the verification. It returns an error
+// if the tokens do not parse.
 func (r identityRow) identity() (channels.Identity, error) {
 	tokens, err := engine.DecodeTexts(r.DKIMTokens)
 	return channels.Identity{
@@ -67,6 +80,7 @@ func (r identityRow) identity() (channels.Identity, error) {
 	}, err
 }
 
+// domain converts the row.
 func (r trackingRow) domain() channels.TrackingDomain {
 	return channels.TrackingDomain{
 		ID: r.ID, Domain: r.Domain, Region: r.Region, Status: r.Status, CreatedAt: r.CreatedAt.Time(),
@@ -124,6 +138,7 @@ func (s Store) UnverifiedDomains(ctx context.Context, orgID string) ([]channels.
 	return s.readTrackingDomains(ctx, unverified, orgID)
 }
 
+// readTrackingDomains returns the tracking domains that a statement finds, in its order.
 func (s Store) readTrackingDomains(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
 	rows, err := engine.List[trackingRow](ctx, s.db, by, args...)
 	if err != nil {

@@ -17,6 +17,8 @@ var _ channels.Store = Store{}
 // New returns the store on a database.
 func New(db *engine.DB) Store { return Store{db} }
 
+// channelRow is a channel. Present is false once the account no longer has it; Adopted is
+// true once the organization has claimed it.
 type channelRow struct {
 	ID                string      `db:"id"`
 	Name              string      `db:"name"`
@@ -29,6 +31,8 @@ type channelRow struct {
 	CreatedAt         engine.Time `db:"created_at"`
 }
 
+// selectChannels selects channels as c. The claim is looked up by its primary key for
+// each of them.
 const selectChannels = `
 	SELECT c.id, c.name, c.slug, c.account, c.present, c.tracking_domain, c.suppression_policy, c.created_at,
 		EXISTS (SELECT 1 FROM sending_claims AS s
@@ -82,6 +86,8 @@ func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return all[0], nil
 }
 
+// channel finds a channel by its slug, its name or its id, in this order of what is
+// given.
 func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey) (channelRow, error) {
 	statement, key := channelByID, by.ID
 	switch {
@@ -93,6 +99,7 @@ func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return engine.One[channelRow](ctx, s.db, "channel", statement, orgID, key)
 }
 
+// boundRow has an identity that sends through a channel by default.
 type boundRow struct {
 	Channel  string `db:"channel"`
 	Identity string `db:"identity"`

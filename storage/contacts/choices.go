@@ -13,8 +13,12 @@ import (
 )
 
 var (
+	// deleteContactTopics deletes the choices of many contacts by the primary key, which
+	// begins with organization and contact.
 	deleteContactTopics = engine.Register("delete contact topics", `
 		DELETE FROM contact_topics WHERE (org_id, contact_id) IN `+ManySQL(`$1`, `$2`))
+	// insertContactTopics fails for a choice that exists, so the earlier choices of a
+	// contact are deleted first.
 	insertContactTopics = engine.Register("insert contact topics", `
 		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
 		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'

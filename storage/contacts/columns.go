@@ -25,6 +25,8 @@ type column struct {
 // table lists the columns in the order of the fields.
 var table = columnsOfRow()
 
+// columnsOfRow derives the columns from the fields of Row: the name from the tag db, the
+// cast from the type. The tags read and write restrict the use.
 func columnsOfRow() []column {
 	row := reflect.TypeFor[Row]()
 	columns := make([]column, row.NumField())

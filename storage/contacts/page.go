@@ -74,6 +74,7 @@ func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	})
 }
 
+// inAttributeName reports whether a character may stand in the name of an attribute.
 func inAttributeName(r rune) bool {
 	return r == '_' || (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9')
 }

@@ -11,6 +11,8 @@ import (
 
 var pendingPush = engine.RegisterPoint("pending contact push", `SELECT said FROM contact_pushes WHERE org_id = $1 AND contact_id = $2`)
 
+// PendingPush reads by the primary key of contact_pushes, to which bulk writes add and
+// which pushes empty.
 func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
 	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {

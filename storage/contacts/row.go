@@ -36,6 +36,7 @@ func RowOf(c contacts.Contact, attributes, preferences string) Row {
 	}
 }
 
+// emptyObject is the stored form of no attributes and of no preferences.
 const emptyObject = "{}"
 
 // Contact converts the record, without lists, with the attributes as they are stored. It

@@ -62,17 +62,25 @@ const exceptionKind = "exception"
 const contactLock = ` /*pg FOR UPDATE*/`
 
 var (
+	// These three serve nearly every call. Each reads through the primary key or one of
+	// the two unique keys of contacts.
 	contactByEmail      = engine.RegisterPoint("contact by email", contactWithLists(`email_key`, ``))
 	contactByExternalID = engine.RegisterPoint("contact by external id", contactWithLists(`external_id`, ``))
 	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
 
+	// These three are the same reads with a lock on the contact, but without the rows of
+	// exceptions.
 	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
 	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
 
+	// countContacts leaves out archived contacts and stubs. It walks contacts_newest for
+	// the active ones.
 	countContacts = engine.Register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
 )
 
+// ContactByEmail, like the other two, locks the contact inside a transaction and keeps
+// its stored preferences in readPreferences.
 func (s Store) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
 	return s.contact(ctx, s.db.LockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }

@@ -10,6 +10,8 @@ import (
 )
 
 var (
+	// insertStubs skips a person whose address or external id another contact has, also
+	// one that a concurrent call inserted.
 	insertStubs = engine.Register("insert stubs", InsertSQL(`$2`)+`
 		ON CONFLICT DO NOTHING`)
 	// addStubSlots inserts the slots rows of the stubs that were inserted, because every

@@ -33,9 +33,12 @@ var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
+// mirroredAddresses walks the primary key, so that a page costs the same everywhere. A
+// stub counts as a shell, since nobody provided either.
 var mirroredAddresses = engine.Register("mirrored addresses", `
 	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 
+// addressRow is the part of an active contact that a repair compares with the account.
 type addressRow struct {
 	ID        string      `db:"id"`
 	Email     string      `db:"email"`
@@ -55,6 +58,7 @@ func (s SubscriberStore) MirroredAddresses(ctx context.Context, orgID, after str
 	return page, nil
 }
 
+// SubscriberByID locks the contact inside a transaction, as ContactByID does.
 func (s SubscriberStore) SubscriberByID(ctx context.Context, orgID, id string) (topics.Subscriber, error) {
 	c, err := Store(s).ContactByID(ctx, orgID, id)
 	return subscriberOf(c), err
@@ -65,10 +69,12 @@ func (s SubscriberStore) SubscriberByEmail(ctx context.Context, orgID, email str
 	return subscriberOf(c), err
 }
 
+// DropShell is that of the store of contacts.
 func (s SubscriberStore) DropShell(ctx context.Context, orgID, contactID string) error {
 	return Store(s).DropShell(ctx, orgID, contactID)
 }
 
+// subscriberOf returns the part of a contact that the sync compares.
 func subscriberOf(c contacts.Contact) topics.Subscriber {
 	return topics.Subscriber{
 		ID: c.ID, Archived: c.Status == contacts.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
@@ -83,11 +89,15 @@ type mirrored struct {
 	choices map[string]sending.Subscription
 }
 
+// mirroredRow is a contact that mirrorContacts inserted or updated. A new contact has the
+// id that mirroredRows chose.
 type mirroredRow struct {
 	ID  string `db:"id"`
 	Key string `db:"email_key"`
 }
 
+// MirrorConsent takes at most four statements for a page of any size. They write the
+// records, the slots of new contacts, and replace the choices.
 func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page, at)
 	if err != nil {
@@ -162,6 +172,7 @@ func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
 	return updated, choices
 }
 
+// idsOf returns the ids of written contacts, in the order of the statement.
 func idsOf(rows []mirroredRow) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

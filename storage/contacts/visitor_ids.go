@@ -8,6 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// visitorRow is the id of a contact on websites. Hash is its SHA-256, by which it is
+// found. Sealed is the id itself, encrypted, to show it again.
 type visitorRow struct {
 	ContactID string      `db:"contact_id"`
 	Hash      []byte      `db:"hash"`
@@ -16,12 +18,16 @@ type visitorRow struct {
 }
 
 var (
+	// visitorOf reads by the primary key: a contact has at most one id.
 	visitorOf = engine.RegisterPoint("visitor id of a contact", `
 		SELECT contact_id, hash, sealed, issued_at FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	// insertVisitor changes nothing if the contact has an id. Of concurrent callers one
+	// inserts.
 	insertVisitor = engine.Register("insert visitor id", `
 		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	deleteVisitor    = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	deleteVisitor = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
+	// contactOfVisitor reads by the unique key of hash.
 	contactOfVisitor = engine.RegisterPoint("contact of a visitor id", `
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
@@ -52,6 +58,7 @@ func (s VisitorStore) DeleteVisitorID(ctx context.Context, orgID, contactID stri
 	return err
 }
 
+// ContactOfVisitor returns not_found for an id that was never issued or was deleted.
 func (s VisitorStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
 	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
 	if err != nil {

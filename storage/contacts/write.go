@@ -10,6 +10,8 @@ import (
 )
 
 var (
+	// insertContact changes nothing if the address or the external id is taken, so that
+	// the transaction stays usable on PostgreSQL.
 	insertContact = engine.Register("insert contact", insertOneSQL()+`
 		ON CONFLICT DO NOTHING`)
 	updateContact = engine.Register("update contact", updateOneSQL())
@@ -20,6 +22,8 @@ var (
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
 )
 
+// InsertContact shares the registry before it inserts, so that no change of attributes
+// comes between the record and its slots.
 func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := PreferenceMap(c.TopicPreferences)
 	preferences, err := EncodePreferences(choices)
@@ -43,6 +47,8 @@ func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Conta
 	})
 }
 
+// UpdateContact leaves contact_topics alone if the transaction has read the same
+// preferences.
 func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := PreferenceMap(c.TopicPreferences)
 	preferences, err := EncodePreferences(choices)
@@ -76,17 +82,22 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 	})
 }
 
+// DropShell also removes the slots, the choices and the memberships, by the foreign keys
+// of their tables.
 func (s Store) DropShell(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, dropShell, orgID, contactID)
 	return err
 }
 
+// contactTaken does not say which of the two is taken, because the statements do not
+// tell.
 var contactTaken = core.Error{
 	Code:    core.CodeConflict,
 	Message: "Another contact of this organization has this address or external id.",
 	Next:    "Look the contact up by its address and by its external id, archived ones too, and change that one.",
 }
 
+// taken returns a new copy of contactTaken.
 func taken() *core.Error {
 	e := contactTaken // a copy, because callers may add to an error
 	return &e

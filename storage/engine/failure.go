@@ -23,6 +23,7 @@ const (
 	queryCanceled        = "57014"
 )
 
+// sqlState returns the SQLSTATE of an error of PostgreSQL, "" for any other error.
 func sqlState(err error) string {
 	if e, ok := errors.AsType[*pq.Error](err); ok {
 		return string(e.Code)
@@ -100,6 +101,7 @@ func outageByState(state string) string {
 	return outages[state[:min(2, len(state))]]
 }
 
+// outages has the reasons by SQLSTATE or by class of it, in words for the operator.
 var outages = map[string]string{
 	"57P01": "the database is shutting down",
 	"57P02": "the database crashed and restarts",

@@ -90,6 +90,8 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	return g.await(ctx, lane, w)
 }
 
+// await waits for a connection as enter says, and gives one back that was granted too
+// late.
 func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, error) {
 	var late <-chan time.Time
 	if lane != core.Background {

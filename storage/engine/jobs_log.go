@@ -20,6 +20,7 @@ func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
+// Handle drops a record with an attribute that says that the context was cancelled.
 func (h warnings) Handle(ctx context.Context, r slog.Record) error {
 	cancelled := false
 	r.Attrs(func(a slog.Attr) bool {

@@ -78,12 +78,14 @@ func (p *pool) dropIdle() {
 	p.sql.SetMaxIdleConns(p.idle)
 }
 
+// close closes the prepared statements and the connections. It waits for a statement that
+// is being prepared.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range p.usage {
 		if stmt := p.usage[i].prepared.Swap(nil); stmt != nil {
-			_ = stmt.Close() // the pool closes as well
+			_ = stmt.Close() //nolint:sqlclosecheck // one of many, and the pool closes as well
 		}
 	}
 	return p.sql.Close()

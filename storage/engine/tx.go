@@ -91,7 +91,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 // It ignores errors: such a statement runs as text again.
 func (t *transaction) prepareNoted(ctx context.Context) {
 	for _, s := range t.noted {
-		if _, err := t.pool.prepare(ctx, s); err != nil {
+		if _, err := t.pool.prepare(ctx, s); err != nil { //nolint:sqlclosecheck // lives as long as the pool
 			return
 		}
 	}

@@ -20,10 +20,12 @@ var _ lists.MemberStore = MemberStore{}
 func NewMemberStore(db *engine.DB) MemberStore { return MemberStore{db} }
 
 var (
+	// contactLists reads list_members_by_contact, archived lists included.
 	contactLists = engine.RegisterPoint("lists of a contact", `
 		SELECT l.id, l.key, l.name FROM list_members AS m
 		JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 ORDER BY l.key`)
+	// leaveLists returns what it deleted, for the log.
 	leaveLists = engine.Register("leave lists", `
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
@@ -40,6 +42,7 @@ var (
 		ON CONFLICT DO NOTHING
 		RETURNING list_id`)
 
+	// listMembersPage walks list_members_newest from its place.
 	listMembersPage   = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
 	listMemberByID    = engine.RegisterPoint("list member by id", membership.ByIDSQL("list_members", "list_id"))
 	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))
@@ -49,6 +52,7 @@ func (s MemberStore) ContactLists(ctx context.Context, orgID, contactID string) 
 	return listRefs(ctx, s.db, contactLists, orgID, contactID)
 }
 
+// ReplaceMembership writes the difference only: a membership that stays keeps its time.
 func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
 	parameter, err := engine.JSONParameter(listIDs)
 	if err != nil {

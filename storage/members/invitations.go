@@ -14,6 +14,8 @@ type invitationStore struct{ db *engine.DB }
 
 var _ members.InvitationStore = invitationStore{}
 
+// invitationRow is an open invitation. Only the hash of its secret is stored, and
+// Permissions is a JSON array.
 type invitationRow struct {
 	ID          string       `db:"id"`
 	OrgID       string       `db:"org_id"`
@@ -26,16 +28,22 @@ type invitationRow struct {
 	ExpiresAt   engine.Time  `db:"expires_at"`
 }
 
+// invitationColumns lists the columns in the order of the parameters of insertInvitation.
 const invitationColumns = `org_id, id, hash, email, role, permissions, invited_by, created_at, expires_at`
 
 var (
+	// insertInvitation changes nothing if the id or the hash exists.
 	insertInvitation = engine.Register("insert invitation", `
 		INSERT INTO invitations (`+invitationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
+	// invitationsOf has no limit: the core bounds the open invitations of an
+	// organization.
 	invitationsOf = engine.Register("invitations of org", `
 		SELECT `+invitationColumns+` FROM invitations WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
-	invitationByHash    = engine.RegisterPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
-	deleteInvitation    = engine.Register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
+	// invitationByHash finds expired invitations too; the core compares the time.
+	invitationByHash = engine.RegisterPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
+	deleteInvitation = engine.Register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
+	// deleteInvitationsBy withdraws what a member invited, when that member is removed.
 	deleteInvitationsBy = engine.Register("delete invitations by a user", `
 		DELETE FROM invitations WHERE org_id = $1 AND invited_by = $2`)
 )
@@ -80,6 +88,7 @@ func (s invitationStore) DeleteInvitationsBy(ctx context.Context, orgID, userID 
 	return s.db.Exec(ctx, deleteInvitationsBy, orgID, userID)
 }
 
+// invitation converts the row. It returns an error if the permissions do not parse.
 func (r invitationRow) invitation() (members.Invitation, error) {
 	permissions, err := engine.DecodeList[members.Permission](r.Permissions)
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 // memberStore is [members.Store].
 type memberStore struct{ db *engine.DB }
 
+// memberRow is the membership of one user in one organization. Permissions is a JSON
+// array.
 type memberRow struct {
 	OrgID       string       `db:"org_id"`
 	UserID      string       `db:"user_id"`
@@ -20,6 +22,7 @@ type memberRow struct {
 }
 
 var (
+	// memberByID reads by the primary key.
 	memberByID = engine.RegisterPoint("member", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
 	membersOfOrg = engine.Register("members of an organization", `
@@ -31,12 +34,14 @@ var (
 	organizationsOf = engine.Register("organizations of a user", `
 		SELECT `+orgColumns+` FROM orgs WHERE id IN (SELECT m.org_id FROM members AS m WHERE m.user_id = $1)
 		ORDER BY lower(CAST(name AS bytetext)), id`)
+	// setMember keeps the time at which the member joined.
 	setMember = engine.Register("set member", `
 		INSERT INTO members (org_id, user_id, role, permissions, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
 	holdMembers  = engine.Register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	removeMember = engine.Register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
-	addMember    = engine.Register("add member", `
+	// addMember changes nothing for a user who is a member, and so never lowers a role.
+	addMember = engine.Register("add member", `
 		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`)
 )
@@ -80,6 +85,8 @@ func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core
 	return orgs, nil
 }
 
+// members returns the memberships that a statement finds. id is an organization or a
+// user.
 func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]members.Member, error) {
 	rows, err := engine.List[memberRow](ctx, s.db, by, id)
 	if err != nil {
@@ -114,6 +121,7 @@ func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) err
 	return s.db.Change(ctx, "member", removeMember, orgID, userID)
 }
 
+// member converts the row. It returns an error if the permissions do not parse.
 func (r memberRow) member() (members.Member, error) {
 	permissions, err := engine.DecodeList[members.Permission](r.Permissions)
 	if err != nil {

@@ -130,6 +130,8 @@ type sentRow struct {
 	Status   string      `db:"status" json:"-"`
 }
 
+// RecordEvents returns the events that were new. Known ones change nothing, so the
+// account may send an event again.
 func (s Store) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
 	byID, parameter, err := eventRows(events)
 	if err != nil {
@@ -174,6 +176,8 @@ func eventRows(events []messages.Event) (map[string]messages.Event, string, erro
 	return byID, parameter, err
 }
 
+// eventRowOf returns the row of an event. The key of the recipient is what contacts are
+// found by.
 func eventRowOf(e messages.Event) eventRow {
 	row := eventRow{
 		At: engine.At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
@@ -192,6 +196,8 @@ func eventRowOf(e messages.Event) eventRow {
 	return row
 }
 
+// mergeMessages joins the events of each message in memory first, because one statement
+// must not write a row twice.
 func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages.Event) error {
 	merged, recipients := make(map[string]mergedRow), make(map[recipientRow]bool)
 	for _, e := range fresh {
@@ -261,10 +267,12 @@ func (s Store) redateRecipients(ctx context.Context, orgID string, sent []sentRo
 	return err
 }
 
+// compareRecipients orders rows as the primary key of message_recipients does.
 func compareRecipients(a, b recipientRow) int {
 	return cmp.Or(strings.Compare(a.Recipient, b.Recipient), cmp.Compare(a.Sent, b.Sent), strings.Compare(a.Message, b.Message))
 }
 
+// sortedValues returns the values in the order of their keys.
 func sortedValues[V any](byKey map[string]V) []V {
 	sorted := make([]V, 0, len(byKey))
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
@@ -310,6 +318,7 @@ func identityOf(address string) string {
 	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 }
 
+// messageRow is a message, as the events so far describe it. Recipient is the first one.
 type messageRow struct {
 	ID          string      `db:"id"`
 	Sender      string      `db:"sender"`
@@ -324,6 +333,7 @@ type messageRow struct {
 	Test        bool        `db:"test"`
 }
 
+// message converts the row.
 func (r messageRow) message() messages.Message {
 	return messages.Message{
 		ID: r.ID, From: r.Sender, To: r.Recipient, Identity: r.Identity, SentAt: r.SentAt.Time(),
@@ -332,6 +342,8 @@ func (r messageRow) message() messages.Message {
 	}
 }
 
+// messageEventRow is an event. Sub is the subtype of a bounce if Bounce is set, and of a
+// complaint otherwise.
 type messageEventRow struct {
 	OccurredAt engine.Time `db:"occurred_at"`
 	ID         string      `db:"id"`
@@ -370,11 +382,14 @@ var (
 	messageByID = engine.RegisterPoint("message", `
 		SELECT id, sender, recipient, identity, sent_at, status, last_event_at, channel, subject, template, test
 		FROM messages WHERE org_id = $1 AND id = $2`)
+	// messageEvents reads message_events_of_message, oldest first.
 	messageEvents = engine.RegisterPoint("events of a message", `
 		SELECT occurred_at, id, message_id, type, recipient, bounce_type, bounce_sub_type, channel, template, test, metadata
 		FROM message_events WHERE org_id = $1 AND message_id = $2 ORDER BY occurred_at, id`)
 )
 
+// recipientsOfMessages reads message_recipients_of_message for a page of messages at
+// once.
 var recipientsOfMessages = engine.Register("recipients of messages", `
 	SELECT message_id, recipient FROM message_recipients
 	WHERE org_id = $1 AND message_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)

@@ -12,6 +12,8 @@ import (
 // passkeyStore is [people.PasskeyStore].
 type passkeyStore struct{ db *engine.DB }
 
+// passkeyRow is a passkey. Credential is the credential as the WebAuthn library encodes
+// it, with its counter of signatures.
 type passkeyRow struct {
 	UserID       string       `db:"user_id"`
 	ID           string       `db:"id"`
@@ -22,6 +24,8 @@ type passkeyRow struct {
 	LastUsedAt   *engine.Time `db:"last_used_at"`
 }
 
+// ceremonyRow is a registration or a sign-in that waits for the browser's answer. UserID
+// is "" where the passkey tells the person.
 type ceremonyRow struct {
 	Hash      []byte      `db:"hash"`
 	UserID    string      `db:"user_id"`
@@ -31,18 +35,26 @@ type ceremonyRow struct {
 }
 
 const (
+	// webauthnColumns lists the columns of a passkey in the order of the parameters of
+	// insertPasskey.
 	webauthnColumns = `user_id, id, credential_id, name, credential, created_at, last_used_at`
 	ceremonyColumns = `hash, user_id, purpose, data, expires_at`
 )
 
 var (
+	// insertPasskey changes nothing if the credential is stored, for this person or
+	// another.
 	insertPasskey = engine.Register("insert passkey", `
 		INSERT INTO passkeys (`+webauthnColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
+	// passkeysOf reads by the primary key, oldest first.
 	passkeysOf = engine.Register("passkeys of a user", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
+	// passkeyByCredential serves a sign-in, which begins without a name of the person.
 	passkeyByCredential = engine.RegisterPoint("passkey by credential", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE credential_id = $1`)
+	// setPasskey stores the credential again after each use, because its counter has
+	// changed.
 	setPasskey = engine.Register("set passkey", `
 		UPDATE passkeys SET name = $1, credential = $2, last_used_at = $3 WHERE user_id = $4 AND id = $5`)
 	deletePasskey    = engine.Register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)
@@ -51,6 +63,8 @@ var (
 	insertCeremony = engine.Register("insert passkey ceremony", `
 		INSERT INTO passkey_ceremonies (`+ceremonyColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
+	// takeCeremony deletes and returns in one statement, so that an answer counts once.
+	// An expired ceremony is not found.
 	takeCeremony = engine.Register("take passkey ceremony", `
 		DELETE FROM passkey_ceremonies WHERE hash = $1 AND expires_at > $2 RETURNING `+ceremonyColumns)
 	purgeCeremonies = engine.Register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
@@ -114,6 +128,7 @@ func (s passkeyStore) PurgeCeremonies(ctx context.Context, now time.Time) (int, 
 	return s.db.Exec(ctx, purgeCeremonies, engine.At(now))
 }
 
+// passkey converts the row.
 func (r passkeyRow) passkey() people.Passkey {
 	return people.Passkey{
 		ID: r.ID, UserID: r.UserID, CredentialID: r.CredentialID, Name: r.Name, Credential: r.Credential,

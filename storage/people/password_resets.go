@@ -9,6 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// resetRow is an open link to reset a password. Mark is a digest of the password hash at
+// the time, so that a changed password voids the link.
 type resetRow struct {
 	Hash      []byte      `db:"hash"`
 	UserID    string      `db:"user_id"`
@@ -17,16 +19,22 @@ type resetRow struct {
 	ExpiresAt engine.Time `db:"expires_at"`
 }
 
+// resetColumns lists the columns in the order of the parameters of insertReset.
 const resetColumns = `hash, user_id, password_mark, created_at, expires_at`
 
 var (
+	// insertReset changes nothing if the hash exists.
 	insertReset = engine.Register("insert password reset", `
 		INSERT INTO password_resets (`+resetColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	resetByHash = engine.RegisterPoint("password reset by hash", `
 		SELECT `+resetColumns+` FROM password_resets WHERE hash = $1 AND expires_at > $2`)
+	// openResets counts through password_resets_by_user, to bound the links of one
+	// person.
 	openResets = engine.Register("open password resets", `
 		SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND expires_at > $2`)
+	// takeReset deletes and returns in one statement, so that a link works once. An
+	// expired link is not found.
 	takeReset = engine.Register("take password reset", `
 		DELETE FROM password_resets WHERE hash = $1 AND expires_at > $2 RETURNING `+resetColumns)
 	deleteResetsOf = engine.Register("delete password resets of a user", `DELETE FROM password_resets WHERE user_id = $1`)
@@ -47,6 +55,7 @@ func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) 
 	return s.reset(ctx, takeReset, hash, now)
 }
 
+// reset returns the link that a statement finds, or not_found.
 func (s peopleStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (people.Reset, error) {
 	row, err := engine.One[resetRow](ctx, s.db, "password reset", by, hash, engine.At(now))
 	if err != nil {

@@ -12,6 +12,8 @@ import (
 // factorStore is [people.FactorStore].
 type factorStore struct{ db *engine.DB }
 
+// authenticatorRow is an authenticator app. Sealed is its secret under the master key.
+// UsedStep is the last time step whose code was accepted.
 type authenticatorRow struct {
 	UserID      string       `db:"user_id"`
 	Sealed      []byte       `db:"sealed"`
@@ -20,9 +22,13 @@ type authenticatorRow struct {
 	ConfirmedAt *engine.Time `db:"confirmed_at"`
 }
 
+// authenticatorColumns lists the columns in the order of the parameters of
+// setAuthenticator.
 const authenticatorColumns = `user_id, sealed, used_step, created_at, confirmed_at`
 
 var (
+	// setAuthenticator replaces an app that was never confirmed. It changes no row if
+	// there is a confirmed one.
 	setAuthenticator = engine.Register("set authenticator app", `
 		INSERT INTO authenticators (`+authenticatorColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, used_step = excluded.used_step,
@@ -38,8 +44,11 @@ var (
 	deleteAuthenticator = engine.Register("delete authenticator app", `DELETE FROM authenticators WHERE user_id = $1`)
 
 	deleteRecoveryCodes = engine.Register("delete recovery codes", `DELETE FROM recovery_codes WHERE user_id = $1`)
-	insertRecoveryCode  = engine.Register("insert recovery code", `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`)
-	useRecoveryCode     = engine.Register("use recovery code", `
+	// insertRecoveryCode runs once for each code; there are few.
+	insertRecoveryCode = engine.Register("insert recovery code", `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`)
+	// useRecoveryCode changes no row for a code that is unknown or used. Of concurrent
+	// callers one finds used_at NULL.
+	useRecoveryCode = engine.Register("use recovery code", `
 		UPDATE recovery_codes SET used_at = $1 WHERE user_id = $2 AND hash = $3 AND used_at IS NULL`)
 	recoveryCodesLeft = engine.Register("recovery codes left", `
 		SELECT COUNT(*) FROM recovery_codes WHERE user_id = $1 AND used_at IS NULL`)
@@ -73,6 +82,7 @@ func (s factorStore) DeleteAuthenticatorApp(ctx context.Context, userID string) 
 	return err
 }
 
+// SetRecoveryCodes replaces all codes, used ones too, in one transaction.
 func (s factorStore) SetRecoveryCodes(ctx context.Context, userID string, hashes [][]byte) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, deleteRecoveryCodes, userID); err != nil {

@@ -12,6 +12,8 @@ import (
 // sessionStore is [people.SessionStore].
 type sessionStore struct{ db *engine.DB }
 
+// sessionRow is a signed-in browser. Only the hash of its cookie is stored. Awaits is
+// true until the person has given the second factor.
 type sessionRow struct {
 	Hash           []byte       `db:"hash"`
 	UserID         string       `db:"user_id"`
@@ -23,19 +25,24 @@ type sessionRow struct {
 	Awaits         bool         `db:"awaits_second_factor"`
 }
 
+// sessionColumns lists the columns in the order of the parameters of insertSession.
 const sessionColumns = `hash, user_id, org_id, created_at, last_seen_at, expires_at, second_factor_at, awaits_second_factor`
 
 var (
 	insertSession = engine.Register("insert session", `
 		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
+	// sessionByHash serves every page of the dashboard. It returns no expired session,
+	// which stays until the purge.
 	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
+	// touchSession changes no row of a session that was deleted meanwhile.
 	touchSession = engine.Register("touch session", `
 		UPDATE sessions SET last_seen_at = $1, expires_at = $2, second_factor_at = $3, org_id = $4
 		WHERE hash = $5 AND user_id = $6`)
-	deleteSession         = engine.Register("delete session", `DELETE FROM sessions WHERE hash = $1`)
-	deleteSessionsOf      = engine.Register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
+	deleteSession    = engine.Register("delete session", `DELETE FROM sessions WHERE hash = $1`)
+	deleteSessionsOf = engine.Register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
+	// deleteOtherSessionsOf keeps the session in which the person acts.
 	deleteOtherSessionsOf = engine.Register("delete other sessions of a user", `
 		DELETE FROM sessions WHERE user_id = $1 AND hash <> $2`)
 	purgeSessions = engine.Register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)

@@ -28,6 +28,8 @@ func NewFactorStore(db *engine.DB) people.FactorStore { return factorStore{db} }
 // NewPasskeyStore returns the store of passkeys and their ceremonies.
 func NewPasskeyStore(db *engine.DB) people.PasskeyStore { return passkeyStore{db} }
 
+// Purge deletes what has expired and returns the number of rows, also with an error. Each
+// statement is a transaction of its own.
 func (s peopleStore) Purge(ctx context.Context, now, warnings time.Time) (int, error) {
 	purged := 0
 	for _, one := range []struct {

@@ -11,6 +11,7 @@ import (
 // userStore is [people.UserStore].
 type userStore struct{ db *engine.DB }
 
+// userRow is a person. PasswordHash is argon2id in PHC string format.
 type userRow struct {
 	ID           string      `db:"id"`
 	Email        string      `db:"email"`
@@ -19,14 +20,18 @@ type userRow struct {
 	CreatedAt    engine.Time `db:"created_at"`
 }
 
+// userColumns lists the columns that are read. email_key is only compared.
 const userColumns = `id, email, name, password_hash, created_at`
 
 var (
+	// insertUser changes nothing if the id or the key of the address exists.
 	insertUser = engine.Register("insert user", `
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)
 	userByEmail = engine.RegisterPoint("user by email", `SELECT `+userColumns+` FROM users WHERE email_key = $1`)
 	userByID    = engine.RegisterPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
+	// holdUser takes the weaker lock, which does not wait for rows that refer to the
+	// user.
 	holdUser    = engine.Register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	setPassword = engine.Register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
 )
@@ -44,6 +49,7 @@ func (s userStore) UserByEmail(ctx context.Context, email string) (access.User, 
 	return row.user(), nil
 }
 
+// user converts the row.
 func (r userRow) user() access.User {
 	return access.User{ID: r.ID, Email: r.Email, Name: r.Name, PasswordHash: r.PasswordHash, CreatedAt: r.CreatedAt.Time()}
 }

@@ -31,6 +31,7 @@ var (
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )
 
+// beatRow has the last heartbeat of a process.
 type beatRow struct {
 	ID     string      `db:"id"`
 	BeatAt engine.Time `db:"beat_at"`
@@ -58,6 +59,8 @@ func (s ProcessStore) EndProcess(ctx context.Context, process string) error {
 	return err
 }
 
+// EndReservations deletes the open reservations of every process but one. It is for an
+// installation with a single process, when it starts.
 func (s ProcessStore) EndReservations(ctx context.Context, except string, now time.Time) (int, error) {
 	return s.db.Exec(ctx, endReservations, engine.At(now), engine.At(now.Add(replay.Lease)), except)
 }

@@ -21,6 +21,8 @@ func New(db *engine.DB) Store { return Store{db} }
 // maxReservations bounds the attempts of Reserve.
 const maxReservations = 6
 
+// replayRow is a reservation, or once Done is true the result of a call. Token names the
+// call that reserved the key, Process the process that runs it.
 type replayRow struct {
 	Digest    string      `db:"digest"`
 	Token     string      `db:"token"`
@@ -35,6 +37,7 @@ func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
 	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
 
+// record converts the row. A finished record has a result and no holder.
 func (r replayRow) record() replay.Record {
 	if r.Done {
 		return replay.Record{Digest: r.Digest, Done: true, Result: r.Result}
@@ -50,6 +53,8 @@ var (
 		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
 		WHERE NOT EXISTS (SELECT 1 FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3)
 		ON CONFLICT DO NOTHING`)
+	// replayRecord reads without a lock, so it never waits for the call that holds the
+	// key.
 	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
 	// A reservation may be taken over while its owner's transaction completes it. The row
@@ -58,20 +63,26 @@ var (
 	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
+	// completeReplay changes no row if another call has taken the key over.
 	completeReplay = engine.Register("complete replay", `
 		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
+	// releaseReplay deletes the caller's own reservation only, never a result.
 	releaseReplay = engine.Register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
+	// supersedeReplays reads the partial index replay_records_subject.
 	supersedeReplays = engine.Register("supersede replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
+	// supersedeOneReplay is for the usual case of one subject, without a parameter of
+	// JSON.
 	supersedeOneReplay = engine.Register("supersede replays of one subject", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
 	supersedeAllReplays = engine.Register("supersede all replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done`)
 	purgeReplay = engine.Register("purge replay records", `DELETE FROM replay_records WHERE expires_at <= $1`)
 
+	// spendConfirmation inserts once; of concurrent callers one changes a row.
 	spendConfirmation = engine.Register("spend confirmation", `
 		INSERT INTO spent_confirmations (org_id, confirmation_id, expires_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
@@ -125,6 +136,8 @@ func (s Store) reservation(ctx context.Context, k replay.Key, mine replay.Record
 	return replay.Record{}, false, errors.Join(err, s.Release(context.WithoutCancel(ctx), k, mine.Token))
 }
 
+// Complete runs in the transaction of the call, so that the result is stored if and only
+// if the call commits.
 func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
 	var subject *string
 	if outcome.Subject != "" {
@@ -141,6 +154,7 @@ func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, o
 	return nil
 }
 
+// Supersede deletes results that a later write of the same caller has made obsolete.
 func (s Store) Supersede(ctx context.Context, orgID, caller string, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil
@@ -167,11 +181,14 @@ func (s Store) Release(ctx context.Context, k replay.Key, token replay.Token) er
 	return err
 }
 
+// Spend reports false for a confirmation that was used before.
 func (s Store) Spend(ctx context.Context, orgID, confirmationID string, expires time.Time) (bool, error) {
 	spent, err := s.db.Exec(ctx, spendConfirmation, orgID, confirmationID, engine.At(expires))
 	return spent == 1, err
 }
 
+// Purge returns the number of records and confirmations; it also deletes processes that
+// ended without notice.
 func (s Store) Purge(ctx context.Context, now time.Time) (int, error) {
 	records, err := s.db.Exec(ctx, purgeReplay, engine.At(now))
 	if err != nil {

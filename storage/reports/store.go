@@ -24,11 +24,14 @@ func New(db *engine.DB) Store { return Store{db} }
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (
+	// addMarks returns the marks that were new. A mark makes an event count once.
 	addMarks = engine.Register("add report marks", `
 		INSERT INTO report_marks (org_id, mark)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING mark`)
+	// addCounts adds to the rows of days. The rows are sorted by the caller, so that two
+	// transactions lock in one order.
 	addCounts = engine.Register("add report counts", `
 		INSERT INTO report_days (org_id, day, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
@@ -41,6 +44,8 @@ var (
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
 
+	// The reports read the rows of their window by the primary key, which begins with
+	// organization and time.
 	reportByDay   = engine.Register("report by day", sumOf("report_days", "day", "day"))
 	reportByGroup = engine.Register("report by group", sumOf("report_days", "day", "channel, template"))
 
@@ -66,6 +71,7 @@ var (
 			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
 		) AS once
 		GROUP BY channel, template, type`)
+	// anyMessage reads one entry of messages_newest.
 	anyMessage = engine.RegisterPoint("any message", `
 		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
 
@@ -84,6 +90,8 @@ var (
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0
 		ORDER BY 2 DESC, domain LIMIT $5`)
+	// recentBounces walks the partial index message_events_bounced backwards from the end
+	// of the window.
 	recentBounces = engine.Register("recent bounces", `
 		SELECT e.occurred_at, e.message_id, e.recipient, coalesce(e.bounce_type, '') AS bounce_type,
 			coalesce(e.bounce_sub_type, '') AS bounce_sub_type, e.channel, e.template
@@ -104,6 +112,7 @@ const countedValues = `CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'ide
 			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
 			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)`
 
+// figureColumns lists the columns with figures, in the order of countedValues.
 var figureColumns = []string{
 	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
 }
@@ -164,6 +173,7 @@ type sumRow struct {
 	UniqueClicks int64       `db:"unique_clicks"`
 }
 
+// counts converts the sums.
 func (r sumRow) counts() reports.Counts {
 	return reports.Counts{
 		Sent: r.Sent, Delivered: r.Delivered, Bounced: r.Bounced, Complained: r.Complained, Suppressed: r.Suppressed,
@@ -171,6 +181,8 @@ func (r sumRow) counts() reports.Counts {
 	}
 }
 
+// eventsRow counts the events of one type in a group: all of them, and once for each
+// message and recipient.
 type eventsRow struct {
 	Channel  string             `db:"channel"`
 	Template string             `db:"template"`
@@ -179,6 +191,8 @@ type eventsRow struct {
 	Uniques  int64              `db:"uniques"`
 }
 
+// bounceRow is a bounce with its message's channel and template. Type and SubType are ""
+// if the account did not name them.
 type bounceRow struct {
 	At        engine.Time `db:"occurred_at"`
 	MessageID string      `db:"message_id"`
@@ -205,6 +219,7 @@ func (s Store) CountHours(ctx context.Context, orgID string, counted []reports.C
 	return s.count(ctx, orgID, addHours, counted)
 }
 
+// count adds figures with a statement for days or for hours.
 func (s Store) count(ctx context.Context, orgID string, statement *engine.Statement, counted []reports.Counted) error {
 	rows := make([]countedRow, len(counted))
 	for i, c := range counted {
@@ -251,6 +266,7 @@ func (s Store) HourCounts(ctx context.Context, orgID string, f reports.Filter) (
 	return s.groups(ctx, reportByHours, orgID, f)
 }
 
+// groups returns the sums by channel and template that a statement finds.
 func (s Store) groups(ctx context.Context, statement *engine.Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	rows, err := engine.List[sumRow](ctx, s.db, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
@@ -268,6 +284,8 @@ func (s Store) AnyMessage(ctx context.Context, orgID string, w core.Window) (boo
 	return len(found) > 0, err
 }
 
+// FromEvents counts the events themselves: it reads every message that was sent in the
+// window.
 func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	rows, err := engine.List[eventsRow](ctx, s.db, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {

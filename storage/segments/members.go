@@ -17,23 +17,30 @@ var (
 	segmentMemberByID    = engine.RegisterPoint("segment member by id", membership.ByIDSQL("segment_members", "segment_id"))
 	segmentMemberByEmail = engine.RegisterPoint("segment member by email", membership.ByEmailSQL("segment_members", "segment_id"))
 
+	// leaveSegment deletes those of the judged contacts that do not match, and returns
+	// them for the log.
 	leaveSegment = engine.Register("leave segment", `
 		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		AND contact_id NOT IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
 		RETURNING contact_id`)
+	// enterSegment keeps the time at which a member entered.
 	enterSegment = engine.Register("enter segment", `
 		INSERT INTO segment_members (org_id, segment_id, contact_id, entered_at)
 		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id`)
+	// countEvaluated changes the count by the difference, so that no step counts all
+	// members.
 	countEvaluated = engine.Register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
+	// wholeEvaluated counts all members, which corrects any deviation.
 	wholeEvaluated = engine.Register("segment evaluated", `
 		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
 			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
 		WHERE org_id = $2 AND id = $3`)
 
+	// touchContacts appends notes and looks nothing up. A contact may have several.
 	touchContacts = engine.Register("touch contacts", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
@@ -44,14 +51,17 @@ var (
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
 			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
 		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
+	// segmentsOf reads segment_members_by_contact.
 	segmentsOf = engine.RegisterPoint("segments of a contact", `
 		SELECT count(*) FROM segment_members AS m JOIN segments AS g ON g.org_id = m.org_id AND g.id = m.segment_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 AND g.status <> 'archived'`)
+	// touchedContacts reads the oldest notes, because ids ascend with time.
 	touchedContacts = engine.Register("touched contacts", `
 		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
 	untouchContacts = engine.Register("untouch contacts", `
 		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
+	// dropSuppressed deletes addresses that the account's list no longer has.
 	dropSuppressed = engine.Register("drop suppressed addresses", `
 		DELETE FROM suppressed_addresses WHERE org_id = $1
 		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
@@ -168,11 +178,13 @@ func (s Store) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at t
 	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
 }
 
+// touchRow is a note that a contact may have to be judged again.
 type touchRow struct {
 	ID      string `db:"id" json:"id"`
 	Contact string `db:"contact_id" json:"contact"`
 }
 
+// Touch runs in the transaction of the write that changed the contacts.
 func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) error {
 	parameter, err := touchRows(contactIDs)
 	if err != nil {
@@ -192,6 +204,8 @@ func touchRows(contacts []string) (string, error) {
 	return engine.JSONParameter(rows)
 }
 
+// TouchRecipients notes contacts by the keys of addresses. It notes none for an
+// organization without an active segment.
 func (s Store) TouchRecipients(ctx context.Context, orgID string, keys []string) error {
 	parameter, err := touchRows(keys)
 	if err != nil {
@@ -230,6 +244,7 @@ func (s Store) Untouch(ctx context.Context, orgID string, ids []string) error {
 	return err
 }
 
+// ReplaceSuppressed makes the copy of the account's list hold exactly these addresses.
 func (s Store) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {

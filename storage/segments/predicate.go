@@ -157,6 +157,7 @@ func (c *condition) onceRequired(n predicate.Node, key string) string {
 	return c.node(n)
 }
 
+// joinTerms returns the tests of terms in parentheses, with by between them.
 func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predicate.Node) string) string {
 	texts := make([]string, len(terms))
 	for i, term := range terms {
@@ -211,10 +212,13 @@ func (c *condition) fail(format string, args ...any) string {
 	return `NULL`
 }
 
+// compare returns the comparison of a field with a literal, NULL if the field is unknown.
 func (c *condition) compare(n *predicate.Compare) string {
 	return `(` + c.fieldBeside(n.Field, n.Value) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
 }
 
+// operator returns the SQL of an operator. Only NotEqual is written otherwise than in the
+// language.
 func operator(o predicate.Op) string {
 	if o == predicate.NotEqual {
 		return `<>`
@@ -273,6 +277,7 @@ func (c *condition) age(n *predicate.Age) string {
 	return `(` + field + ` ` + turned[n.Op] + ` ` + c.parameter(now-n.Low.Micros()) + `)`
 }
 
+// consent returns a test of a contact's consent. It is never NULL.
 func (c *condition) consent(n *predicate.Consent) string {
 	c.needsContact = true
 	switch n.Kind {
@@ -294,6 +299,8 @@ func (c *condition) consent(n *predicate.Consent) string {
 	return `(NOT c.unsubscribe_all AND NOT c.stub AND ` + in + chosen + `)`
 }
 
+// membership returns a test for a member of a list or a segment, by the primary key of
+// its members.
 func (c *condition) membership(n *predicate.Membership) string {
 	table, set := `list_members`, `list_id`
 	if n.Segment {

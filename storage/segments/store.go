@@ -20,6 +20,8 @@ var _ segments.Store = Store{}
 // New returns the store on a database.
 func New(db *engine.DB) Store { return Store{db} }
 
+// segmentRow is a segment. MemberCount is kept up to date by the evaluations; Stale is
+// true while all contacts have to be judged again.
 type segmentRow struct {
 	ID              string              `db:"id"`
 	Key             string              `db:"key"`
@@ -40,6 +42,7 @@ type segmentRow struct {
 	Stale           bool                `db:"stale"`
 }
 
+// segment converts the row.
 func (r segmentRow) segment() segments.Segment {
 	return segments.Segment{
 		ID: r.ID, Key: r.Key, Name: r.Name, Description: r.Description, Source: r.Source, ProfileVersion: r.ProfileVersion,
@@ -49,6 +52,7 @@ func (r segmentRow) segment() segments.Segment {
 	}
 }
 
+// segmentColumns lists the columns of a segmentRow.
 const segmentColumns = `id, key, name, description, source, profile_version, eval_class, status, eval_warning, eval_warning_at,
 	member_count, last_evaluated_at, origin, source_path, created_at, updated_at, stale`
 
@@ -68,8 +72,11 @@ var (
 		WHERE org_id = $14 AND id = $15`)
 	segmentByID  = engine.RegisterPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
 	segmentByKey = engine.RegisterPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
-	lockSegment  = engine.Register("lock segment", `
+	// lockSegment takes the weaker lock, which does not wait for rows that refer to the
+	// segment.
+	lockSegment = engine.Register("lock segment", `
 		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
+	// lockSegments locks in the order of creation, so that two callers cannot deadlock.
 	lockSegments = engine.Register("lock segments", `SELECT id FROM segments WHERE org_id = $1 ORDER BY created_at, id /*pg FOR NO KEY UPDATE*/`)
 	segmentsPage = engine.Register("segments page", `
 		SELECT `+segmentColumns+` FROM segments WHERE `+segmentFilter+` AND (created_at, id) < ($4, $5)
@@ -81,6 +88,8 @@ var (
 		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
 	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
+	// namedSets reads what a predicate may name besides attributes and properties, in one
+	// statement. value is the default of a topic, and an id otherwise.
 	namedSets = engine.RegisterPoint("what predicates may name", `
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
@@ -138,6 +147,7 @@ func (s Store) AllSegments(ctx context.Context, orgID string) ([]segments.Segmen
 	return s.segments(ctx, allSegments, orgID)
 }
 
+// segments returns the segments that a statement finds, in its order.
 func (s Store) segments(ctx context.Context, by *engine.Statement, args ...any) ([]segments.Segment, error) {
 	rows, err := engine.List[segmentRow](ctx, s.db, by, args...)
 	if err != nil {
@@ -158,6 +168,8 @@ func (s Store) CountSegments(ctx context.Context, orgID string, f segments.Filte
 	return counts[0], nil
 }
 
+// attributeTypeRow has what a predicate needs of an attribute. Slot is "" for an
+// attribute without one.
 type attributeTypeRow struct {
 	Name       string `db:"name"`
 	Type       string `db:"type"`
@@ -165,18 +177,22 @@ type attributeTypeRow struct {
 	Slot       string `db:"slot"`
 }
 
+// propertyTypeRow has the type of a promoted property.
 type propertyTypeRow struct {
 	Activity string `db:"activity_name"`
 	Property string `db:"property"`
 	Type     string `db:"type"`
 }
 
+// namedSetRow is a row of namedSets.
 type namedSetRow struct {
 	Kind  string `db:"kind"`
 	Key   string `db:"key"`
 	Value string `db:"value"`
 }
 
+// PredicateSchema reads with three statements what predicates of the organization may
+// test.
 func (s Store) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
 		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
@@ -213,6 +229,8 @@ func (s Store) SeenActivities(ctx context.Context, orgID string) ([]string, erro
 	return engine.Values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
 }
 
+// attributeTypes adds the attributes to a schema. It returns an error if the values of an
+// enum do not parse.
 func (s Store) attributeTypes(ctx context.Context, orgID string, schema segments.Schema) error {
 	rows, err := engine.List[attributeTypeRow](ctx, s.db, attributeTypes, orgID)
 	if err != nil {

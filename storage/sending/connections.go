@@ -26,6 +26,9 @@ func NewConnectionStore(db *engine.DB, sealer sending.Sealer) ConnectionStore {
 	return ConnectionStore{db, sealer}
 }
 
+// connectionRow is the connection of an organization. Secret is sealed, and empty for a
+// connection without one. IngestKeyHash is the hash of the key that senders of events
+// present.
 type connectionRow struct {
 	OrgID           string      `db:"org_id"`
 	Provider        string      `db:"provider"`
@@ -48,13 +51,17 @@ type connectionRow struct {
 	UpdatedAt       engine.Time `db:"updated_at"`
 }
 
+// connectionColumns lists the columns in the order of the parameters of saveConnection.
 const connectionColumns = `org_id, provider, account_id, region, endpoint, access_key_id, secret, role_arn, external_id,
 	topic_arn, identities, max_24_hour_send, max_send_rate, may_reach_private, template_version, ingest_path, ingest_key_hash,
 	created_at, updated_at`
 
 var (
+	// connectionOf reads by the primary key: an organization has at most one connection.
 	connectionOf = engine.RegisterPoint("connection", `
 		SELECT `+connectionColumns+` FROM connections WHERE org_id = $1`)
+	// connectionByIngestPath reads by a key that is unique over all organizations,
+	// because the request of a sender names only the path.
 	connectionByIngestPath = engine.RegisterPoint("connection by ingest path", `
 		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
 	saveConnection = engine.Register("save connection", `
@@ -99,6 +106,8 @@ func (s ConnectionStore) ConnectionByIngestPath(ctx context.Context, path string
 	return s.find(ctx, connectionByIngestPath, path)
 }
 
+// find returns the connection that a statement finds, with its secret opened. It returns
+// an error if the secret was sealed for another organization.
 func (s ConnectionStore) find(ctx context.Context, by *engine.Statement, name string) (sending.Connection, error) {
 	row, err := engine.One[connectionRow](ctx, s.db, "connection", by, name)
 	if err != nil {

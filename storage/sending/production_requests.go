@@ -15,6 +15,8 @@ var _ sending.AccessRequests = AccessRequestStore{}
 // NewAccessRequestStore returns the store on a database.
 func NewAccessRequestStore(db *engine.DB) AccessRequestStore { return AccessRequestStore{db} }
 
+// productionRow is a request for production access. GrantedAt is NULL unless it was
+// granted.
 type productionRow struct {
 	ID        string               `db:"id"`
 	MailType  sending.MailType     `db:"mail_type"`
@@ -27,13 +29,18 @@ type productionRow struct {
 }
 
 var (
+	// insertProduction changes nothing while a request is open, by the unique index
+	// production_requests_open.
 	insertProduction = engine.Register("insert production request", `
 		INSERT INTO production_requests (org_id, id, mail_type, website, use_case, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
+	// latestProduction walks production_requests_newest to its first row.
 	latestProduction = engine.RegisterPoint("latest production request", `
 		SELECT id, mail_type, website, use_case, status, created_at, updated_at, granted_at FROM production_requests
 		WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1`)
+	// decideProduction changes only an open request, so that of two decisions the first
+	// counts.
 	decideProduction = engine.Register("decide production request", `
 		UPDATE production_requests SET status = $1, updated_at = $2, granted_at = $3
 		WHERE org_id = $4 AND id = $5 AND status IN ('pending', 'under_review')`)
@@ -55,6 +62,7 @@ func (s AccessRequestStore) LatestRequest(ctx context.Context, orgID string) (se
 	}, nil
 }
 
+// DecideRequest reports whether the request was still open.
 func (s AccessRequestStore) DecideRequest(ctx context.Context, orgID string, r sending.AccessRequest) (bool, error) {
 	changed, err := s.db.Exec(ctx, decideProduction, string(r.Status), engine.At(r.UpdatedAt), engine.OptionalAt(r.GrantedAt), orgID, r.ID)
 	return changed > 0, err

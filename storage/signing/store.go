@@ -15,6 +15,8 @@ type signingStore struct{ db *engine.DB }
 // New returns the store of the keys that sign access tokens.
 func New(db *engine.DB) signing.Store { return signingStore{db} }
 
+// signingKeyRow is a key that signs access tokens. Sealed is the private key under the
+// master key. RetiredAt may lie in the future, until which the key still signs.
 type signingKeyRow struct {
 	ID        string       `db:"id"`
 	Algorithm string       `db:"algorithm"`
@@ -29,13 +31,18 @@ var (
 	insertSigningKey = engine.Register("insert signing key", `
 		INSERT INTO signing_keys (id, algorithm, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
+	// signingKeys reads all keys, retired ones too, newest first: tokens that they signed
+	// are still verified.
 	signingKeys = engine.Register("signing keys", `
 		SELECT id, algorithm, sealed, created_at, retired_at FROM signing_keys ORDER BY created_at DESC, id DESC`)
+	// retireSigningKeys does not prolong the life of a key that is retired earlier.
 	retireSigningKeys = engine.Register("retire signing keys", `
 		UPDATE signing_keys SET retired_at = $1 WHERE retired_at IS NULL OR retired_at > $1`)
 	holdSigningKeys   = engine.Register("hold signing keys", `SELECT id FROM signing_keys ORDER BY id /*pg FOR UPDATE*/`)
 	deleteSigningKeys = engine.Register("delete signing keys", `DELETE FROM signing_keys`)
-	purgeSigningKeys  = engine.Register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
+	// purgeSigningKeys deletes keys whose tokens have all expired, which the caller's
+	// time ensures.
+	purgeSigningKeys = engine.Register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
 func (s signingStore) InsertSigningKey(ctx context.Context, k signing.Key) (bool, error) {
@@ -69,6 +76,8 @@ func (s signingStore) RotateSigningKey(ctx context.Context, next signing.Key, re
 	return s.succeedSigningKeys(ctx, next, retireSigningKeys, engine.At(retire))
 }
 
+// ReplaceSigningKeys deletes all keys. Each process refuses their tokens once it has read
+// the keys again.
 func (s signingStore) ReplaceSigningKeys(ctx context.Context, next signing.Key) error {
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }

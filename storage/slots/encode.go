@@ -41,6 +41,8 @@ const (
 	mostPlain  = 1e21
 )
 
+// appendValue appends the JSON of a value. Numbers beyond the plain range and nested
+// values go through json.Marshal.
 func appendValue(text []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case string:
@@ -56,6 +58,7 @@ func appendValue(text []byte, value any) ([]byte, error) {
 	return append(text, b...), err
 }
 
+// appendString appends a JSON string.
 func appendString(text []byte, s string) ([]byte, error) {
 	if isPlain(s) {
 		return append(append(append(text, '"'), s...), '"'), nil

@@ -50,12 +50,14 @@ func joinCluster(bin string) (string, *os.File, error) {
 	return c.url().String(), user, c.ensureKeeper()
 }
 
+// clusterDir returns the folder, one for each user of the machine.
 func clusterDir() string {
 	return filepath.Join(temporary(), fmt.Sprintf("mailhelm-postgres-%d", os.Getuid()))
 }
 
 func (c cluster) path(name string) string { return filepath.Join(c.dir, name) }
 
+// url returns the address of the first database, through a Unix socket.
 func (c cluster) url() *url.URL {
 	q := url.Values{"host": {c.path("run")}, "sslmode": {"disable"}}
 	return &url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}
@@ -77,6 +79,7 @@ func (c cluster) makeDir() error {
 	return nil
 }
 
+// running reports whether the server answers.
 func (c cluster) running() bool {
 	db, err := sql.Open("postgres", c.url().String())
 	if err != nil {
@@ -125,6 +128,8 @@ func (c cluster) stop() {
 	_ = os.RemoveAll(c.path("run"))
 }
 
+// run runs a program of the server as the owner and waits for it. It returns an error
+// with the output of initdb.
 func (c cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...)
 	cmd.Dir = "/"
@@ -180,6 +185,8 @@ func serverBinaries() string {
 	return bin
 }
 
+// majorVersion returns the version in the path of an initdb, such as 15 in
+// /usr/lib/postgresql/15/bin/initdb.
 func majorVersion(initdb string) int {
 	version, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb)))) // an unparsable name becomes 0 and sorts first
 	return version

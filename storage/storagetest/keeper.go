@@ -101,4 +101,5 @@ func lockFile(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
+// unlock releases the lock by closing the file.
 func unlock(file *os.File) { _ = file.Close() } // nothing was written

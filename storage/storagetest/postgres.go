@@ -49,6 +49,7 @@ func PostgresURL(tb testing.TB) string {
 	return s.url(name)
 }
 
+// available returns the server, or skips the test if there is none; see Missing.
 func available(tb testing.TB) *server {
 	tb.Helper()
 	s, err := sharedServer()
@@ -102,6 +103,7 @@ var sharedServer = sync.OnceValues(func() (*server, error) {
 	return s, err
 })
 
+// url returns the address of a database on the server.
 func (s *server) url(database string) string {
 	u := *s.base
 	u.Path = "/" + database

@@ -68,6 +68,7 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	return args
 }
 
+// EntryPage reads one page through the index of the filter, latest change first.
 func (s Store) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
 	statement := entryPagesBy[f.Status != ""][f.Part != ""].newest
 	rows, err := engine.List[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)

@@ -20,6 +20,9 @@ var _ suppression.Store = Store{}
 // New returns the store on a database.
 func New(db *engine.DB) Store { return Store{db} }
 
+// undeliverableRow is an entry about an address: a row of the table and an element of the
+// parameter of saveUndeliverable. ForgivenAt is the time up to which events no longer
+// count.
 type undeliverableRow struct {
 	Key             string             `db:"email_key" json:"key"`
 	ID              string             `db:"id" json:"id"`
@@ -35,11 +38,15 @@ type undeliverableRow struct {
 	ForgivenAt      *engine.Time       `db:"forgiven_at" json:"forgiven"`
 }
 
+// rulesRow has the rules of an organization. Rules is JSON, read only for the profile
+// Custom.
 type rulesRow struct {
 	Profile suppression.Profile `db:"profile"`
 	Rules   string              `db:"rules"`
 }
 
+// adverseRow is an adverse event of an address. Bounce is NULL for other events than
+// bounces.
 type adverseRow struct {
 	Key        string             `db:"recipient_key"`
 	Recipient  string             `db:"recipient"`
@@ -50,6 +57,7 @@ type adverseRow struct {
 }
 
 const (
+	// undeliverableColumns lists the columns in the order of saveUndeliverable.
 	undeliverableColumns = `email_key, id, email, status, reason, first_seen_at, last_seen_at, last_changed_at, event_count,
 		excluded_at, exclusion_reason, forgiven_at`
 	// adverseTypes repeats the condition of the index on such events, so that the
@@ -68,6 +76,8 @@ var (
 		INSERT INTO undeliverable_rules (org_id, profile, rules, judged_to, updated_at) VALUES ($1, $2, $3, '', $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
 			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
+	// undeliverableJudgedTo reads how far the job has judged addresses by new rules: the
+	// last key, or NULL once it is done.
 	undeliverableJudgedTo = engine.RegisterPoint("undeliverable judged to", `
 		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
 	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
@@ -93,18 +103,23 @@ var (
 		WHERE e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
 			AND e.`+adverseTypes+` AND NOT e.test
 		ORDER BY e.recipient_key, e.occurred_at, e.id`)
+	// adverseKeys walks the keys after a given one, in the order of the index on adverse
+	// events.
 	adverseKeys = engine.Register("adverse keys", `
 		SELECT DISTINCT recipient_key FROM message_events
 		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
 		ORDER BY recipient_key LIMIT $3`)
 
+	// undeliverableByKey reads many entries by the primary key.
 	undeliverableByKey = engine.Register("undeliverable by key", `
 		SELECT `+undeliverableColumns+` FROM undeliverable
 		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
+	// lastUndeliverable reads the first row of undeliverable_by_change.
 	lastUndeliverable = engine.Register("last change of undeliverable", `
 		SELECT last_changed_at FROM undeliverable WHERE org_id = $1 ORDER BY last_changed_at DESC LIMIT 1`)
 	undeliverableByID = engine.RegisterPoint("undeliverable by id", `
 		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
+	// saveUndeliverable keeps the id of a known address.
 	saveUndeliverable = engine.Register("save undeliverable", `
 		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
 		SELECT $1, v ->> 'key', v ->> 'id', v ->> 'email', v ->> 'status', v ->> 'reason',
@@ -118,6 +133,7 @@ var (
 			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
 )
 
+// Rules returns the standard rules for an organization that has set none.
 func (s Store) Rules(ctx context.Context, orgID string) (suppression.Rules, error) {
 	rows, err := engine.List[rulesRow](ctx, s.db, undeliverableRules, orgID)
 	if err != nil || len(rows) == 0 {
@@ -126,6 +142,7 @@ func (s Store) Rules(ctx context.Context, orgID string) (suppression.Rules, erro
 	return rows[0].rules()
 }
 
+// rules converts the row. It returns an error if custom rules do not parse.
 func (r rulesRow) rules() (suppression.Rules, error) {
 	rules := suppression.RulesOf(r.Profile)
 	if r.Profile == suppression.Custom {
@@ -136,8 +153,12 @@ func (r rulesRow) rules() (suppression.Rules, error) {
 	return rules, nil
 }
 
+// errHoldOutsideTransaction marks an error of the program: the lock would end with the
+// statement.
 var errHoldOutsideTransaction = errors.New("storage: rules can only be held inside a transaction")
 
+// HoldRules locks the rules, and inserts the standard ones first if the organization has
+// none, because a missing row cannot be locked.
 func (s Store) HoldRules(ctx context.Context, orgID string) (suppression.Rules, error) {
 	if !s.db.InTransaction(ctx) {
 		return suppression.Rules{}, errHoldOutsideTransaction
@@ -158,6 +179,7 @@ func (s Store) SetRules(ctx context.Context, orgID string, r suppression.Rules, 
 	return err
 }
 
+// JudgedTo returns nil if nothing is left to judge.
 func (s Store) JudgedTo(ctx context.Context, orgID string) (*string, error) {
 	rows, err := engine.Values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
 	if err != nil || len(rows) == 0 {
@@ -171,6 +193,8 @@ func (s Store) SetJudgedTo(ctx context.Context, orgID string, key *string) error
 	return err
 }
 
+// Adverse returns the newest events of each address, oldest first. Events at the same
+// time as the oldest of them may exceed the limit.
 func (s Store) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {
@@ -247,6 +271,7 @@ func (s Store) SaveEntries(ctx context.Context, orgID string, entries []suppress
 	return err
 }
 
+// entry converts the row. The id follows from the key.
 func (r undeliverableRow) entry() suppression.Entry {
 	return suppression.Entry{
 		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,

@@ -9,13 +9,18 @@ import (
 )
 
 var (
+	// insertAccountNote stores a note before the account is changed. put is an address
+	// that the account does not list before the write, "" for none.
 	insertAccountNote = engine.Register("insert account note", `
 		INSERT INTO account_notes (org_id, id, contact_id, put, noted_at) VALUES ($1, $2, $3, $4, $5)`)
 	dropAccountNote = engine.Register("drop account note", `DELETE FROM account_notes WHERE org_id = $1 AND id = $2`)
-	accountNotes    = engine.Register("account notes", `
+	// accountNotes walks account_notes_due, oldest first.
+	accountNotes = engine.Register("account notes", `
 		SELECT id, contact_id, put, noted_at FROM account_notes WHERE org_id = $1 AND noted_at <= $2 ORDER BY noted_at, id LIMIT $3`)
 )
 
+// accountNoteRow is a note about a write of a contact that may have changed the account
+// without committing here.
 type accountNoteRow struct {
 	ID      string      `db:"id"`
 	Contact string      `db:"contact_id"`
@@ -28,6 +33,7 @@ func (s Store) NoteAccount(ctx context.Context, orgID string, n topics.AccountNo
 	return err
 }
 
+// DropAccountNote runs in the transaction of the write that succeeded, or in a repair.
 func (s Store) DropAccountNote(ctx context.Context, orgID, id string) error {
 	_, err := s.db.Exec(ctx, dropAccountNote, orgID, id)
 	return err

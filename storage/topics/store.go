@@ -23,6 +23,8 @@ var (
 // New returns the store on a database.
 func New(db *engine.DB) Store { return Store{db} }
 
+// topicRow is a topic as the last sync read it. Default is the choice of a contact
+// without one of its own.
 type topicRow struct {
 	Name        string               `db:"name"`
 	DisplayName string               `db:"display_name"`
@@ -34,6 +36,7 @@ type topicRow struct {
 	UpdatedAt   engine.Time          `db:"updated_at"`
 }
 
+// contactListRow is the account's contact list. An organization has at most one.
 type contactListRow struct {
 	Name         string      `db:"name"`
 	Description  string      `db:"description"`
@@ -43,12 +46,17 @@ type contactListRow struct {
 }
 
 var (
+	// allTopics reads by the primary key; an account has few topics.
 	allTopics = engine.RegisterPoint("topics", `
 		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
 		FROM topics WHERE org_id = $1 ORDER BY name`)
+	// dropTopics deletes what the account no longer has. Choices of contacts about such a
+	// topic stay stored.
 	dropTopics = engine.Register("drop topics", `
 		DELETE FROM topics WHERE org_id = $1
 		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
+	// saveTopics changes only topics that differ, so that updated_at is the time of a
+	// real change.
 	saveTopics = engine.Register("save topics", `
 		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
 		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
@@ -61,6 +69,7 @@ var (
 
 	contactList = engine.RegisterPoint("contact list", `
 		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
+	// saveContactList replaces the row, also one of another list.
 	saveContactList = engine.Register("save contact list", `
 		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
@@ -91,6 +100,7 @@ type savedTopic struct {
 	Default     sending.Subscription `json:"default"`
 }
 
+// ReplaceTopics deletes and saves with the same parameter, in one transaction.
 func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	saved := make([]savedTopic, len(topics))
 	for i, t := range topics {
@@ -109,6 +119,8 @@ func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending
 	})
 }
 
+// ContactList returns contact_list_not_synced instead of not_found, because the list may
+// well exist in the account.
 func (s Store) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
 	row, err := engine.One[contactListRow](ctx, s.db, "contact list", contactList, orgID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
