@@ -14,7 +14,7 @@ import (
 // BenchmarkCall compares a call with one to a bare server of the SDK with one tool, without
 // a network:
 //
-// go test ./tools -run NONE -bench Call -benchmem
+//	go test ./tools -run NONE -bench Call -benchmem
 func BenchmarkCall(b *testing.B) {
 	bare := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
 	bare.AddTool(&mcp.Tool{Name: "contacts_lookup", InputSchema: json.RawMessage(`{"type":"object"}`)},

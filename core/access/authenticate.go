@@ -90,12 +90,9 @@ func NewAuthenticator(cfg AuthenticatorConfig) *Authenticator {
 // Authenticate returns the principal of a bearer credential, as it is in the Authorization
 // header. Several callers share the principal, so its scopes must not be changed. It fails
 // with
-//
-// - wrong_host for an API key at the agent endpoint,
-//
-// - key_revoked or key_expired for an existing API key that no longer works,
-//
-// - invalid_key for everything else, always with the same text.
+//   - wrong_host for an API key at the agent endpoint,
+//   - key_revoked or key_expired for an existing API key that no longer works,
+//   - invalid_key for everything else, always with the same text.
 func (a *Authenticator) Authenticate(ctx context.Context, bearer string, resource Resource) (core.Principal, error) {
 	isKey := LooksLikeAPIKey(bearer)
 	if isKey && resource != API {

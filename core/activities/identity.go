@@ -16,14 +16,11 @@ const maxLooks = 5
 
 // identify sets the contact of each item, and creates stubs and binds external ids as the
 // items require. The rules:
-//
-// - A known external id selects that contact, whatever the address is.
-//
-// - Else an address selects its contact, or a new stub.
-//
-// - If an unknown external id came with the address, it is bound to that contact. A contact with another external id makes external_id_conflict.
-//
-// - An unknown external id alone makes unknown_external_id.
+//   - A known external id selects that contact, whatever the address is.
+//   - Else an address selects its contact, or a new stub.
+//   - An unknown external id that came with an address is bound to the contact of the
+//     address. If that contact has another one, the item fails with external_id_conflict.
+//   - An unknown external id alone fails with unknown_external_id.
 //
 // Items of a batch are handled in order: a later one sees the contacts of an earlier one. An
 // archived contact is found like any other and stays archived.
