@@ -1,15 +1,14 @@
-// Package core is what Mailhelm does, without saying over which wire.
+// Package core has the operations of Mailhelm, independent of the protocol.
 //
-// Mailhelm stands beside a customer's own email-sending account and lets two
-// kinds of caller work with it: agents over MCP and integrators over REST. Both
-// call the same operations. An operation ([Op]) is declared once, as a value:
-// its name, its purpose, what it does to the world, the scopes it needs, the
-// shape of what goes in and what comes out, and two functions. Tools, routes,
-// schemas, documentation, audit lines and metrics are read from that value.
+// Mailhelm works with a customer's own email-sending account. It has two kinds of callers:
+// agents over MCP and integrators over REST. Both call the same operations. An operation
+// ([Op]) is declared once, as a value. The value has its name, its purpose, its effect, the
+// scopes it needs, the types of its input and output, and its functions. Tools, routes,
+// schemas, documentation, audit lines and metrics are derived from that value.
 //
 // # What this package owns
 //
-// The vocabulary that every other package speaks: operations ([Op],
+// The types that every other package uses: operations ([Op],
 // [Operation], [Call]), callers ([Principal], [Scope]), failures ([Error],
 // [Code], [Problem]), pages and cursors ([Page], [EncodeCursor]), identifiers
 // and time ([NewID], [Clock]) and strict JSON ([CheckJSON]).
@@ -17,19 +16,19 @@
 // # What it does not
 //
 // No HTTP, no SQL, no MCP, no provider SDK. Those are adapters and import core,
-// never the reverse; conformance/layout holds that as a test.
+// never the reverse; a test in conformance/layout checks that.
 //
 // # Size
 //
 // It is one package of 3,100 lines in 35 files because nearly every file of the product
-// uses several of these words. One import has them all, and each word is a file.
+// uses several of these types. One import has them all, and each type has its own file.
 //
 // # Reading order
 //
 //  1. op.go, call.go, operation.go: what an operation is.
 //  2. principal.go, scope.go: who may call it.
-//  3. error.go, codes.go, problem.go: how a refusal is said.
+//  3. error.go, codes.go, problem.go: how a call is refused.
 //  4. contacts/contacts_upsert.go: a whole operation, from arguments to result.
 //  5. catalogue/: every operation in order, the product's table of contents.
-//  6. ../guardrails: what stands between a caller and an operation.
+//  6. ../guardrails: the checks between a caller and an operation.
 package core

@@ -96,9 +96,9 @@ func (e *Error) NextStep() string {
 // The constructors below are the refusals that several tasks give.
 
 // MissingScope refuses an argument that needs a scope beyond those of the operation. Over
-// REST the code is invalid_scope. A tool fails with missing_scope in its result, because
-// HTTP 403 would make clients ask for a token with more scopes, although the agent can leave
-// the argument out.
+// REST the code is invalid_scope. A tool fails with missing_scope in its result instead of
+// HTTP 403. With 403, clients would ask for a token with more scopes, although the agent can
+// leave the argument out.
 func MissingScope(c *Call, argument string, scope Scope) *Error {
 	code := CodeInvalidScope
 	if c.Surface == Agent {

@@ -70,11 +70,11 @@ func isPlain(s string) bool {
 	return true
 }
 
-// isHidden reports whether Unicode shows nothing for r: the general categories Cc and Cf with
-// controls, zero-width characters, bidi marks and tags, and also fillers, variation
-// selectors and the code points that are reserved for such characters.
+// isHidden reports whether r is invisible. These are the general categories Cc and Cf, with
+// controls, zero-width characters, bidi marks and tags. Fillers, variation selectors and the
+// code points that are reserved for such characters are invisible too.
 func isHidden(r rune) bool {
-	const emojiForm = 0xFE0F // is to be seen, in the emoji before it
+	const emojiForm = 0xFE0F // visible: it selects the emoji form of the character before it
 	if r == '\t' || r == '\n' || r == emojiForm {
 		return false
 	}

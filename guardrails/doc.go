@@ -1,8 +1,8 @@
-// Package guardrails is what stands between a caller and an operation. Both
-// surfaces call operations only through a [Catalogue], and a Catalogue is only
-// made here, so an unguarded operation cannot be mounted.
+// Package guardrails has the checks and steps, called rails, between a caller and an
+// operation. Both surfaces call operations only through a [Catalogue]. Only this package
+// makes a Catalogue, so an operation cannot be mounted without its rails.
 //
-// The rails, in the order in which a call meets them:
+// The rails, in the order in which they run:
 //
 //	authenticate   the bearer credential becomes a principal      authenticate.go
 //	limit          one token from the caller's bucket             limit.go
@@ -17,14 +17,14 @@
 //	commit         transaction { do, audit line, replay record }  commit.go
 //	present        the result in the surface's form               present.go
 //
-// The first two happen in [Catalogue.Admit], once for an HTTP request and before
-// its body is read; the rest in [Operation.Call]. guard.go holds the order and a
-// test holds guard.go to this list.
+// The first two run in [Catalogue.Admit], once for an HTTP request and before its body is
+// read. The others run in [Operation.Call]. The order is in guard.go; a test compares it
+// with this list.
 //
-// What a person confirmed is what happens: commit computes the preview once more
-// inside the transaction, which reads one state of the database, and refuses
-// with the new preview if it differs.
+// An operation has exactly the effect that a person confirmed. commit computes the preview
+// again inside the transaction, which reads one state of the database. It refuses with the
+// new preview if the preview has changed.
 //
-// The package owns no policy about a single operation: what differs between
-// operations is in their declarations.
+// The package has no rules about a single operation: differences between operations are in
+// their declarations.
 package guardrails

@@ -181,8 +181,8 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 }
 
 // run runs the call through all rails. It turns a panic of an operation into an internal
-// error and logs the stack, so that the call still releases its reservation and is counted.
-// The result is named because recover sets it.
+// error and logs the stack. So the call still releases its reservation and is counted. The
+// result is named because recover sets it.
 func (p *passage) run(ctx context.Context) (err error) {
 	defer p.call.Finish()
 	defer func() {

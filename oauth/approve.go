@@ -15,13 +15,13 @@ import (
 // codeLifetime is how long a client has to redeem an authorization code.
 const codeLifetime = 60 * time.Second
 
-// Approve stores a member's approval and returns where to send the browser: the
-// client's redirect URI with a code, the state and the issuer. The grant covers the
-// chosen scopes that were asked for and that the member has now.
+// Approve stores a member's approval and returns where to send the browser: the client's
+// redirect URI with a code, the state and the issuer. The grant covers the chosen scopes
+// that were asked for and that the member has now.
 //
-// It fails with not_found when the client belongs to another organization, with
-// conflict when the organization blocks it, and with validation_failed when no asked
-// scope is left.
+// It fails with not_found when the client belongs to another organization, and with conflict
+// when the organization blocks it. It fails with validation_failed when no asked scope is
+// left.
 func (a *Authorizations) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
 	if err := a.checkMayApprove(ctx, request.Client, member); err != nil {
 		return "", err

@@ -83,8 +83,9 @@ func (e *codeExchange) redeemCode(ctx context.Context, registered access.Client,
 	return access.Grant{}, refused
 }
 
-// checkCode checks that the code was issued to this client for this redirect URI, has not
-// expired, and fits the verifier (RFC 6749 section 4.1.3, RFC 7636 section 4.6).
+// checkCode checks that the code was issued to this client for this redirect URI and has not
+// expired (RFC 6749 section 4.1.3). It also checks that the verifier fits (RFC 7636 section
+// 4.6).
 func checkCode(code access.AuthorizationCode, registered access.Client, form url.Values, now time.Time) *refusal {
 	if code.ClientID != registered.ClientID || code.RedirectURI != form.Get("redirect_uri") || !now.Before(code.ExpiresAt) {
 		return invalidGrant(codeUnknown)

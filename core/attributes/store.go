@@ -21,10 +21,10 @@ type Store interface {
 	// with core.CodeConflict when another attribute has the name, or had it and its
 	// values have not left the name yet.
 	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
-	// UpdateAttribute replaces name, type, values, description and the time of the
-	// update. Stored values follow the name and the type. It fails as InsertAttribute
-	// does, and also when values of a deleted attribute are stored under the new name,
-	// because they would mix with the values of this one.
+	// UpdateAttribute replaces name, type, values, description and the time of the update.
+	// Stored values follow the name and the type. It fails as InsertAttribute does. It also
+	// fails if values of a deleted attribute are stored under the new name, because they
+	// would mix with the values of this one.
 	UpdateAttribute(ctx context.Context, orgID string, a Attribute) error
 	// DeleteAttribute removes the attribute from the registry and frees its slot.
 	// Contacts keep their values, which reads leave out.

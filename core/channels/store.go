@@ -15,10 +15,10 @@ type Store interface {
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]Channel, error)
 	// Channel returns a channel by exactly one of id, slug and name at the provider.
 	Channel(ctx context.Context, orgID string, by ChannelKey) (Channel, error)
-	// Adopt claims a channel and the identities bound to it for the organization. It
-	// fails with core.CodeConflict if another organization of the same provider's
-	// account has claimed one of them, or if the account does not have the channel now.
-	// It may be repeated.
+	// Adopt claims a channel and the identities bound to it for the organization. It fails
+	// with core.CodeConflict if another organization of the same provider's account has
+	// claimed one of them. It also fails so if the account does not have the channel now. It
+	// may be repeated.
 	Adopt(ctx context.Context, orgID, id string, at time.Time) error
 
 	Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]Identity, error)

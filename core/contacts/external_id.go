@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Claim names a contact by external id, by address or by both, in a write that may
-// create it, move it to the address or give it the id. External ids are compared byte
-// for byte and are unique in an organization, archived contacts included.
+// Claim names a contact by external id, by address or by both. A write with a claim may
+// create the contact, move it to the address or give it the id. External ids are compared
+// byte for byte and are unique in an organization, archived contacts included.
 type Claim struct {
 	Email, ExternalID string
 	// Rebind allows the write to replace the external id that the address's contact has.

@@ -48,8 +48,8 @@ func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	return &said
 }
 
-// AddOptOuts returns a copy of s that also states again the opt-outs that a contact was
-// archived with, since the account may no longer have them.
+// AddOptOuts returns a copy of s that also states the opt-outs with which a contact was
+// archived. The account may no longer have them.
 func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 	said := *s
 	if c.UnsubscribeAll {

@@ -8,8 +8,8 @@ import (
 
 const longestKey = 64
 
-// checkKey fails unless the key has lower-case letters, digits, hyphens and underscores,
-// begins with a letter or digit, and does not have the form of an id.
+// checkKey checks the form of a key: lower-case letters, digits, hyphens and underscores,
+// beginning with a letter or digit. It must not have the form of an id.
 func checkKey(key string) error {
 	wrong := func(r rune) bool { return !isKeyLetter(r) && r != '-' && r != '_' }
 	switch {

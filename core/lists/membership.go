@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Exactly returns the change that makes the contact a member of these lists and no others.
-// It returns nil for nil names. field is the name of the member in a refusal. It fails with
+// Exactly returns the change that puts the contact on these lists and on no others. It
+// returns nil for nil names. field is the name of the member in a refusal. It fails with
 // core.CodeValidationFailed for unknown lists.
 func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]string) (*Change, error) {
 	if names == nil {
@@ -24,8 +24,7 @@ func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]strin
 }
 
 // DirectiveChange returns the change of a directive, nil for nil. It fails with
-// core.CodeValidationFailed for names of no list and for directives that contradict
-// themselves.
+// core.CodeValidationFailed for unknown lists and for contradicting directives.
 func (l *Lists) DirectiveChange(ctx context.Context, orgID string, d *Directive) (*Change, error) {
 	if d == nil {
 		return nil, nil

@@ -67,8 +67,8 @@ func (n *Names) isShown() bool {
 	return n != nil && slices.ContainsFunc(*n, func(name Name) bool { return name.Key != "" || name.Name != "" })
 }
 
-// ExactChange is Exactly for names that may be objects. It also fails with
-// core.CodeValidationFailed if a key or a name is not that of the list.
+// ExactChange returns the change of Exactly, for names that may be objects. It also fails
+// with core.CodeValidationFailed if a key or a name is not that of the list.
 func (l *Lists) ExactChange(ctx context.Context, orgID, field string, names *Names) (*Change, error) {
 	edit, err := l.Exactly(ctx, orgID, field, names.refs())
 	if err != nil || !names.isShown() {

@@ -59,9 +59,8 @@ func event(n int, subject string) messages.Event {
 	}
 }
 
-// TestBatch checks that callers that arrive during a transaction share the next one, that an
-// event that cannot be stored fails only its own caller, and that acknowledged events are
-// stored.
+// TestBatch checks that callers that arrive during a transaction share the next one. An
+// event that cannot be stored fails only its own caller, and acknowledged events are stored.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -1,7 +1,7 @@
-// Package outbound decides which addresses this server may connect to when an outsider
-// named the place: the public Internet, and the networks that the operator allows. It
-// knows addresses and no protocol. Callers bring the ports, and their own rules for
-// names.
+// Package outbound decides to which addresses this server may connect when an outsider
+// chose the address: the public Internet, and the networks that the operator allows. It
+// checks addresses and ports, for any protocol. Callers choose the ports and have their own
+// rules for host names.
 package outbound
 
 import (
@@ -14,22 +14,21 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrPort refuses a public address on a port that is not for this purpose. With any
-// port, the server could be made to knock at other people's services.
+// ErrPort is the error for a public address with a port that the guard does not allow. With
+// any port, outsiders could make this server connect to services of other people.
 var ErrPort = errors.New("no port that is connected to on the public Internet")
 
-// Guard judges addresses. Its zero value is not for use.
+// Guard allows or refuses addresses. Use New; the zero value does not work.
 type Guard struct {
 	allowed []netip.Prefix
 	ports   []uint16
 	public  *ssrf.Guardian
 }
 
-// New makes a guard that lets through the ports of public addresses, and every port
-// of the networks that the operator allows. It adds to what the library denies
-// (IANA's special-purpose registries, and everything outside global unicast for
-// IPv6, which takes in IPv4-mapped, NAT64 and unique-local addresses) what it does
-// not know.
+// New returns a guard that allows these ports of public addresses, and every port of the
+// allowed networks. The library refuses IANA's special-purpose registries. For IPv6, it
+// refuses everything outside global unicast, so also IPv4-mapped, NAT64 and unique-local
+// addresses. New adds two networks that the library allows.
 func New(allowed []netip.Prefix, ports ...uint16) Guard {
 	return Guard{allowed: slices.Clone(allowed), ports: slices.Clone(ports), public: ssrf.New(
 		ssrf.WithAnyPort(), // Control has a rule of its own, after that for addresses
@@ -41,8 +40,8 @@ func New(allowed []netip.Prefix, ports ...uint16) Guard {
 }
 
 // Control is the Control function of a net.Dialer. It checks the address of the
-// connection itself, so a name that resolves differently after an earlier lookup passes
-// no check.
+// connection itself. So a host name that resolves to another address after an earlier check
+// is refused too.
 func (g Guard) Control(network, address string, conn syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -34,8 +34,8 @@ func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visito
 // Prove accepts a second factor of the person of this session. It replaces the session by
 // one with a new secret and a recent proof, and returns the secret.
 //
-// It fails with validation_failed for a proof that is wrong or was used before, with
-// rate_limited after too many wrong codes, and with invalid_key without a session.
+// It fails with validation_failed for a proof that is wrong or was used before. It fails
+// with rate_limited after too many wrong codes, and with invalid_key without a session.
 func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof) (string, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {

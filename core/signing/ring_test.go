@@ -190,8 +190,8 @@ func TestRotationAtOnce(t *testing.T) {
 	})
 }
 
-// TestRevokingOldKeys checks that a process rejects revoked keys when it reads the keys
-// again, at the latest when it gets a token of the new key.
+// TestRevokingOldKeys checks that a process rejects revoked keys after its next read of the
+// keys. A token of the new key causes such a read.
 func TestRevokingOldKeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

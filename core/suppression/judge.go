@@ -172,8 +172,8 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns the excluded entry that stays after the address was taken off the list,
-// with the figures of its evidence, which may include late events.
+// tombstone returns the excluded entry, which stays after the address was taken off the
+// list. It has the figures of its evidence, which may include late events.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason

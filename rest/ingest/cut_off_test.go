@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A body that is cut off at a place where it looks complete, or that stops arriving, is not
-// an event, and waiting for it does not delay other requests.
+// TestBodiesThatEndEarly checks bodies that are cut off where they look complete, or that
+// stop arriving. They are not events, and waiting for them does not delay other requests.
 func TestBodiesThatEndEarly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -72,7 +72,8 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	}
 }
 
-// Headers that contradict each other or are repeated do not replace a proof.
+// TestContradictoryHeaders checks that contradicting or repeated headers do not replace a
+// proof.
 func TestContradictoryHeaders(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -104,8 +105,8 @@ func TestContradictoryHeaders(t *testing.T) {
 	}
 }
 
-// A message that repeats members, or spells them in another case, is either the message that
-// was signed or is refused.
+// TestMembersNamedTwice checks messages with repeated or differently spelled members. Each
+// is either the message that was signed or is refused.
 func TestMembersNamedTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A stranger who does not know the path, the topic and the time cannot cause a fetch.
+// TestStrangersMakeUsFetchNothing checks that a sender who does not know the path, the topic
+// and the time cannot cause a fetch.
 func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -40,8 +41,9 @@ func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	}
 }
 
-// A stranger who knows path and topic and names missing certificates causes a few fetches at
-// a time, one for each address, and does not delay other requests.
+// TestFloodOfCertificates checks a sender who knows path and topic and names missing
+// certificates. That causes a few fetches at a time, one for each address, and does not
+// delay other requests.
 func TestFloodOfCertificates(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -89,7 +91,8 @@ func TestFloodOfCertificates(t *testing.T) {
 
 var requestIDs = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// An existing path has the same answers as an unknown one to every request without a proof.
+// TestPathsOfOthersCannotBeFound checks that requests without a proof get the same answers
+// for an existing and an unknown path.
 func TestPathsOfOthersCannotBeFound(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -138,7 +141,8 @@ func headerLines(w *httptest.ResponseRecorder) []string {
 	return strings.Split(text.String(), "\r\n")
 }
 
-// The content type does not matter: Amazon SNS sends JSON as text.
+// TestContentTypes checks that the content type does not matter, because Amazon SNS sends
+// JSON as text.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
