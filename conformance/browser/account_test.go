@@ -37,7 +37,7 @@ func TestConnectingAnAccount(t *testing.T) {
 		tab.Go(s.p.AppURL + "/dashboard/account/disconnect")
 		tab.Picture("account-disconnect")
 		tab.Submit(".page form button.danger")
-		tab.Expect(http.StatusOK, "credentials are forgotten")
+		tab.Expect(http.StatusOK, "credentials are deleted")
 		if strings.Contains(tab.Text(), "AKIDEXAMPLE") {
 			t.Error("the old credentials are shown")
 		}

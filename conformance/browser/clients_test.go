@@ -20,7 +20,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		tab.Fill("#redirect_uris", "https://desk.example.com/callback")
 		choose(tab, "input[value='api.lists.view']")
 		tab.Submit(".page form button.primary")
-		tab.Expect(http.StatusOK, "This is the only time that it is shown")
+		tab.Expect(http.StatusOK, "The secret is not shown again")
 		tab.Picture("client-secret")
 		id, first := tab.Read("dd code.key"), s.once(tab, ".page a.button")
 		s.issues(id, first, http.StatusOK)

@@ -16,7 +16,7 @@ func TestApprove(t *testing.T) {
 		tab.Go(s.question())
 		tab.Expect(http.StatusOK, "Sign in")
 		s.signIn(tab)
-		tab.Expect(http.StatusOK, "Courier for teams", s.p.UserEmail, "Nothing here is marked")
+		tab.Expect(http.StatusOK, "Courier for teams", s.p.UserEmail, "Write permissions are off by default")
 		tab.Picture("consent")
 		tab.ExpectReachable()
 		tab.Mark("input[value='api.contacts.manage']")

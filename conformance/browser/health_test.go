@@ -34,7 +34,7 @@ func TestSendingHealth(t *testing.T) {
 		tab.Submit(".windows a[href$='days=7']")
 		tab.Expect(http.StatusOK, "Sending health", "Deliveries")
 		tab.Go(s.p.AppURL + "/dashboard/health?days=8")
-		tab.Expect(http.StatusUnprocessableEntity, "There is no such window")
+		tab.Expect(http.StatusUnprocessableEntity, "This window is not supported")
 
 		s.demote(members.MayViewAnalytics)
 		tab.Go(s.p.AppURL + "/dashboard/health")

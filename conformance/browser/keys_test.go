@@ -14,7 +14,7 @@ func (s *scene) newKey(tab *browser.Tab) string {
 	tab.Fill("#name", "Nightly import")
 	choose(tab, "input[value='api.lists.view']")
 	tab.Submit(".page form button.primary")
-	tab.Expect(http.StatusOK, "This is the only time that it is shown")
+	tab.Expect(http.StatusOK, "The key is not shown again")
 	tab.Picture("key-secret")
 	secret := s.once(tab, ".page a.button")
 	tab.Go(s.p.AppURL + "/dashboard/keys")

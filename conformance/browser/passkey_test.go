@@ -21,7 +21,7 @@ func TestPasskey(t *testing.T) {
 	tab.ExpectReachable()
 	tab.Mark("form[action='/account/security/passkeys'] button")
 	tab.Await("form[action='/account/security/passkeys'] [role=alert]")
-	tab.Expect(http.StatusOK, "This device has a passkey of yours already")
+	tab.Expect(http.StatusOK, "This device already has a passkey of your account")
 	tab.Picture("security-passkey-refused")
 
 	s.signOut(tab)
@@ -37,7 +37,7 @@ func TestPasskey(t *testing.T) {
 
 	s.signOut(tab)
 	s.signIn(tab)
-	tab.Expect(http.StatusOK, "Second step", "Use a passkey")
+	tab.Expect(http.StatusOK, "Second factor", "Use a passkey")
 	tab.Picture("second-step-passkey")
 	tab.Submit("form[data-passkey] button")
 	tab.Expect(http.StatusOK, "You are signed in")
@@ -47,7 +47,7 @@ func TestPasskey(t *testing.T) {
 	tab.Submit("form[action$='/rename'] button")
 	tab.Expect(http.StatusOK, "Old laptop", "last used on")
 	tab.Submit("form[action='/account/security/passkeys/remove'] button")
-	tab.Expect(http.StatusOK, "Add a passkey")
+	tab.Expect(http.StatusOK, "Add passkey")
 	if names := tab.ReadAll(".item bdi"); len(names) != 0 {
 		t.Errorf("there is still %q", names)
 	}
@@ -58,6 +58,6 @@ func TestPasskeyWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})
 	s.enter(tab, "/account/security")
-	tab.Expect(http.StatusOK, "Passkeys need scripts, which are off in this browser.")
+	tab.Expect(http.StatusOK, "Passkeys need JavaScript. Switch it on in this browser.")
 	tab.Picture("security-without-scripts")
 }

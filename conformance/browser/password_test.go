@@ -28,7 +28,7 @@ func TestResetAndChangePassword(t *testing.T) {
 			tab.Go(p.AppURL + "/login/forgotten")
 			tab.Fill("#email", p.UserEmail)
 			tab.Submit("form[action='/login/forgotten'] button")
-			tab.Expect(http.StatusOK, "is on its way to it")
+			tab.Expect(http.StatusOK, "was sent to it")
 			tab.Picture("forgotten-sent")
 
 			link := regexp.MustCompile(`http://\S+`).FindString(p.Mailbox.Next().Text)

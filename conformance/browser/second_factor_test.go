@@ -69,7 +69,7 @@ func TestSecondFactor(t *testing.T) {
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		s.enter(tab, "/account/security")
-		tab.Expect(http.StatusOK, "Set up an app")
+		tab.Expect(http.StatusOK, "Set up authenticator app")
 		tab.Picture("security")
 		tab.ExpectReachable()
 		phone, codes := s.setUpApp(tab)
@@ -83,11 +83,11 @@ func TestSecondFactor(t *testing.T) {
 
 		s.signOut(tab)
 		s.signIn(tab)
-		tab.Expect(http.StatusOK, "Second step")
+		tab.Expect(http.StatusOK, "Second factor")
 		tab.Picture("second-step")
 		tab.ExpectReachable()
 		prove(tab, "000000")
-		tab.Expect(http.StatusUnprocessableEntity, "Second step")
+		tab.Expect(http.StatusUnprocessableEntity, "Second factor")
 		tab.Picture("second-step-refused")
 		prove(tab, phone.code())
 		tab.Expect(http.StatusOK, "You are signed in")
@@ -99,7 +99,7 @@ func TestSecondFactor(t *testing.T) {
 		tab.Go(s.p.AppURL + "/account/security")
 		tab.Expect(http.StatusOK, "9 of your recovery codes are left")
 		tab.Submit("form[action='/account/security/app/remove'] button")
-		tab.Expect(http.StatusOK, "Set up an app")
+		tab.Expect(http.StatusOK, "Set up authenticator app")
 	})
 }
 
@@ -112,7 +112,7 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 		s.requireSecondFactor()
 		tab.Go(s.question())
 		s.signIn(tab)
-		tab.Expect(http.StatusOK, "requires a second factor", "you come back to where you were going")
+		tab.Expect(http.StatusOK, "requires a second factor", "you return to the page that you opened")
 		tab.Picture("security-required")
 		phone, _ := s.setUpApp(tab)
 		tab.Submit(".card > p > a")
@@ -122,10 +122,10 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 
 		s.p.Clock.Advance(11 * time.Minute)
 		tab.Go(s.p.AppURL + "/dashboard/keys/new")
-		tab.Expect(http.StatusOK, "Confirm that it is you")
+		tab.Expect(http.StatusOK, "Confirm your identity")
 		tab.Picture("confirm")
 		prove(tab, "000000")
-		tab.Expect(http.StatusUnprocessableEntity, "Confirm that it is you")
+		tab.Expect(http.StatusUnprocessableEntity, "Confirm your identity")
 		prove(tab, phone.code())
 		tab.Expect(http.StatusOK, "New API key")
 		s.calls(s.newKey(tab), "/v1/lists", http.StatusOK)

@@ -87,7 +87,7 @@ func TestAccountPage(t *testing.T) {
 		}
 		p.Clock.Advance(61e9)
 		page := boss.open(here)
-		boss.wants(page, "it may only send to verified addresses", "It has not been requested yet")
+		boss.wants(page, "it can send only to verified addresses", "Production access has not been requested yet")
 		form := boss.form(page, ask)
 		form.Set("website", "javascript:alert(1)")
 		form.Set("use_case", `short "><script>`)

@@ -65,7 +65,7 @@ func TestConnectingAmazon(t *testing.T) {
 			t.Errorf("the address for events is %q", address)
 		}
 		again := boss.open(connectPage)
-		boss.wants(again, c.ExternalID, "Leave it empty to keep the stored one", `value="eu-central-1"`)
+		boss.wants(again, c.ExternalID, "Leave the field empty to keep the stored one", `value="eu-central-1"`)
 		boss.submit(again, connectPage, func(form url.Values) { form.Set("region", "eu-west-1") })
 		if c, err := connection(t, p); err != nil || c.Secret != accountSecret || c.Region != "eu-west-1" || c.TopicARN != accountTopic {
 			t.Errorf("after a change of the region: %v", err)

@@ -35,7 +35,7 @@ func TestAddressesOfAMorePowerfulClient(t *testing.T) {
 			"one more": wanted + "\nhttps://kim.example/cb", "another": "https://kim.example/cb", "one on this machine": wanted + "\nhttp://localhost/cb",
 		} {
 			status, text := edit(func(form url.Values) { form.Set("redirect_uris", uris) })
-			if status != http.StatusUnprocessableEntity || !strings.Contains(text, "your own permissions do not cover") {
+			if status != http.StatusUnprocessableEntity || !strings.Contains(text, "you do not have the permission for it") {
 				t.Errorf("%s: %d %s", what, status, text)
 			}
 			if got := stored(t, p, path).RedirectURIs; !slices.Equal(got, []string{wanted}) {

@@ -94,7 +94,7 @@ func TestOtherOrganizationsThings(t *testing.T) {
 		}
 		for _, id := range []things{foreign, {core.NewID(), core.NewID(), core.NewID()}, {"x", "x", "x"}, {"%27", "%00", "%FF"}} {
 			for _, path := range id.pages() {
-				if status, _, text := boss.send(path, nil); status != http.StatusNotFound || !strings.Contains(text, "There is no such page") {
+				if status, _, text := boss.send(path, nil); status != http.StatusNotFound || !strings.Contains(text, "Page not found") {
 					t.Errorf("GET %s: %d", path, status)
 				}
 			}
@@ -130,7 +130,7 @@ func TestFormsProveWhereTheyComeFrom(t *testing.T) {
 			} {
 				form := boss.proof(p.OrgID, path)
 				form.Set("token", token)
-				if status, _, text := boss.send(path, form); status != http.StatusForbidden || !strings.Contains(text, "no longer current") {
+				if status, _, text := boss.send(path, form); status != http.StatusForbidden || !strings.Contains(text, "was outdated") {
 					t.Errorf("%s with %s: %d", path, what, status)
 				}
 			}

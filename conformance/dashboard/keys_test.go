@@ -185,14 +185,14 @@ func TestKeysStayBelowTheirMaker(t *testing.T) {
 
 		const here = "/dashboard/keys/new"
 		page := kim.open(here + "?preset=all")
-		kim.wants(page, "your own permissions do not cover it")
+		kim.wants(page, "you do not have this permission")
 		form := kim.form(page, here)
 		if got := form["scope"]; len(got) != 1 || got[0] != "api.lists.view" {
 			t.Errorf("marked beforehand: %v", got)
 		}
 		form.Set("name", "More")
 		form.Add("scope", "api.contacts.manage")
-		if status, _, text := kim.send(here, form); status != http.StatusUnprocessableEntity || !strings.Contains(text, "your own permissions do not cover") {
+		if status, _, text := kim.send(here, form); status != http.StatusUnprocessableEntity || !strings.Contains(text, "you do not have the permission for it") {
 			t.Errorf("more than one's own: %d %s", status, text)
 		}
 

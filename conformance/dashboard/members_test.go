@@ -79,7 +79,7 @@ func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 		calls(t, p, "/v1/lists", token, http.StatusForbidden)
 		boss.submit(boss.open(here), here+"/permissions", func(form url.Values) { form.Add("permission", "lists.view") })
 		calls(t, p, "/v1/lists", token, http.StatusOK)
-		boss.wants(boss.submit(boss.open(here), here+"/remove", unchanged), "does not belong to the organization any more")
+		boss.wants(boss.submit(boss.open(here), here+"/remove", unchanged), "is no longer a member of the organization")
 		calls(t, p, "/v1/lists", token, http.StatusUnauthorized)
 		if status, location, _ := hers.send("/dashboard", nil); status == http.StatusOK {
 			t.Errorf("who was removed sees the dashboard: %s", location)

@@ -126,7 +126,7 @@ func forgets(t *testing.T, p *product.Product) string {
 	status, _, unknown := b.send("/login/forgotten", form)
 	form.Set("email", p.UserEmail)
 	again, _, known := b.send("/login/forgotten", form)
-	if status != http.StatusOK || again != status || strings.ReplaceAll(known, p.UserEmail, "nobody@example.net") != unknown || !strings.Contains(known, "is on its way") {
+	if status != http.StatusOK || again != status || strings.ReplaceAll(known, p.UserEmail, "nobody@example.net") != unknown || !strings.Contains(known, "was sent to it") {
 		t.Errorf("an address that nobody has: %d %s\nand one that somebody has: %d %s", status, unknown, again, known)
 	}
 	form.Set("email", "Ada <"+p.UserEmail+">\r\nBcc: eve@example.net")
@@ -196,7 +196,7 @@ func changes(t *testing.T, p *product.Product) {
 		{"wrong", newerPassword, form.Get("token"), http.StatusUnprocessableEntity, "current password is not right"},
 		{newPassword, newPassword, form.Get("token"), http.StatusUnprocessableEntity, "the one that you have"},
 		{newPassword, "Baseball1", form.Get("token"), http.StatusUnprocessableEntity, "most common"},
-		{newPassword, newerPassword, "x", http.StatusForbidden, "no longer current"},
+		{newPassword, newerPassword, "x", http.StatusForbidden, "was outdated"},
 		{newPassword, newerPassword, form.Get("token"), http.StatusSeeOther, ""},
 	} {
 		form := url.Values{"current": {set.current}, "password": {set.next}, "repeated": {set.next}, "token": {set.token}}

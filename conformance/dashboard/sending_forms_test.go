@@ -35,7 +35,7 @@ func TestFormsAboutSendingProveWhereTheyComeFrom(t *testing.T) {
 				"no token": "", "a wrong one": good + "A", "another path's": boss.proof(p.OrgID, path+"/x").Get("token"),
 				"another organization's": boss.proof(p.Other.OrgID, path).Get("token"), "another session's": stranger.proof(p.OrgID, path).Get("token"),
 			} {
-				if status, _, text := boss.send(path, with(token)); status != http.StatusForbidden || !strings.Contains(text, "no longer current") {
+				if status, _, text := boss.send(path, with(token)); status != http.StatusForbidden || !strings.Contains(text, "was outdated") {
 					t.Errorf("%s with %s: %d", path, what, status)
 				}
 			}

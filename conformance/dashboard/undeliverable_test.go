@@ -86,7 +86,7 @@ func TestRulesOfUndeliverableAddresses(t *testing.T) {
 		boss := owner(t, p)
 		const here, save = "/dashboard/undeliverable/rules", "/dashboard/undeliverable/rules/save"
 		page := boss.open(here)
-		boss.wants(page, ">Standard</option>", "Standard also after 3 transient bounces in 30 days") // a sentence in a choice is cut off on a phone
+		boss.wants(page, ">Standard</option>", "Standard also lists them after 3 transient bounces in 30 days") // a sentence in a choice is cut off on a phone
 		page = boss.submit(page, save, func(form url.Values) {
 			form.Set("profile", "custom")
 			form.Set("undetermined", "on")

@@ -176,7 +176,7 @@ func TestDocumentClientIsLetIn(t *testing.T) {
 		g.signIn(g.question())
 		_, page := g.send(http.StatusOK, g.question(), nil)
 		host := strings.TrimSuffix(strings.TrimPrefix(h.id, "https://"), "/client.json")
-		for _, want := range []string{"an application of <bdi>" + host + "</bdi>", "calls itself <bdi>Helpful Agent</bdi>", "Only the host was checked", "any program that runs here"} {
+		for _, want := range []string{"an application of <bdi>" + host + "</bdi>", "calls itself <bdi>Helpful Agent</bdi>", "Only the host is verified", "any program on it could receive the answer"} {
 			if !strings.Contains(page, want) {
 				t.Errorf("the page lacks %q", want)
 			}

@@ -44,7 +44,7 @@ type content struct {
 
 // to renders the content for an address.
 func (c content) to(address string) Letter {
-	end := fmt.Sprintf("This mail went to %s because there is an account with this address.", address)
+	end := fmt.Sprintf("This mail was sent to %s because an account has this address.", address)
 	after := append(append([]string(nil), c.after...), end)
 	var text, page strings.Builder
 	page.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html.EscapeString(c.subject) +

@@ -18,12 +18,12 @@ var notices = map[Notice]struct{ subject, event, advice, end string }{
 	PasswordChanged: {
 		subject: "Your Mailhelm password was changed",
 		event:   "Your password was changed at %s. You were signed out in all other browsers.",
-		advice:  "If this was not you, reset your password at once, then look at your second factors and at what you allowed applications to do:",
+		advice:  "If this was not you, reset your password at once, then check your second factors and the applications that you allowed:",
 	},
 	PasswordReset: {
 		subject: "Your Mailhelm password was reset",
-		event:   "Your password was reset with a mailed link at %s. You were signed out in all browsers. Your second factors are still in force.",
-		advice:  "If this was not you, another person can read your mail. Secure your mailbox first, then reset your password and look at your second factors and at what you allowed applications to do:",
+		event:   "Your password was reset with a mailed link at %s. You were signed out in all browsers. Your second factors did not change.",
+		advice:  "If this was not you, another person can read your mail. Secure your mailbox first, then reset your password and check your second factors and the applications that you allowed:",
 	},
 	PasswordSet: {
 		subject: "Your Mailhelm password was set by the operator",
@@ -32,8 +32,8 @@ var notices = map[Notice]struct{ subject, event, advice, end string }{
 	},
 	WrongPasswords: {
 		subject: "Many wrong passwords were tried for your Mailhelm account",
-		event:   "Ten wrong passwords and more were tried for your account by %s. No attempt succeeded.",
-		advice:  "If this was you, you need not do anything. If it was not, choose a password that you use nowhere else, and set up a second factor:",
+		event:   "At least ten wrong passwords were tried for your account by %s. No attempt succeeded.",
+		advice:  "If this was you, do nothing. If it was not, choose a password that you use nowhere else, and set up a second factor:",
 		end:     "You can still sign in. You get this mail at most once a day.",
 	},
 }

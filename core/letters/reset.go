@@ -8,12 +8,12 @@ func Reset(address, link string, asked Event) Letter {
 	return content{
 		subject: "Set a new password for Mailhelm",
 		before: []string{
-			fmt.Sprintf("A new password for Mailhelm was asked for at %s.", asked),
-			"Open this link to choose it. It works once, for 15 minutes:",
+			fmt.Sprintf("A new password for Mailhelm was requested at %s.", asked),
+			"To choose it, open this link. The link works once, for 15 minutes:",
 		},
 		link: link,
 		after: []string{
-			"If you did not ask for it, you need not do anything: your password stays as it is. Do not pass the link on.",
+			"If you did not request it, do nothing: your password does not change. Do not share the link.",
 		},
 	}.to(address)
 }

@@ -95,7 +95,7 @@ func reads(s core.Scope) bool {
 // resourceText returns a resource as the consent page names it.
 func resourceText(r access.Resource) string {
 	if r == access.Agent {
-		return "the agent endpoint, where assistants work with tools"
+		return "the agent endpoint, where assistants call tools"
 	}
 	return "the public API, where programs read and write data"
 }

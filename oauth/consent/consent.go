@@ -84,11 +84,11 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.PostForm.Get(fieldOrg) != a.visitor.Org.ID {
-		p.ask(w, r, http.StatusConflict, a, notes{Notice: "You have switched to another organization since this page was shown. Nothing was allowed yet: look again."})
+		p.ask(w, r, http.StatusConflict, a, notes{Notice: "You have switched to another organization since this page was shown. Nothing was allowed yet. Check the page and choose again."})
 		return
 	}
 	if !a.visitor.FormTokenMatches(r.PostForm.Get(fieldToken), question(rawQuery)) {
-		p.ask(w, r, http.StatusForbidden, a, notes{Notice: "This page was no longer current. Nothing was allowed yet: look again."})
+		p.ask(w, r, http.StatusForbidden, a, notes{Notice: "This page was outdated. Nothing was allowed yet. Check the page and choose again."})
 		return
 	}
 	switch r.PostForm.Get(fieldDecision) {
@@ -97,7 +97,7 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	case deny:
 		redirect(w, p.server.Deny(a.AuthorizationRequest))
 	default:
-		p.ask(w, r, http.StatusUnprocessableEntity, a, notes{Problem: "Choose whether to allow it."})
+		p.ask(w, r, http.StatusUnprocessableEntity, a, notes{Problem: "Choose Allow or Decline."})
 	}
 }
 
@@ -107,7 +107,7 @@ func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 	chosen := core.NewScopes(r.PostForm[fieldScope]...)
 	location, err := p.server.Approve(r.Context(), a.AuthorizationRequest, a.visitor.Member, chosen)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeValidationFailed {
-		p.ask(w, r, http.StatusUnprocessableEntity, a, notes{Problem: "Nothing is marked that you may allow. Mark at least one thing, or decline."})
+		p.ask(w, r, http.StatusUnprocessableEntity, a, notes{Problem: "No permission is selected. Select at least one, or choose Decline."})
 		return
 	}
 	if err != nil {
@@ -163,7 +163,7 @@ func (p *Page) checkClientAllowed(w http.ResponseWriter, r *http.Request, a aske
 	}
 	if blocked {
 		p.login.Refuse(w, r, http.StatusForbidden, a.visitor.Org.Name+" has blocked this application",
-			"Members of this organization cannot grant it access. Ask an owner to unblock it, or switch to another organization that you belong to.")
+			"Members of this organization cannot grant it access. Ask an owner to unblock it, or switch to another organization.")
 	}
 	return !blocked
 }

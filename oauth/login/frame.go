@@ -81,8 +81,8 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // crossOrigin answers a form that another site sent.
 func (f *Frame) crossOrigin(w http.ResponseWriter, r *http.Request) {
-	f.Refuse(w, r, http.StatusForbidden, "This form came from another site",
-		"Nothing was done. Open the page here and try again.")
+	f.Refuse(w, r, http.StatusForbidden, "This form was sent from another site",
+		"Nothing was done. Open the page on this site and try again.")
 }
 
 // checkToken checks the form's token. When it returns false, it has written the response.
@@ -90,7 +90,7 @@ func (f *Frame) checkToken(w http.ResponseWriter, r *http.Request, v people.Visi
 	if v.FormTokenMatches(r.PostForm.Get(fieldToken), question) {
 		return true
 	}
-	f.Refuse(w, r, http.StatusForbidden, "This page was no longer current", "Nothing was done. Open the page again and repeat it there.")
+	f.Refuse(w, r, http.StatusForbidden, "This page was outdated", "Nothing was done. Open the page again and repeat your change.")
 	return false
 }
 

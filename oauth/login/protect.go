@@ -30,8 +30,8 @@ func (f *Frame) Protect(methods Methods) http.Handler {
 		handle, ok := methods[r.Method]
 		if !ok {
 			w.Header().Set("Allow", strings.Join(allow, ", "))
-			f.Refuse(w, r, http.StatusMethodNotAllowed, "This page cannot be asked for in that way",
-				"Open it from the page that led here.")
+			f.Refuse(w, r, http.StatusMethodNotAllowed, "This method is not allowed",
+				"Open the page by its link and try again.")
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxForm)

@@ -52,9 +52,9 @@ func (p *proofPages) askProof(w http.ResponseWriter, r *http.Request, v people.V
 		Action: r.URL.Path, Next: next, Token: v.FormToken(r.URL.Path), Email: v.User.Email, Awaiting: v.Session.AwaitsSecondFactor,
 		Codes: has.App != nil || has.CodesLeft > 0, Passkeys: len(has.Passkeys) > 0 && p.factors.OffersPasskeys(),
 	}
-	status, title := http.StatusOK, "Confirm that it is you"
+	status, title := http.StatusOK, "Confirm your identity"
 	if form.Awaiting {
-		title = "Second step"
+		title = "Second factor"
 	}
 	if wrong != nil {
 		status, form.Problem = wrong.HTTPStatus(), wrong.Message+" "+wrong.NextStep()

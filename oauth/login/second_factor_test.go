@@ -118,7 +118,7 @@ func TestSecondStep(t *testing.T) {
 	h := newHouse(t, "https://app.test")
 	p, location := h.withApp().signInAgain("/docs?a=b")
 	page := p.get(location)
-	if page.StatusCode != http.StatusOK || !strings.Contains(page.body, "Second step") {
+	if page.StatusCode != http.StatusOK || !strings.Contains(page.body, "Second factor") {
 		t.Fatalf("%d %s", page.StatusCode, page.body)
 	}
 	between := p.cookies
@@ -191,7 +191,7 @@ func TestChangingFactorsAsksAgain(t *testing.T) {
 	page := p.get("/login/confirm?next=%2Faccount%2Fsecurity")
 	p.expect("proof", p.post(login.ConfirmPath, "token", p.token(page.body), "code", p.code(0), "next", login.SecurityPath), http.StatusSeeOther, login.SecurityPath)
 	p.expect("removing", remove(), http.StatusSeeOther, login.SecurityPath)
-	if body := p.get(login.SecurityPath).body; strings.Contains(body, "recovery codes") || !strings.Contains(body, "Set up an app") {
+	if body := p.get(login.SecurityPath).body; strings.Contains(body, "recovery codes") || !strings.Contains(body, "Set up authenticator app") {
 		t.Errorf("after removing: %s", body)
 	}
 

@@ -52,8 +52,8 @@ if (window.PublicKeyCredential) {
       } catch (failure) {
         problem.textContent =
           failure.name === "Error" ? failure.message
-          : failure.name === "InvalidStateError" ? "This device has a passkey of yours already."
-          : "No passkey was used. You can try again, or use another way.";
+          : failure.name === "InvalidStateError" ? "This device already has a passkey of your account."
+          : "No passkey was used. Try again, or sign in another way.";
         problem.hidden = false;
         button.disabled = false;
       }

@@ -49,7 +49,7 @@ func fieldsOf(c access.Client) clientFields {
 func (f clientFields) days() (int, error) {
 	days, err := strconv.Atoi(f.RefreshDays)
 	if err != nil {
-		return 0, core.Invalid(fieldRefresh, "must be one of the list")
+		return 0, core.Invalid(fieldRefresh, "must be one of the choices on the page")
 	}
 	return days, nil
 }

@@ -12,10 +12,10 @@ import (
 
 // clientNotices are the notices on the pages of clients, by name.
 var clientNotices = frame.Notices{
-	"edited":    "The application is changed. The change applies to the next request.",
-	"revoked":   "The application is revoked. Its tokens are refused from now on, and the access that people granted to it has ended.",
-	"blocked":   "The application is blocked. The access that members granted to it has ended, and they cannot grant it any.",
-	"unblocked": "The application is unblocked. Earlier grants stay revoked: members have to grant access again.",
+	"edited":    "The application is changed. The change applies from the next request on.",
+	"revoked":   "The application is revoked. Its tokens are refused, and the access that people granted to it has ended.",
+	"blocked":   "The application is blocked. The access that members granted to it has ended, and they cannot grant it again.",
+	"unblocked": "The application is unblocked. Earlier grants stay revoked: ask members to grant access again.",
 }
 
 // clientRow is the data of an OAuth client in lists and on its own page.
@@ -129,7 +129,7 @@ func (h clientHandlers) workingClientOf(w http.ResponseWriter, r *http.Request, 
 		return access.Client{}, false
 	}
 	if c.RevokedAt != nil {
-		h.Refuse(w, r, v, http.StatusConflict, "This application was revoked", "Register a new one.")
+		h.Refuse(w, r, v, http.StatusConflict, "This application was revoked", "Register a new application.")
 		return access.Client{}, false
 	}
 	return c, true

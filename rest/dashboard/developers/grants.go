@@ -17,7 +17,7 @@ import (
 const maxGrants = 200
 
 // grantNotices are the notices on the page of grants, by name.
-var grantNotices = frame.Notices{"revoked": "The access has ended. The application's tokens are refused from now on."}
+var grantNotices = frame.Notices{"revoked": "The access has ended. The application's tokens are refused."}
 
 // grantRow is the data of a grant.
 type grantRow struct {

@@ -13,9 +13,9 @@ import (
 
 // keyNotices are the notices on the pages of keys, by name.
 var keyNotices = frame.Notices{
-	"scopes":  "The scopes are changed. They apply to the next request.",
+	"scopes":  "The scopes are changed. They apply from the next request on.",
 	"same":    "The key already had these scopes. Nothing was changed.",
-	"revoked": "The key is revoked. Every request with it is refused from now on.",
+	"revoked": "The key is revoked. Every request with it is refused.",
 }
 
 // keyRow is the data of a key in lists and on its own page.

@@ -20,7 +20,7 @@ var scopeAreas = []struct {
 }{
 	{"Sending account", []string{"account", "identities", "channels", "tracking", "domain_auth"}},
 	{"Messages and reports", []string{"messages", "reports", "activities"}},
-	{"Addresses that get no mail", []string{"suppressions", "undeliverable"}},
+	{"Suppressed and undeliverable addresses", []string{"suppressions", "undeliverable"}},
 	{"Contacts", []string{"contacts", "topics", "lists", "segments", "attributes"}},
 	{"Content and campaigns", []string{"templates", "assets", "tags", "broadcasts", "workflows"}},
 	{"Received mail", []string{"inboxes", "inbound"}},
@@ -121,7 +121,7 @@ func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	mayGive := giver.Scopes()
 	for _, s := range chosen {
 		if s.IsKnown() && !mayGive.Has(s) && !has.Has(s) {
-			return core.Invalid(fieldScopes, "must not contain "+string(s)+", which your own permissions do not cover")
+			return core.Invalid(fieldScopes, "must not contain "+string(s)+": you do not have the permission for it")
 		}
 	}
 	return nil
@@ -131,8 +131,8 @@ func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 // scopes of the credential.
 func checkHandedOut(has core.Scopes, to members.Member) error {
 	if lacks := to.Scopes().Missing(has); lacks != "" {
-		return core.Conflict("The new secret would let you do more than your own permissions allow.",
-			"One example is the scope "+string(lacks)+". Ask a member who has the permission behind it, or remove the scope first.")
+		return core.Conflict("The credential has scopes for which you do not have the permission.",
+			"One is "+string(lacks)+". Ask a member who has the permission, or remove the scope first.")
 	}
 	return nil
 }
@@ -146,7 +146,7 @@ func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) er
 	if lacks == "" || !adds {
 		return nil
 	}
-	return core.Invalid(fieldRedirects, "must not be new ones: the application has the scope "+string(lacks)+", which your own permissions do not cover")
+	return core.Invalid(fieldRedirects, "must stay unchanged: the application has the scope "+string(lacks)+", and you do not have the permission for it")
 }
 
 // scopeRows returns the scopes of a credential with their descriptions.

@@ -26,8 +26,8 @@ func question(path string) string { return "dashboard\x00" + path }
 func (p *Pages) checkToken(next Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		if !v.FormTokenMatches(r.PostForm.Get(FieldToken), question(r.URL.Path)) {
-			p.Refuse(w, r, v, http.StatusForbidden, "This page was no longer current",
-				"Nothing was changed. You may have signed in again or switched to another organization since it was shown. Open it again and repeat your change.")
+			p.Refuse(w, r, v, http.StatusForbidden, "This page was outdated",
+				"Nothing was changed. You may have signed in again or switched to another organization since then. Open the page again and repeat your change.")
 			return
 		}
 		next(w, r, v)

@@ -30,5 +30,5 @@ func IsRepeated(err error) bool { return err != nil && core.AsError(err).Code ==
 // stored. list is the path of the page that lists the created records.
 func (p *Pages) RefuseRepeated(w http.ResponseWriter, r *http.Request, v people.Visitor, list string) {
 	p.Refuse(w, r, v, http.StatusConflict, "This form was sent before",
-		"It created its entry the first time and showed the secret then. If you did not keep the secret, open "+list+" and create a new one there.")
+		"It created its entry and showed the secret the first time. If you do not have the secret, open "+list+" and create a new one there.")
 }

@@ -135,7 +135,7 @@ func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v people.Visitor,
 
 // NoSuchPage writes the page of status 404.
 func (p *Pages) NoSuchPage(w http.ResponseWriter, r *http.Request, v people.Visitor) {
-	p.Refuse(w, r, v, http.StatusNotFound, "There is no such page", "It may belong to another of your organizations, or it was deleted.")
+	p.Refuse(w, r, v, http.StatusNotFound, "Page not found", "It may belong to another of your organizations, or it was deleted. Go back, or switch to the other organization.")
 }
 
 // Fail writes the page for an error, with the navigation. A refusal has its own message. Any

@@ -59,8 +59,8 @@ func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 			return
 		}
 		if needs != "" && !v.Member.Has(needs) {
-			p.Refuse(w, r, v, http.StatusForbidden, "You do not have the permission for this",
-				"You need the permission "+string(needs)+" in "+v.Org.Name+". Ask a member who manages its members for it.")
+			p.Refuse(w, r, v, http.StatusForbidden, "Permission missing",
+				"You need the permission "+string(needs)+" in "+v.Org.Name+". Ask a member who may manage members.")
 			return
 		}
 		next(w, r, v)

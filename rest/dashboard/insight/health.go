@@ -75,7 +75,7 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 		data.Windows = append(data.Windows, shown)
 	}
 	if !known {
-		h.Refuse(w, r, v, http.StatusUnprocessableEntity, "There is no such window", fmt.Sprintf(
+		h.Refuse(w, r, v, http.StatusUnprocessableEntity, "This window is not supported", fmt.Sprintf(
 			"Choose one of the windows on the page. The plan keeps %d days.", v.Org.RetentionDays))
 		return
 	}

@@ -43,7 +43,7 @@ func bounceChart(o reports.Overview) chart.Panel {
 func engagementChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,
-		Summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day it was sent, so the last days still grow.",
+		Summary: fmt.Sprintf("%s of the delivered messages were opened and %s clicked. Each counts on the day on which the message was sent, so the last days still grow.",
 			percentage(o.Rates.Open), percentage(o.Rates.Click)),
 		Days: daysOf(o),
 		Series: []chart.Series{

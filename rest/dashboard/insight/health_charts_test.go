@@ -20,7 +20,7 @@ func TestEngagementIsCounted(t *testing.T) {
 		{Day: busy.AddDate(0, 0, 1), Counts: reports.Counts{Sent: 20, Delivered: 20, UniqueOpens: 1200, UniqueClicks: 60}},
 	}
 	shown := engagementChart(reports.Overview{Days: days, Rates: reports.Rates{Open: 0.7, Click: 0.05}})
-	if !strings.Contains(shown.Summary, "70.00\u00a0% of the delivered messages were opened and 5.00\u00a0% clicked") || !strings.Contains(shown.Summary, "on the day it was sent") {
+	if !strings.Contains(shown.Summary, "70.00\u00a0% of the delivered messages were opened and 5.00\u00a0% clicked") || !strings.Contains(shown.Summary, "on the day on which the message was sent") {
 		t.Errorf("the summary is %s", shown.Summary)
 	}
 	want := []chart.Row{{Name: "2026-03-04", Values: []string{"1,200", "60"}}, {Name: "2026-03-03", Values: []string{"900", "90"}}}

@@ -18,9 +18,9 @@ const productionPath = AccountPath + "/production-access"
 
 // accountNotices are the notices on the page of the account, by name.
 var accountNotices = frame.Notices{
-	"asked":        "The provider has the request. Its decision usually takes a day or two and appears here.",
-	"connected":    "The connection is stored, and the account is being read. Verify it to see whether everything is in place.",
-	"disconnected": "The sending account is disconnected, and its credentials are forgotten.",
+	"asked":        "The request was sent to the provider. The decision usually takes one or two days. This page shows it.",
+	"connected":    "The connection is stored, and the account is being read. To check it, choose Verify account.",
+	"disconnected": "The sending account is disconnected, and its credentials are deleted.",
 	"template":     "The version is recorded.",
 }
 

@@ -9,7 +9,7 @@ import (
 
 // actorKinds are the names of the kinds of actors.
 var actorKinds = map[string]string{
-	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "by itself",
+	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "automatic",
 }
 
 // actionWords are the titles of the actions that people take on pages. Operations are shown

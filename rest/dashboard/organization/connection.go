@@ -58,7 +58,7 @@ func (o *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v pe
 func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, ok := h.connectionOf(w, r, v)
 	if ok && c == nil {
-		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")
+		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect the account first.")
 		return nil, false
 	}
 	return c, ok
@@ -69,7 +69,7 @@ func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, 
 const verifyTimeout = 20 * time.Second
 
 // verdictWords are the names of verdicts.
-var verdictWords = map[sending.Verdict]string{sending.Fine: "fine", sending.Warning: "look at this", sending.Broken: "broken"}
+var verdictWords = map[sending.Verdict]string{sending.Fine: "fine", sending.Warning: "warning", sending.Broken: "failed"}
 
 // verifiedPage is the data of the page with the findings about the account.
 type verifiedPage struct{ Findings []findingRow }
@@ -178,7 +178,7 @@ func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Req
 // a missing page: it was deleted after the page was shown.
 func (h connectionHandlers) failConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	if e := core.AsError(err); e.Code == core.CodeNotFound {
-		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect one first.")
+		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect the account first.")
 		return
 	}
 	h.Fail(w, r, v, err)

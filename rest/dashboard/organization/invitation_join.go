@@ -151,7 +151,7 @@ func (h joinHandlers) askAgain(w http.ResponseWriter, r *http.Request, secret, n
 // joinAs adds a visitor who is signed in and switches the session to the organization.
 func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v people.Visitor, secret string) {
 	if !v.FormTokenMatches(r.PostForm.Get(frame.FieldToken), joinQuestion(secret)) {
-		h.Site.Refuse(w, r, http.StatusForbidden, "This page was no longer current", "Nothing was done. Open the link of the invitation again.")
+		h.Site.Refuse(w, r, http.StatusForbidden, "This page was outdated", "Nothing was done. Open the link of the invitation again.")
 		return
 	}
 	member, err := h.Joining.Join(r.Context(), secret, v.User)

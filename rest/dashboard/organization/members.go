@@ -13,10 +13,10 @@ import (
 
 // membersNotices are the notices on the page of members, by name.
 var membersNotices = frame.Notices{
-	"permissions": "The permissions are changed. They apply to the next request, also with existing tokens.",
+	"permissions": "The permissions are changed. They apply from the next request on, also to existing tokens.",
 	"role":        "The role is changed.",
-	"removed":     "The person does not belong to the organization any more. The access that they granted to applications has ended.",
-	"withdrawn":   "The invitation is withdrawn. Its link does not work any more.",
+	"removed":     "The person is no longer a member of the organization. The access that they granted to applications has ended.",
+	"withdrawn":   "The invitation is withdrawn. Its link no longer works.",
 }
 
 // membersList is the data of the page of all members.
