@@ -59,13 +59,13 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeKeyRevoked, 401, "Credential revoked", false,
-		"The API key was revoked, for good.",
+		"The API key was revoked. This cannot be undone.",
 		"Create a new key in the dashboard and replace the old one wherever it is used.",
 	},
 	{
 		CodeKeyExpired, 401, "Credential expired", false,
 		"The API key was rotated, and the 24 hours in which the old secret still worked are over.",
-		"Use the secret that the rotation showed.",
+		"Use the new secret that the rotation returned.",
 	},
 	{
 		CodeInvalidScope, 403, "Missing scope", false,
@@ -79,18 +79,18 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeTestEnvironmentForbidden, 403, "Not allowed with test credentials", false,
-		"Test credentials work on the same data as live ones, so operations that destroy are refused to them.",
-		"Repeat the call with a live credential if the effect is really wanted.",
+		"Test credentials work on the same data as live ones, so they cannot call operations that delete.",
+		"If you want the effect, repeat the call with a live credential.",
 	},
 	{
 		CodePlanRetentionExceeded, 403, "Outside plan retention", false,
-		"The window asked for starts before what the plan keeps. The member `retention_days` says how far back it reaches.",
+		"The requested window starts earlier than the plan keeps data. The member `retention_days` says how far back it reaches.",
 		"Move `from` to within the retention, or change the plan.",
 	},
 	{
 		CodeNotFound, 404, "Not found", false,
 		"This organization has no such object. Objects of other organizations get the same answer.",
-		"Check the identifier in the path. The member `resource` says what was looked for.",
+		"Check the identifier in the path. The member `resource` names what was not found.",
 	},
 	{
 		CodeContactListNotSynced, 404, "Contact list not synced yet", true,
@@ -104,8 +104,8 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeConflict, 409, "Conflict", false,
-		"The write does not fit what is there: the thing exists already, its definition is owned by a repository, the idempotency key was used with other arguments, or the same call is still running.",
-		"Read the thing first. With `Retry-After` the call may be repeated as it is; with a used idempotency key, take a fresh key.",
+		"The write conflicts with the stored state: the object exists already, a repository owns its definition, the idempotency key was used with other arguments, or the same call is still running.",
+		"Read the object first. If the answer has `Retry-After`, repeat the call unchanged after it. If the key was used, send a new key.",
 	},
 	{
 		CodeContactExternalIDMismatch, 409, "Address belongs to another external id", false,
@@ -114,8 +114,8 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeContactEmailTaken, 409, "Address taken", false,
-		"The contact with this external id exists, and the address it should get belongs to another contact.",
-		"Reconcile the two contacts. Rebinding does not help here.",
+		"The contact with this external id exists, and the new address belongs to another contact.",
+		"Decide which contact is right, and correct the id or the address. Rebinding does not help here.",
 	},
 	{
 		CodeContactClaimRace, 409, "External id claimed concurrently", true,
@@ -149,7 +149,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeUnknownExternalID, 422, "Unknown external id", false,
-		"No contact has this external id, and without an address none can be made.",
+		"No contact has this external id, and without an address none can be created.",
 		"Send the address as well.",
 	},
 	{
@@ -169,7 +169,7 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeResourcePreparing, 503, "Still being prepared", true,
-		"The thing is built in the background and not ready.",
+		"The object is still being built in the background.",
 		"Ask again after `Retry-After`.",
 	},
 	{
@@ -179,18 +179,18 @@ var codes = []CodeInfo{
 	},
 	{
 		CodeOverloaded, 503, "Too busy", true,
-		"More calls wait than can be done in time, so this one was turned away before anything was stored. Expensive reads wait in a queue of each organization's own.",
+		"Too many calls wait, so this one was refused before anything was stored. Expensive reads wait in a queue of each organization's own.",
 		"Repeat after `Retry-After`, with a little jitter. Make fewer calls at once.",
 	},
 	{
 		CodeTemporarilyUnavailable, 503, "Temporarily unavailable", true,
-		"Mailhelm's own storage does not take the call just now. When a write is answered so, whether it was stored is unknown.",
+		"Mailhelm's own storage cannot process the call now. If the call was a write, the outcome is unknown.",
 		"Repeat after `Retry-After`. Repeat a write with the same `Idempotency-Key`, so that it happens once.",
 	},
 	{
 		CodeInternalError, 500, "Internal error", true,
 		"Something failed on our side. Nothing about the cause is shown; it is in the log under the request id.",
-		"Repeat with exponential backoff. If it stays, report the `request_id`.",
+		"Repeat with exponential backoff. If it fails again, report the `request_id`.",
 	},
 	{
 		CodeWrongHost, 400, "Wrong host for this credential", false,

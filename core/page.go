@@ -28,7 +28,7 @@ func (e Envelope[T]) Next() string {
 // Pagination says whether more items follow, and where the next page starts.
 type Pagination struct {
 	HasMore    bool    `json:"has_more" jsonschema_description:"Whether another page follows."`
-	NextCursor *string `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Opaque start of the next page; null on the last."`
+	NextCursor *string `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Opaque cursor of the next page; null on the last page."`
 }
 
 // Sample is a page for an agent.

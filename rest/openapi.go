@@ -43,7 +43,7 @@ func (s *Server) info() object {
 		{"title", "Mailhelm API"},
 		{"version", "1"},
 		{"summary", "A control plane for email on top of your own sending account."},
-		{"description", "Server to server: the API answers no cross-origin browser calls. Every error is a problem document (RFC 7807); branch on its `code`. Lists are paged by following the `Link` header."},
+		{"description", "The API is for servers: it allows no cross-origin calls from browsers. Every error is a problem document (RFC 7807); branch on its `code`. To page through a list, follow the `Link` header."},
 		{"license", object{{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}},
 	}
 }

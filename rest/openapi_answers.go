@@ -123,7 +123,7 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 func successText(status int) string {
 	switch status {
 	case http.StatusCreated:
-		return "Done; a new thing was made."
+		return "Done; a new object was created."
 	case http.StatusNoContent:
 		return "Done; there is nothing to return."
 	}
@@ -176,7 +176,7 @@ func codesWith(status int) []core.CodeInfo {
 
 // problemResponse returns the answer for a status, with an explanation of each code.
 func problemResponse(status int, infos []core.CodeInfo) object {
-	description := "A problem that the other answers do not name."
+	description := "Any other problem."
 	if len(infos) > 0 {
 		var b strings.Builder
 		for _, info := range infos {

@@ -22,7 +22,7 @@ type Overview struct {
 	// be read. The other members are still set.
 	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null when none is, or when it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
-	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was asked for."`
+	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was requested."`
 	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`
 	Plan             Plan              `json:"plan"`
 
@@ -74,8 +74,8 @@ type InfraTemplate struct {
 // Plan is the plan that the organization pays for.
 type Plan struct {
 	Tier          string `json:"tier" jsonschema:"enum=free,enum=team,enum=business,enum=admin,enum=sponsored,enum=demo"`
-	RetentionDays int    `json:"retention_days" jsonschema_description:"How far back analytics reach."`
-	RateLimit     *int   `json:"api_rate_limit_per_minute" jsonschema:"nullable" jsonschema_description:"null means unthrottled."`
+	RetentionDays int    `json:"retention_days" jsonschema_description:"Days that reports and messages are kept."`
+	RateLimit     *int   `json:"api_rate_limit_per_minute" jsonschema:"nullable" jsonschema_description:"null means no limit."`
 }
 
 func (a *Account) accountGet() core.Operation {

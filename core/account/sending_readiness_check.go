@@ -43,7 +43,7 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 		Name:  "sending_readiness_check",
 		Title: "Check whether mail can be sent",
 		Purpose: "Checks the sending account: sandbox, quota, identities, DNS, channels, bounce and complaint rates. " +
-			"Call it before a send or when mail does not go out. Returns each check with what to do. It changes and sends nothing.",
+			"Call it before a send or when mail does not go out. Returns each check with the next step. It changes and sends nothing.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AccountView},

@@ -20,19 +20,19 @@ func keptSince(now time.Time, retentionDays int) time.Time {
 
 // ListActivitiesIn filters and pages activities. Filters that are set must all match.
 type ListActivitiesIn struct {
-	Name    string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities of exactly this name."`
-	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only what happened then or later."`
-	To      *time.Time `json:"to,omitempty" jsonschema_description:"Only what happened before."`
+	Name    string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`
+	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only activities at or after this time."`
+	To      *time.Time `json:"to,omitempty" jsonschema_description:"Only activities before this time."`
 	Contact string     `json:"contact,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Only activities of this contact: its id, address or external id. An unknown contact has no activities."`
 	Limit   int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor  string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor  string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (a *Activities) activitiesList() core.Operation {
 	return core.Declare(core.Op[ListActivitiesIn, Page]{
 		Name:    "activities_list",
 		Title:   "List activities",
-		Purpose: "Pages through what contacts did, newest first, with filters. An activity is kept for 365 days after it was received, or as long as the plan keeps it.",
+		Purpose: "Pages through what contacts did, newest first, with filters. An activity is kept for 365 days after its receipt, or for the plan's period.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListActivitiesIn) core.Cost {

@@ -22,7 +22,7 @@ type Activity struct {
 	ID         string    `json:"activity_id" jsonschema:"format=uuid"`
 	ContactID  string    `json:"contact_id" jsonschema:"format=uuid"`
 	Name       string    `json:"name" voice:"untrusted"`
-	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"When it happened, as it was sent; the time of receipt where nothing was sent, or a time up to 5 minutes ahead."`
+	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"Time of the activity as sent. It is the time of receipt if none was sent, or one up to 5 minutes ahead."`
 	ReceivedAt time.Time `json:"received_at"`
 	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
 	// Properties has the bytes of the request. It must stay the last field; see [Page].
@@ -36,7 +36,7 @@ var noProperties = json.RawMessage(`{}`)
 type Summary struct {
 	Name       string    `json:"name" voice:"untrusted"`
 	CountTotal int       `json:"count_total"`
-	Count30d   int       `json:"count_30d" jsonschema_description:"Of these, how many in the last 30 days."`
+	Count30d   int       `json:"count_30d" jsonschema_description:"Count in the last 30 days."`
 	FirstAt    time.Time `json:"first_at"`
 	LastAt     time.Time `json:"last_at"`
 }

@@ -9,19 +9,19 @@ import (
 
 // ListOfContactIn filters and pages the activities of one contact.
 type ListOfContactIn struct {
-	ID     string     `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id of the contact; its address or external id will do."`
-	Name   string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities of exactly this name."`
-	From   *time.Time `json:"from,omitempty" jsonschema_description:"Only what happened then or later."`
-	To     *time.Time `json:"to,omitempty" jsonschema_description:"Only what happened before."`
+	ID     string     `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id, address or external id of the contact."`
+	Name   string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`
+	From   *time.Time `json:"from,omitempty" jsonschema_description:"Only activities at or after this time."`
+	To     *time.Time `json:"to,omitempty" jsonschema_description:"Only activities before this time."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (a *Activities) contactsListActivities() core.Operation {
 	return core.Declare(core.Op[ListOfContactIn, Page]{
 		Name:    "contacts_list_activities",
 		Title:   "List the activities of a contact",
-		Purpose: "Pages through what one contact did, newest first, with filters. A contact that is not known is `not_found`.",
+		Purpose: "Pages through what one contact did, newest first, with filters. An unknown contact is `not_found`.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},

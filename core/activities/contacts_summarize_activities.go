@@ -8,14 +8,14 @@ import (
 
 // SummarizeIn names a contact.
 type SummarizeIn struct {
-	ID string `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id of the contact; its address or external id will do."`
+	ID string `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id, address or external id of the contact."`
 }
 
 func (a *Activities) contactsSummarizeActivities() core.Operation {
 	return core.Declare(core.Op[SummarizeIn, core.Collection[Summary]]{
 		Name:    "contacts_summarize_activities",
 		Title:   "Summarize the activities of a contact",
-		Purpose: "Counts what one contact did, one row for each name, the last to have happened first. A contact that is not known is `not_found`.",
+		Purpose: "Counts the activities of one contact, one row for each name, the most recent first. An unknown contact is `not_found`.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ActivitiesView},

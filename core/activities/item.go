@@ -58,7 +58,7 @@ type ItemResult struct {
 	ActivityID string `json:"activity_id,omitempty" jsonschema:"format=uuid"`
 	ContactID  string `json:"contact_id,omitempty" jsonschema:"format=uuid"`
 	Reason     Reason `json:"reason,omitempty" jsonschema:"enum=invalid_name,enum=invalid_email,enum=invalid_external_id,enum=invalid_idempotency_key,enum=invalid_dedup_mode,enum=missing_identity,enum=unknown_external_id,enum=external_id_conflict,enum=properties_too_large,enum=rate_limited,enum=dedup_unavailable,enum=invalid_item"`
-	Detail     string `json:"detail,omitempty" voice:"ours" jsonschema_description:"What is wrong with which member, on invalid_item."`
+	Detail     string `json:"detail,omitempty" voice:"ours" jsonschema_description:"Each invalid member with the reason, on invalid_item."`
 	Duplicate  bool   `json:"duplicate,omitempty" jsonschema_description:"Whether the item was accepted before. The ids are then those of the earlier item."`
 }
 

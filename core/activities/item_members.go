@@ -17,7 +17,7 @@ type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
 	{Name: "name", Description: "String of 1 to 200."},
-	{Name: "email", Description: "String. An unknown one makes a contact, not mailable."},
+	{Name: "email", Description: "String. A new one creates a contact, not mailable."},
 	{Name: "external_id", Description: "String of 1 to 255."},
 	{Name: "properties", Description: "Any JSON, 32 KiB."},
 	{Name: "occurred_at", Description: "String, RFC 3339. Default now."},
@@ -27,7 +27,7 @@ var itemMembers = []core.RowMember{
 
 // JSONSchema describes an item.
 func (Items) JSONSchema() *jsonschema.Schema {
-	return core.RowsSchema(1, maxItems, "An invalid one is rejected alone.", itemMembers)
+	return core.RowsSchema(1, maxItems, "An invalid item is refused alone.", itemMembers)
 }
 
 // item is an activity in the form in which callers send it.

@@ -16,7 +16,7 @@ func (a *Activities) propertiesCreate() core.Operation {
 	return core.Declare(core.Op[PropertyIn, Property]{
 		Name:     "activity_properties_create",
 		Title:    "Promote an activity property",
-		Purpose:  "Promotes one property of the activities of one name, so that predicates may filter on it. One that is promoted already is refused with `conflict`.",
+		Purpose:  "Promotes one property of the activities of one name, so that predicates can test it. A promoted property is refused with `conflict`.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,
@@ -113,7 +113,7 @@ func (a *Activities) propertiesDelete() core.Operation {
 	return core.Declare(core.Op[DeletePropertyIn, Mutation]{
 		Name:     "activity_properties_delete",
 		Title:    "End the promotion of an activity property",
-		Purpose:  "Removes a property from those that predicates may test, and returns the effects. The activities keep it.",
+		Purpose:  "Ends the promotion, so that predicates can no longer test the property, and returns the effects. Activities keep the property.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ActivitiesManage},
 		GitOwned: core.GitRefused,

@@ -9,14 +9,14 @@ import (
 // ListPropertiesIn pages the promoted properties.
 type ListPropertiesIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (a *Activities) propertiesList() core.Operation {
 	return core.Declare(core.Op[ListPropertiesIn, core.Page[Property]]{
 		Name:    "activity_properties_list",
 		Title:   "List activity properties",
-		Purpose: "Pages through the properties of activities that predicates may filter on, newest first.",
+		Purpose: "Pages through the properties of activities that predicates can test, newest first.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},
@@ -34,7 +34,7 @@ func (a *Activities) propertiesGet() core.Operation {
 	return core.Declare(core.Op[IDIn, Property]{
 		Name:    "activity_properties_get",
 		Title:   "Read an activity property",
-		Purpose: "Reads one property of activities that predicates may filter on.",
+		Purpose: "Reads one property of activities that predicates can test.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ActivitiesView},

@@ -14,7 +14,7 @@ import (
 type Property struct {
 	ID           string       `json:"id" jsonschema:"format=uuid"`
 	ActivityName string       `json:"activity_name" voice:"untrusted"`
-	Property     string       `json:"property" voice:"untrusted" jsonschema_description:"A member of the activities' properties."`
+	Property     string       `json:"property" voice:"untrusted" jsonschema_description:"Member of the activities' properties."`
 	Type         PropertyType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime"`
 	Description  string       `json:"description" voice:"untrusted"`
 	Origin       Origin       `json:"origin" jsonschema:"enum=managed,enum=git"`
@@ -45,8 +45,8 @@ const (
 // PropertyIn is the definition of a property that a caller sends.
 type PropertyIn struct {
 	ActivityName string       `json:"activity_name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Name of the activities that have the property."`
-	Property     string       `json:"property" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Member of their properties."`
-	Type         PropertyType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime" jsonschema_description:"What its values are."`
+	Property     string       `json:"property" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Member of the activities' properties."`
+	Type         PropertyType `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime" jsonschema_description:"Type of its values."`
 	Description  string       `json:"description,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"For people and agents."`
 }
 

@@ -42,14 +42,14 @@ type Impact struct {
 type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`
-	TypecheckOK bool   `json:"typecheck_ok" jsonschema_description:"Whether its predicate still compiles."`
+	TypecheckOK bool   `json:"typecheck_ok" jsonschema_description:"Whether the segment's predicate still compiles."`
 	Warning     string `json:"warning" voice:"untrusted"`
 }
 
 // Mutation is a change with its effects.
 type Mutation struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=disruptive"`
-	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"What else changes; with a disruptive change alone."`
+	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"Further effects; present only for a disruptive change."`
 }
 
 // mutation returns the change with its effects. known is the number of contacts that the

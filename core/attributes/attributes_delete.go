@@ -23,8 +23,8 @@ func (a *Attributes) attributesDelete() core.Operation {
 	return core.Declare(core.Op[DeleteAttributeIn, Effect]{
 		Name:  "attributes_delete",
 		Title: "Delete an attribute",
-		Purpose: "Takes an attribute out of the registry, which is always disruptive, and says what that does. " +
-			"No read shows its values any more, and null still clears one. They stay stored: creating the name again restores those that fit the type.",
+		Purpose: "Deletes an attribute, which is always disruptive, and returns the effects. " +
+			"Its values stay stored, but reads omit them; null still clears one. Registering the name again restores the values that fit the type.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.AttributesManage},
 		Writes:   core.ManyContacts,

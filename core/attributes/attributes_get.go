@@ -14,8 +14,8 @@ type GetAttributeIn struct {
 func (a *Attributes) attributesGet() core.Operation {
 	return core.Declare(core.Op[GetAttributeIn, Attribute]{
 		Name:    "attributes_get",
-		Title:   "Get an attribute",
-		Purpose: "Reads one attribute of the registry.",
+		Title:   "Read an attribute",
+		Purpose: "Reads one registered attribute.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AttributesView},

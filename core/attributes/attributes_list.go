@@ -9,14 +9,14 @@ import (
 // ListAttributesIn pages the attribute registry.
 type ListAttributesIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (a *Attributes) attributesList() core.Operation {
 	return core.Declare(core.Op[ListAttributesIn, core.Page[Attribute]]{
 		Name:    "attributes_list",
 		Title:   "List attributes",
-		Purpose: "Pages through the registry of contact attributes, newest first.",
+		Purpose: "Pages through the registered attributes of contacts, newest first.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.AttributesView},

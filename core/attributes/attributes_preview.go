@@ -15,8 +15,8 @@ type PreviewAttributeIn struct {
 func (a *Attributes) attributesPreview() core.Operation {
 	return core.Declare(core.Op[PreviewAttributeIn, Effect]{
 		Name:    "attributes_preview",
-		Title:   "Preview a change of an attribute",
-		Purpose: "Says what a change of an attribute would do to segments and contacts. It changes nothing.",
+		Title:   "Preview a change to an attribute",
+		Purpose: "Returns the effects that a change to an attribute would have on segments and contacts. It changes nothing.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.AttributesManage},

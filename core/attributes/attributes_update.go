@@ -26,7 +26,7 @@ func (a *Attributes) attributesUpdate() core.Operation {
 		Name:  "attributes_update",
 		Title: "Change an attribute",
 		Purpose: "Replaces the definition of an attribute, even if segments are affected, and returns the effects. " +
-			"Stored values follow the name and the type; one that does not fit the new type stays stored, and no read or predicate knows it.",
+			"Stored values get the new name and type. A value that does not fit the new type stays stored, but reads and predicates ignore it.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.AttributesManage},
 		Writes:   core.ManyContacts,

@@ -46,7 +46,7 @@ type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`
 	TypecheckOK bool   `json:"typecheck_ok" jsonschema_description:"Whether the predicate still fits the registry after the change."`
-	Warning     string `json:"warning" voice:"untrusted" jsonschema_description:"What the change means for the segment."`
+	Warning     string `json:"warning" voice:"untrusted" jsonschema_description:"Effect of the change on the segment."`
 }
 
 // classify returns the change from before to after with its class. after is nil for a

@@ -19,8 +19,8 @@ const builtIn = "email"
 // Definition is what a caller states about an attribute.
 type Definition struct {
 	Name        string   `json:"name" jsonschema:"minLength=1,maxLength=63,pattern=^[a-z][a-z0-9_]*$" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
-	Type        Type     `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum" jsonschema_description:"What its values are."`
-	EnumValues  []string `json:"enum_values,omitempty" jsonschema:"maxItems=500" jsonschema_description:"Required for an enum, and for nothing else: the values it may have."`
+	Type        Type     `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum" jsonschema_description:"Type of its values."`
+	EnumValues  []string `json:"enum_values,omitempty" jsonschema:"maxItems=500" jsonschema_description:"The allowed values of an enum. Required for an enum, refused for other types."`
 	Description string   `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the attribute means, for people and agents."`
 }
 

@@ -11,7 +11,7 @@ type Attribute struct {
 	ID          string      `json:"id" jsonschema:"format=uuid"`
 	Name        string      `json:"name" voice:"untrusted" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
 	Type        Type        `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
-	EnumValues  []string    `json:"enum_values,omitempty" voice:"untrusted" jsonschema_description:"The values an enum may have."`
+	EnumValues  []string    `json:"enum_values,omitempty" voice:"untrusted" jsonschema_description:"The allowed values of an enum."`
 	Description string      `json:"description,omitempty" voice:"untrusted"`
 	Origin      core.Origin `json:"origin" jsonschema:"enum=managed,enum=git"`
 	CreatedAt   time.Time   `json:"created_at"`

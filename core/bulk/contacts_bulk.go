@@ -13,12 +13,12 @@ const bulkChunk = 1000
 
 // In has the contacts to create or change.
 type In struct {
-	Contacts Rows `json:"contacts" jsonschema_description:"The rows, in the order in which they are done."`
+	Contacts Rows `json:"contacts" jsonschema_description:"The rows, written in this order."`
 }
 
 // Accepted confirms that a bulk write was stored and will be processed.
 type Accepted struct {
-	JobID  string `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Reads how far it is."`
+	JobID  string `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Address that returns the progress."`
 	Status Status `json:"status" jsonschema:"enum=queued"`
 }
 
@@ -26,9 +26,9 @@ func (b *Bulk) contactsBulk() core.Operation {
 	return core.Declare(core.Op[In, Accepted]{
 		Name:  "contacts_bulk",
 		Title: "Create or change many contacts",
-		Purpose: "Takes up to 5,000 rows and does them in the background, in their order, each as contacts_upsert_by_external_id does one. " +
-			"Use it for imports. Returns the id of a job that contacts_bulk_get reads. A row that cannot be done fails alone. " +
-			"The sending account is not asked; it is told of the consent afterwards.",
+		Purpose: "Takes up to 5,000 rows and writes them in the background, in their order, each like contacts_upsert_by_external_id. " +
+			"Use it for imports. Returns the id of a job, for contacts_bulk_get. An invalid row fails alone. " +
+			"The sending account gets the consent afterwards.",
 		Effect: core.Writes,
 		Scopes: []core.Scope{core.ContactsManage},
 		Do: func(ctx context.Context, c *core.Call, in In) (Accepted, error) {

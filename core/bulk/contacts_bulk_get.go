@@ -27,9 +27,9 @@ type Item struct {
 	ContactID  string     `json:"contact_id,omitempty" jsonschema:"format=uuid"`
 	Email      string     `json:"email,omitempty" voice:"untrusted"`
 	ExternalID *string    `json:"external_id,omitempty" voice:"untrusted"`
-	Mailable   *bool      `json:"mailable,omitempty" jsonschema_description:"Whether mail may be sent to the contact at all, after the row. A failed row has none."`
+	Mailable   *bool      `json:"mailable,omitempty" jsonschema_description:"Whether the contact may get mail at all, after the row. Absent for a failed row."`
 	Reason     string     `json:"reason,omitempty" voice:"ours" jsonschema_description:"Of a failed row: the code of the error that a single write would have had."`
-	Errors     []Fault    `json:"errors,omitempty" jsonschema_description:"Of a failed row: what is wrong with which member."`
+	Errors     []Fault    `json:"errors,omitempty" jsonschema_description:"Of a failed row: each invalid member, with the reason."`
 }
 
 // The outcomes of all rows share these two, so that a row costs no allocation.
@@ -94,8 +94,8 @@ type Progress struct {
 func (b *Bulk) contactsBulkGet() core.Operation {
 	return core.Declare(core.Op[GetIn, Progress]{
 		Name:    "contacts_bulk_get",
-		Title:   "Read how far a bulk write is",
-		Purpose: "Shows a bulk write of contacts: how far it is, and what became of each row so far, a page at a time. It is kept for seven days after its end.",
+		Title:   "Read the progress of a bulk write",
+		Purpose: "Reads the progress of a bulk write of contacts, and a page of the results of its rows. They are kept for seven days after its end.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ContactsManage},

@@ -40,18 +40,18 @@ type Row struct {
 type Rows []json.RawMessage
 
 var bulkMembers = slices.Concat([]core.RowMember{
-	{Name: "email", Description: "Address. Needed to create; with external_id, the address that contact has from now on."},
+	{Name: "email", Description: "Address. Required to create a contact; with external_id, the contact's new address."},
 	{Name: "external_id", Description: "Your own id of the person, unique in the organization, of 1 to 255 characters."},
-	{Name: "rebind_external_id", Description: "true takes the address's contact over when it has another external id."},
+	{Name: "rebind_external_id", Description: "true binds this external id to the address's contact even if that has another one."},
 	{Name: "attributes", Description: "Object of values to change by attribute name; null clears one."},
 	{Name: "topic_preferences", Description: "Choices to change, as an array of topic and subscription_status or as an object from topic to status."},
 }, contacts.StatedMembers, []core.RowMember{
-	{Name: "lists", Description: "Array of exactly the static lists to be on, by id or key; left out or null: untouched."},
+	{Name: "lists", Description: "Array of all static lists of the contact, by id or key; absent or null: unchanged."},
 })
 
 // JSONSchema returns the schema of the rows.
 func (Rows) JSONSchema() *jsonschema.Schema {
-	return core.RowsSchema(1, MaxRows, "One contact. A row that is not valid becomes a failed item and holds up no other.", bulkMembers)
+	return core.RowsSchema(1, MaxRows, "One contact. An invalid row becomes a failed item and does not affect other rows.", bulkMembers)
 }
 
 func (row *Row) faults() []core.FieldError {

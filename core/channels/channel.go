@@ -34,14 +34,14 @@ func StatusOf(present, adopted bool) Status {
 
 // Channel is one configuration set of the account.
 type Channel struct {
-	ID                string    `json:"id" jsonschema:"format=uuid" jsonschema_description:"What the filter channel of other routes takes."`
+	ID                string    `json:"id" jsonschema:"format=uuid" jsonschema_description:"Value for the filter channel of other routes."`
 	Name              string    `json:"name" voice:"untrusted" jsonschema_description:"The configuration set at the provider."`
 	Slug              string    `json:"slug" voice:"ours"`
 	Status            Status    `json:"status" jsonschema:"enum=active,enum=discovered,enum=detached,enum=archived,enum=pending"`
 	TrackingDomain    *string   `json:"tracking_domain" voice:"untrusted" jsonschema:"nullable"`
-	SuppressionPolicy []string  `json:"suppression_policy" jsonschema:"enum=BOUNCE,enum=COMPLAINT" jsonschema_description:"Empty: the channel leaves the account's suppression list aside."`
-	Identities        []string  `json:"identities" voice:"untrusted" jsonschema_description:"Domains and addresses whose default configuration set this is."`
-	CreatedAt         time.Time `json:"created_at" jsonschema_description:"When it was first seen here."`
+	SuppressionPolicy []string  `json:"suppression_policy" jsonschema:"enum=BOUNCE,enum=COMPLAINT" jsonschema_description:"Empty: the channel does not use the account's suppression list."`
+	Identities        []string  `json:"identities" voice:"untrusted" jsonschema_description:"Domains and addresses that use this configuration set by default."`
+	CreatedAt         time.Time `json:"created_at" jsonschema_description:"When the sync first found it."`
 }
 
 // IdentityType says whether an identity is a domain or an address.
@@ -61,7 +61,7 @@ type Identity struct {
 	Verification   sending.VerificationStatus `json:"verification_status" jsonschema:"enum=pending,enum=success,enum=failed"`
 	DKIM           sending.VerificationStatus `json:"dkim_status" jsonschema:"enum=pending,enum=success,enum=failed" jsonschema_description:"Always equal to verification_status."`
 	MailFromDomain *string                    `json:"mail_from_domain" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Always null."`
-	CreatedAt      time.Time                  `json:"created_at" jsonschema_description:"When it was first seen here."`
+	CreatedAt      time.Time                  `json:"created_at" jsonschema_description:"When the sync first found it."`
 	// Tokens has the DKIM tokens of a domain. Channel is the name of its default
 	// configuration set.
 	Tokens  []string `json:"-"`

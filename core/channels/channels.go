@@ -92,7 +92,7 @@ func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, erro
 // PageIn has the page of a list.
 type PageIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 // pageOf returns the page that read finds in the store.

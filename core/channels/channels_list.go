@@ -13,7 +13,7 @@ func (c *Channels) channelsList() core.Operation {
 	return core.Declare(core.Op[ListChannelsIn, core.Page[Channel]]{
 		Name:    "channels_list",
 		Title:   "List channels",
-		Purpose: "Pages through the channels, newest first. Each is one configuration set of the sending account, as the last sync saw it.",
+		Purpose: "Pages through the channels, newest first. Each is one configuration set of the sending account, as of the last sync.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ChannelsView},
@@ -34,7 +34,7 @@ func (c *Channels) channelsGet() core.Operation {
 	return core.Declare(core.Op[GetChannelIn, Channel]{
 		Name:    "channels_get",
 		Title:   "Read a channel",
-		Purpose: "Reads one channel by its slug, as the last sync saw it.",
+		Purpose: "Reads one channel by its slug, as of the last sync.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ChannelsView},

@@ -14,7 +14,7 @@ func (c *Channels) identitiesList() core.Operation {
 	return core.Declare(core.Op[ListIdentitiesIn, core.Page[Identity]]{
 		Name:    "identities_list",
 		Title:   "List sending identities",
-		Purpose: "Pages through the domains and addresses that may be sent from, newest first, as the last sync saw them.",
+		Purpose: "Pages through the domains and addresses from which the account may send, newest first, as of the last sync.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.IdentitiesView},
@@ -35,7 +35,7 @@ func (c *Channels) identitiesGet() core.Operation {
 	return core.Declare(core.Op[GetIdentityIn, Identity]{
 		Name:    "identities_get",
 		Title:   "Read a sending identity",
-		Purpose: "Reads one domain or address that may be sent from, as the last sync saw it.",
+		Purpose: "Reads one domain or address from which the account may send, as of the last sync.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.IdentitiesView},

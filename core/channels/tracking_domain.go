@@ -19,8 +19,8 @@ type TrackingDomain struct {
 	ID         string         `json:"-"`
 	Domain     string         `json:"domain" voice:"untrusted"`
 	Status     TrackingStatus `json:"status" jsonschema:"enum=pending,enum=verified,enum=failed"`
-	SSL        string         `json:"ssl_status" jsonschema:"enum=pending,enum=active,enum=failed" jsonschema_description:"Follows status: active once verified. It is not tested by a connection to the domain."`
-	Records    []Record       `json:"dns_records" jsonschema_description:"All are needed."`
+	SSL        string         `json:"ssl_status" jsonschema:"enum=pending,enum=active,enum=failed" jsonschema_description:"Derived from status: active once verified. No connection to the domain tests it."`
+	Records    []Record       `json:"dns_records" jsonschema_description:"All records are needed."`
 	CreatedAt  time.Time      `json:"created_at"`
 	VerifiedAt *time.Time     `json:"verified_at" jsonschema:"nullable"`
 

@@ -14,7 +14,7 @@ func (c *Channels) trackingDomainsList() core.Operation {
 	return core.Declare(core.Op[ListTrackingDomainsIn, core.Page[TrackingDomain]]{
 		Name:    "tracking_domains_list",
 		Title:   "List tracking domains",
-		Purpose: "Pages through the domains that links of messages lead through, newest first, with the DNS records each needs.",
+		Purpose: "Pages through the domains that track clicks on links, newest first, with the DNS records that each needs.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TrackingView},
@@ -59,7 +59,7 @@ func (c *Channels) trackingDomainsGet() core.Operation {
 	return core.Declare(core.Op[GetTrackingDomainIn, TrackingDomain]{
 		Name:    "tracking_domains_get",
 		Title:   "Read a tracking domain",
-		Purpose: "Reads one domain that links of messages lead through, with the DNS records it needs.",
+		Purpose: "Reads one domain that tracks clicks on links, with the DNS records that it needs.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TrackingView},

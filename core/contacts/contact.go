@@ -22,13 +22,13 @@ const (
 // Contact is one person of an organization's audience.
 type Contact struct {
 	ID               string              `json:"id" jsonschema:"format=uuid"`
-	Email            string              `json:"email" voice:"untrusted" jsonschema_description:"Address as it was last written. Two addresses that differ only in case are the same contact."`
+	Email            string              `json:"email" voice:"untrusted" jsonschema_description:"Address in its most recently written spelling. Addresses that differ only in case are the same contact."`
 	ExternalID       *string             `json:"external_id" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"The caller's own id, unique in the organization."`
 	Status           ContactStatus       `json:"status" jsonschema:"enum=active,enum=archived"`
-	Attributes       map[string]any      `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, as the registry types them."`
-	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; a topic that is not here follows its default."`
-	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Opted out of everything."`
-	Mailable         bool                `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all: it is in use, not opted out of everything, and not known by activities alone. Topics and suppression are looked at for each message."`
+	Attributes       map[string]any      `json:"attributes" voice:"untrusted" jsonschema_description:"Values by attribute name, each in the attribute's type."`
+	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; every other topic has its default."`
+	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Whether the global opt-out is set."`
+	Mailable         bool                `json:"mailable" jsonschema_description:"Whether the contact may get mail at all: it is active, has no global opt-out, and more than activities named it. Topics and suppression are checked for each message."`
 	// Hidden holds stored values that no answer shows: of deleted attributes, and values
 	// that do not fit their attribute's type. A write keeps them unless it states all
 	// values.

@@ -17,7 +17,7 @@ func (cs *Contacts) contactsArchiveByExternalID() core.Operation {
 	return core.Declare(core.Op[ArchiveByExternalIDIn, ArchivedContact]{
 		Name:    "contacts_archive_by_external_id",
 		Title:   "Archive a contact by external id",
-		Purpose: "Archives the contact with this external id as contacts_archive does. A contact that is unknown or archived is no error. It erases no data.",
+		Purpose: "Archives the contact with this external id like contacts_archive. An unknown or archived contact is no error. It erases no data.",
 		Effect:  core.Destroys,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

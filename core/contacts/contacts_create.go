@@ -11,10 +11,10 @@ import (
 // CreateContactIn is a new contact. Members that are absent take their defaults.
 type CreateContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each must be in the attribute registry."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each attribute must be registered."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Explicit choices about topics, as an array of topic and subscription_status or as an object from topic to status."`
 	Stated
-	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to put the contact on."`
+	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to add the contact to."`
 
 	write *write
 }
@@ -23,7 +23,7 @@ func (cs *Contacts) contactsCreate() core.Operation {
 	return core.Declare(core.Op[CreateContactIn, ContactWritten]{
 		Name:    "contacts_create",
 		Title:   "Create a contact",
-		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact is taken back into use with the attributes given here and the opt-outs it left with, and one that so far only the sending account or activities knew is filled. The sending account is written first.",
+		Purpose: "Creates one contact and refuses with `conflict` when an active contact with the address exists. An archived contact becomes active with the attributes given here and its earlier opt-outs. A contact that only the sending account or activities named gets these values. The sending account is written first.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

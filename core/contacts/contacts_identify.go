@@ -9,8 +9,8 @@ import (
 
 // IdentifyContactIn names the visitor of a website.
 type IdentifyContactIn struct {
-	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; an address that is new makes a contact."`
-	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email it is given to the contact with that address, if it has none."`
+	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; a new address creates a contact."`
+	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email: bound to the contact with that address, if that has none."`
 
 	write  *write
 	pushed bool // the first half has already written to the account
@@ -29,9 +29,9 @@ type Identified struct {
 // IdentifiedView is the answer over REST.
 type IdentifiedView struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
-	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Recognizes the contact on your website; the same until the contact is archived. Treat it as a credential."`
-	Result    string `json:"result" jsonschema:"enum=created,enum=existing" jsonschema_description:"Whether the call made the contact."`
-	Mailable  bool   `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
+	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Identifies the contact on your website; the same until the contact is archived. Treat it as a credential."`
+	Result    string `json:"result" jsonschema:"enum=created,enum=existing" jsonschema_description:"Whether the call created the contact."`
+	Mailable  bool   `json:"mailable" jsonschema_description:"Whether the contact may get mail at all."`
 }
 
 // RESTView returns the answer with the visitor id.
@@ -43,8 +43,8 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 	return core.Declare(core.Op[IdentifyContactIn, Identified]{
 		Name:  "contacts_identify",
 		Title: "Identify a website visitor",
-		Purpose: "Finds the contact by address, external id or both, creates it when the address is new, and gives it a visitor id, the same at every call. " +
-			"Call it from your server when somebody signs in to your website. An archived contact is refused with `conflict`. It changes no consent.",
+		Purpose: "Finds the contact by address, external id or both, creates it if the address is new, and returns its visitor id, the same at every call. " +
+			"Call it from your server when a person signs in to your website. An archived contact is refused with `conflict`. It changes no consent.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

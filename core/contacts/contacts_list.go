@@ -11,10 +11,10 @@ import (
 
 // ListContactsIn filters a page of contacts. Filters that are set must all match.
 type ListContactsIn struct {
-	Status             ContactStatus        `json:"status,omitempty" jsonschema:"enum=active,enum=archived,default=active" jsonschema_description:"Contacts in use, or archived ones."`
+	Status             ContactStatus        `json:"status,omitempty" jsonschema:"enum=active,enum=archived,default=active" jsonschema_description:"Active or archived contacts."`
 	Topic              string               `json:"topic,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Only contacts that are subscribed to this topic, by their own choice or by its default."`
-	SubscriptionStatus sending.Subscription `json:"subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"Needs topic. OPT_IN: as topic alone. OPT_OUT: instead, those that are not subscribed, by their own choice or by the topic's default."`
-	UnsubscribeAll     *bool                `json:"unsubscribe_all,omitempty" jsonschema_description:"Only contacts that opted out of everything, or only those that did not."`
+	SubscriptionStatus sending.Subscription `json:"subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"Needs topic. OPT_IN: contacts subscribed to it. OPT_OUT: contacts not subscribed, by their own choice or by the topic's default."`
+	UnsubscribeAll     *bool                `json:"unsubscribe_all,omitempty" jsonschema_description:"Only contacts with the global opt-out, or only contacts without it."`
 	AttributeKey       string               `json:"attribute_key,omitempty" jsonschema:"maxLength=63" jsonschema_description:"Only contacts whose attribute of this name equals attribute_value. Needs attribute_value."`
 	AttributeValue     *string              `json:"attribute_value,omitempty" jsonschema:"maxLength=4096" jsonschema_description:"The attribute's value as text."`
 	Limit              int                  `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
@@ -25,7 +25,7 @@ func (cs *Contacts) contactsList() core.Operation {
 	return core.Declare(core.Op[ListContactsIn, core.Page[Contact]]{
 		Name:    "contacts_list",
 		Title:   "List contacts",
-		Purpose: "Pages through the contacts, newest first, with filters: those in use, or the archived ones. Consent comes from the mirror, which follows the sending account by sync; read one contact for the consent in force.",
+		Purpose: "Pages through the active or the archived contacts, newest first, with filters. Consent is as of the last sync with the sending account; read one contact for its current consent.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListContactsIn) core.Cost {

@@ -12,11 +12,11 @@ import (
 // global opt-out and list membership, which stay.
 type ReplaceContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
-	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Left out: the contact has none."`
-	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Left out: every topic follows its default; opt-outs of a contact that was not in use hold."`
+	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Absent: the contact gets none."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"All explicit choices. Absent: every topic gets its default, except that opt-outs of a contact that was not active stay."`
 	Stated
-	Lists      *lists.Names `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
-	ExternalID *string      `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"As a read showed it; another one is refused. Left out or null: untouched."`
+	Lists      *lists.Names `json:"lists,omitempty" jsonschema_description:"All static lists of the contact, each by id, by key or as a read returns it. Empty: none. Absent or null: unchanged."`
+	ExternalID *string      `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"As a read returned it; another value is refused. Absent or null: unchanged."`
 	ReadBack
 
 	write *write
@@ -26,7 +26,7 @@ func (cs *Contacts) contactsReplace() core.Operation {
 	return core.Declare(core.Op[ReplaceContactIn, ContactWritten]{
 		Name:    "contacts_replace",
 		Title:   "Create or replace a contact",
-		Purpose: "Makes the contact with this address exactly what is sent: attributes that are left out are wiped and topics revert to their defaults. Creates the contact when there is none and takes an archived one back into use, with its opt-outs. It takes the body that a read of the contact returned, changed or not, and refuses by name what it cannot change. To change single values use contacts_update.",
+		Purpose: "Replaces the contact with this address: absent attributes are cleared, and absent topics get their defaults. Creates the contact if none exists, and activates an archived one with its opt-outs. It accepts the body that a read of the contact returned, and refuses changes of members that cannot change. To change single values use contacts_update.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

@@ -27,9 +27,9 @@ type ListsOfContact struct {
 func (cs *Contacts) SetListMembership() core.Operation {
 	return core.Declare(core.Op[SetListMembershipIn, ListsOfContact]{
 		Name:  "contacts_set_list_membership",
-		Title: "Put a contact on lists",
-		Purpose: "Puts one contact on static lists and takes it off others. Use it after contacts_lookup and lists_list. " +
-			"Returns all lists the contact is on then. It creates no list and does not change consent or segments.",
+		Title: "Set a contact's lists",
+		Purpose: "Adds one contact to static lists and removes it from others. Use it after contacts_lookup and lists_list. " +
+			"Returns all lists of the contact. It creates no list and does not change consent or segments.",
 		Effect: core.Writes,
 		Scopes: []core.Scope{core.ContactsManage, core.ListsView},
 		Writes: core.OneContact,

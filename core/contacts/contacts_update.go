@@ -12,7 +12,7 @@ import (
 type UpdateContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; choices about other topics stay."`
 	Stated
 	Lists *lists.Directive `json:"lists,omitempty" jsonschema:"nullable" jsonschema_description:"Static lists to join and leave."`
 
@@ -23,7 +23,7 @@ func (cs *Contacts) contactsUpdate() core.Operation {
 	return core.Declare(core.Op[UpdateContactIn, ContactWritten]{
 		Name:    "contacts_update",
 		Title:   "Change a contact",
-		Purpose: "Changes the named parts of an existing contact and leaves the rest. It does not create contacts and does not take archived ones back into use.",
+		Purpose: "Changes the given members of an active contact and leaves the others. It creates no contact and activates no archived one.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

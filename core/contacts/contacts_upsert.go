@@ -10,7 +10,7 @@ import (
 // UpsertContactIn names a contact by address, external id or both, with the changes to
 // it.
 type UpsertContactIn struct {
-	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. With external_id, that contact's new address."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create. With external_id, that contact's new address."`
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`
@@ -37,9 +37,9 @@ func (cs *Contacts) contactsUpsert() core.Operation {
 	return core.Declare(core.Op[UpsertContactIn, ContactWritten]{
 		Name:  "contacts_upsert",
 		Title: "Create or change a contact",
-		Purpose: "Creates a contact, or changes the named parts of one. Use it to store a person, set attributes or record topic choices; " +
+		Purpose: "Creates a contact, or changes the given members of one. Use it to store a person, set attributes or record topic choices; " +
 			"audience_get_schema has the names. Returns the contact and whether it was created, updated or reactivated. " +
-			"It sends no mail and puts nobody on a list.",
+			"It sends no mail and does not change lists.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

@@ -12,12 +12,12 @@ import (
 // has the id, it is the contact to create.
 type UpsertByExternalIDIn struct {
 	ExternalID       string         `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization. Percent-encode it in the path."`
-	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Needed to create. Another one than the contact has moves the contact to it; left out, the address stays."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create a contact. A different address replaces the contact's; if absent, the address stays."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`
-	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; topics that are not named keep theirs."`
+	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change; choices about other topics stay."`
 	Stated
-	Lists            *lists.Names `json:"lists,omitempty" jsonschema_description:"Exactly the static lists to be on, each by id, by key or as a read shows it. Empty: none. Left out or null: untouched."`
-	RebindExternalID bool         `json:"rebind_external_id,omitempty" jsonschema_description:"Take the address's contact over when it has another external id."`
+	Lists            *lists.Names `json:"lists,omitempty" jsonschema_description:"All static lists of the contact, each by id, by key or as a read returns it. Empty: none. Absent or null: unchanged."`
+	RebindExternalID bool         `json:"rebind_external_id,omitempty" jsonschema_description:"Binds this external id to the address's contact even if that has another one."`
 	ReadBack
 
 	write *write
@@ -27,9 +27,9 @@ func (cs *Contacts) contactsUpsertByExternalID() core.Operation {
 	return core.Declare(core.Op[UpsertByExternalIDIn, ContactWritten]{
 		Name:  "contacts_upsert_by_external_id",
 		Title: "Create or change a contact by external id",
-		Purpose: "Creates the contact with this external id, or changes the parts named of the one that has it. " +
-			"A contact that has the address and no external id gets this one, and an archived contact is taken back into use. " +
-			"It takes the body that a read of the contact returned, as contacts_replace does. Unlike contacts_replace it does not clear what is left out.",
+		Purpose: "Creates the contact with this external id, or changes the given members of an existing one. " +
+			"A contact with the address and without an external id gets this one. An archived contact becomes active. " +
+			"It accepts the body that a read of the contact returned, like contacts_replace, but leaves absent members unchanged.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ContactsManage},
 		Writes:  core.OneContact,

@@ -11,11 +11,11 @@ import (
 // must equal the contact's, except for derived ones, which may have changed since the
 // read.
 type ReadBack struct {
-	ID        string        `json:"id,omitempty" jsonschema:"format=uuid" jsonschema_description:"As a read showed it; another id is refused."`
+	ID        string        `json:"id,omitempty" jsonschema:"format=uuid" jsonschema_description:"As a read returned it; another id is refused."`
 	Status    ContactStatus `json:"status,omitempty" jsonschema:"enum=active,enum=archived" jsonschema_description:"active, which the contact is after the write; archived is refused."`
-	Mailable  *bool         `json:"mailable,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
-	CreatedAt *time.Time    `json:"created_at,omitempty" jsonschema:"nullable" jsonschema_description:"As a read showed it; another time is refused."`
-	UpdatedAt *time.Time    `json:"updated_at,omitempty" jsonschema:"nullable" jsonschema_description:"Derived, so it changes nothing."`
+	Mailable  *bool         `json:"mailable,omitempty" jsonschema:"nullable" jsonschema_description:"Ignored, because it is derived."`
+	CreatedAt *time.Time    `json:"created_at,omitempty" jsonschema:"nullable" jsonschema_description:"As a read returned it; another time is refused."`
+	UpdatedAt *time.Time    `json:"updated_at,omitempty" jsonschema:"nullable" jsonschema_description:"Ignored, because it is derived."`
 
 	// externalID is the external id that a read showed, in a write that names the
 	// contact by address.

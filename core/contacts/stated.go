@@ -8,12 +8,12 @@ import (
 // rows of bulk writes and imports. A new field of the contact is a member here and a
 // line in each function of this file.
 type Stated struct {
-	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true opts out of everything, false back in."`
+	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true sets the global opt-out, false removes it."`
 }
 
 // StatedMembers describes the members to callers of bulk writes.
 var StatedMembers = []core.RowMember{
-	{Name: "unsubscribe_all", Description: "true opts out of everything, false back in; left out or null: untouched."},
+	{Name: "unsubscribe_all", Description: "true sets the global opt-out, false removes it; absent or null: unchanged."},
 }
 
 // Take parses a member of a row. It reports whether Stated has the member.

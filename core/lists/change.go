@@ -5,9 +5,9 @@ import "slices"
 // Directive changes which static lists a contact is on: by adding and removing, or by
 // setting the whole membership. Lists are named by id or key.
 type Directive struct {
-	Add    []string  `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to put the contact on."`
-	Remove []string  `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to take the contact off."`
-	Set    *[]string `json:"set,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Exactly these lists; empty takes the contact off all. Not together with add or remove."`
+	Add    []string  `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to add the contact to."`
+	Remove []string  `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to remove the contact from."`
+	Set    *[]string `json:"set,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Exactly these lists; empty removes the contact from all. Not together with add or remove."`
 }
 
 // Change changes which static lists a contact is on, by their ids. A nil Change leaves

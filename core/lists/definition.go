@@ -15,7 +15,7 @@ type List struct {
 	Source      string      `json:"source" jsonschema:"enum=api,enum=ui,enum=import,enum=topic_export"`
 	MemberCount int         `json:"member_count"`
 	Origin      core.Origin `json:"origin" jsonschema:"enum=managed,enum=git"`
-	SourcePath  string      `json:"source_path,omitempty" voice:"untrusted" jsonschema_description:"Where a list from a repository is defined."`
+	SourcePath  string      `json:"source_path,omitempty" voice:"untrusted" jsonschema_description:"Place of the definition, for a list from a repository."`
 	Status      string      `json:"status" jsonschema:"enum=active,enum=archived"`
 	CreatedAt   time.Time   `json:"created_at"`
 	UpdatedAt   time.Time   `json:"updated_at"`
@@ -35,6 +35,6 @@ type Ref struct {
 type Member struct {
 	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string    `json:"email" voice:"untrusted"`
-	Mailable  bool      `json:"mailable" jsonschema_description:"Whether mail may be sent to the contact at all."`
+	Mailable  bool      `json:"mailable" jsonschema_description:"Whether the contact may get mail at all."`
 	AddedAt   time.Time `json:"added_at"`
 }

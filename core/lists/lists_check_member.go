@@ -21,7 +21,7 @@ func (l *Lists) listsCheckMember() core.Operation {
 	return core.Declare(core.Op[CheckListMemberIn, Membership]{
 		Name:    "lists_check_member",
 		Title:   "Check one contact's membership",
-		Purpose: "Says whether a contact is on a static list. A contact that does not exist is on none. Only a list that does not exist is not found.",
+		Purpose: "Returns whether a contact is on a static list. An unknown contact is on no list. An unknown list is `not_found`.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},

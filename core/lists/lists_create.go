@@ -14,16 +14,16 @@ const maxLists = 1000
 
 // CreateListIn is a new static list.
 type CreateListIn struct {
-	Name        string `json:"name" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"What people call the list."`
-	Key         string `json:"key,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug that is unique in the organization and never changes. Left out: made from the name."`
-	Description string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Who is on it."`
+	Name        string `json:"name" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"Name of the list, for people."`
+	Key         string `json:"key,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug, unique in the organization, which never changes. Default: derived from the name."`
+	Description string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Which contacts are on it."`
 }
 
 func (l *Lists) listsCreate() core.Operation {
 	return core.Declare(core.Op[CreateListIn, List]{
 		Name:     "lists_create",
 		Title:    "Create a static list",
-		Purpose:  "Creates an empty static list. It refuses with `conflict` when another list has the key, also one that a repository defines. It adds no contacts to the list.",
+		Purpose:  "Creates an empty static list. It refuses with `conflict` if a list has the key, even one that a repository defines. It adds no contacts to the list.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
 		GitOwned: core.GitRefused,

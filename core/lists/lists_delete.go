@@ -10,7 +10,7 @@ func (l *Lists) listsDelete() core.Operation {
 	return core.Declare(core.Op[GetListIn, core.Deleted]{
 		Name:     "lists_delete",
 		Title:    "Delete a static list",
-		Purpose:  "Deletes a static list and takes everybody off it; its key may be used again. A list that a repository defines is refused with `conflict`. The membership log keeps what it has, and no contact is archived.",
+		Purpose:  "Deletes a static list and removes its members from it; its key may be used again. A list that a repository defines is refused with `conflict`. The membership log stays, and no contact is archived.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.ListsManage},
 		Writes:   core.ManyContacts,

@@ -15,7 +15,7 @@ func (l *Lists) listsGet() core.Operation {
 	return core.Declare(core.Op[GetListIn, List]{
 		Name:    "lists_get",
 		Title:   "Read a static list",
-		Purpose: "Reads one static list by id or key, archived ones too. It does not show who is on it.",
+		Purpose: "Reads one static list by id or key, archived ones too. It does not return its members.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ListsView},

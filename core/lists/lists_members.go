@@ -11,14 +11,14 @@ import (
 type ListMembersIn struct {
 	ID     string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (l *Lists) listsMembers() core.Operation {
 	return core.Declare(core.Op[ListMembersIn, core.Page[Member]]{
 		Name:    "lists_members",
 		Title:   "List the members of a static list",
-		Purpose: "Pages through the contacts on a static list, those added last first, with whether each may be mailed. It does not show their attributes or choices.",
+		Purpose: "Pages through the contacts on a static list, most recently added first, with whether each is mailable. It does not return their attributes or choices.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.ListsView},

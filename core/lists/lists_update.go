@@ -10,8 +10,8 @@ import (
 // UpdateListIn changes a list. Members that are left out stay.
 type UpdateListIn struct {
 	ID          string  `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
-	Name        *string `json:"name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"What people call the list."`
-	Description *string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Who is on it."`
+	Name        *string `json:"name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"Name of the list, for people."`
+	Description *string `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"Which contacts are on it."`
 	Key         string  `json:"key,omitempty" jsonschema_description:"Ignored: the key of a list never changes."`
 }
 
@@ -19,7 +19,7 @@ func (l *Lists) listsUpdate() core.Operation {
 	return core.Declare(core.Op[UpdateListIn, List]{
 		Name:     "lists_update",
 		Title:    "Change a static list",
-		Purpose:  "Changes the name or the description of a static list. A list that a repository defines is refused with `conflict`. It does not change the key or who is on the list.",
+		Purpose:  "Changes the name or the description of a static list. A list that a repository defines is refused with `conflict`. It changes neither the key nor the members.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.ListsManage},
 		GitOwned: core.GitRefused,

@@ -96,8 +96,8 @@ func (m *Messages) messagesDiagnose() core.Operation {
 	return core.Declare(core.Op[DiagnoseMessageIn, Diagnosis]{
 		Name:  "messages_diagnose",
 		Title: "Diagnose a message",
-		Purpose: "Says why a message arrived or did not. " +
-			"Use it when mail is missed. " +
+		Purpose: "Explains why a message arrived or did not. " +
+			"Use it when mail is missing. " +
 			"Returns the diagnosis, evidence, next steps and latest events. It does not resend.",
 		Effect:  core.Reads,
 		Cost:    core.Light,

@@ -20,7 +20,7 @@ func (m *Messages) messagesEvents() core.Operation {
 	return core.Declare(core.Op[GetMessageIn, core.Collection[EventRecord]]{
 		Name:    "messages_events",
 		Title:   "List the events of a message",
-		Purpose: "Lists all events that the provider reported about one message, complete and oldest first. Addresses in its texts are masked without `api.messages.unmask_recipients`.",
+		Purpose: "Lists all events that the provider reported about one message, oldest first. Addresses in their texts are masked without `api.messages.unmask_recipients`.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},

@@ -15,7 +15,7 @@ func (m *Messages) messagesGet() core.Operation {
 	return core.Declare(core.Op[GetMessageIn, Record]{
 		Name:    "messages_get",
 		Title:   "Read a message",
-		Purpose: "Reads one message by the provider's id. It reaches back 365 days, whatever the plan. The recipient is masked without `api.messages.unmask_recipients`.",
+		Purpose: "Reads one message by the provider's id, if it was sent within 365 days, in every plan. The recipient is masked without `api.messages.unmask_recipients`.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesView},

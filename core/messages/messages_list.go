@@ -11,15 +11,15 @@ import (
 
 // ListMessagesIn filters and pages messages. Filters that are set must all match.
 type ListMessagesIn struct {
-	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window; without it 30 days before now, or before an earlier to. As far back as the plan keeps."`
-	To        *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
+	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window. Default: 30 days before now, or before to if that is earlier. Limited by the plan's retention."`
+	To        *time.Time `json:"to,omitempty" jsonschema_description:"End of the window. Default: now."`
 	Channel   string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
 	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Only messages with this status."`
 	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name of a template at the provider."`
-	Identity  string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain; of an address only the domain counts."`
-	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Whole address of a recipient, case matters. Needs api.messages.unmask_recipients."`
+	Identity  string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sending domain, or an address, whose domain is used."`
+	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Whole address of a recipient, case-sensitive. Needs api.messages.unmask_recipients."`
 	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor    string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor    string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (m *Messages) messagesList() core.Operation {

@@ -20,11 +20,11 @@ const (
 type SearchMessagesIn struct {
 	From      *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
 	To        *time.Time `json:"to,omitempty" jsonschema_description:"Default now."`
-	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Weightiest event."`
+	Status    EventType  `json:"status,omitempty" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure" jsonschema_description:"Highest-ranked event."`
 	Template  string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Exact name."`
 	Channel   string     `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id."`
 	Recipient string     `json:"recipient,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Needs api.messages.unmask_recipients."`
-	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,default=20" jsonschema_description:"How many."`
+	Limit     int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=50,default=20" jsonschema_description:"Page size."`
 }
 
 func (m *Messages) messagesSearch() core.Operation {

@@ -10,18 +10,18 @@ import (
 
 // ListRecipientIn names a recipient and pages the messages to it.
 type ListRecipientIn struct {
-	Email  string     `json:"email" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Whole address of the recipient, as it was mailed: case matters."`
-	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window; without it 30 days before now, or before an earlier to. As far back as the plan keeps."`
-	To     *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, now unless given."`
+	Email  string     `json:"email" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Whole address of the recipient as used in the message, case-sensitive."`
+	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window. Default: 30 days before now, or before to if that is earlier. Limited by the plan's retention."`
+	To     *time.Time `json:"to,omitempty" jsonschema_description:"End of the window. Default: now."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string     `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (m *Messages) recipientsMessages() core.Operation {
 	return core.Declare(core.Op[ListRecipientIn, core.Page[Record]]{
 		Name:    "recipients_messages",
 		Title:   "List the messages of a recipient",
-		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that was never mailed has no messages. `to` is the first recipient of each message, which may be another.",
+		Purpose: "Pages through the messages to one recipient in a window, newest first. An address that never got mail has no messages. `to` is the first recipient of each message, which may be another address.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.MessagesUnmask},

@@ -9,11 +9,11 @@ import (
 
 // SeriesIn has the window and the filters of a report over time.
 type SeriesIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; without it 30 days before now, or before an earlier to."`
-	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
-	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a point, in UTC; weeks begin on Monday."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, inclusive. Default: 30 days before now, or before to if that is earlier."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, exclusive. Default: now."`
+	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Length of a period, in UTC; weeks begin on Monday."`
 	Channel  string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
-	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address, whose domain is used."`
 }
 
 // DeliverabilityPoint has the outcomes of the messages that were sent in a period.
@@ -24,14 +24,14 @@ type DeliverabilityPoint struct {
 	Bounced      int64     `json:"bounced"`
 	Complained   int64     `json:"complained"`
 	Suppressed   int64     `json:"suppressed"`
-	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered of sent, at most 1; 0 when none was sent."`
+	DeliveryRate float64   `json:"delivery_rate" jsonschema_description:"Delivered messages divided by sent ones, at most 1; 0 if none was sent."`
 }
 
 func (r *Reports) deliverability() core.Operation {
 	return core.Declare(core.Op[SeriesIn, core.Collection[DeliverabilityPoint]]{
 		Name:    "reports_deliverability",
 		Title:   "Report deliverability",
-		Purpose: "Reports the outcomes of mail by the time it was sent, oldest first. Periods in which nothing was sent are left out.",
+		Purpose: "Reports the outcomes of mail by the time it was sent, oldest first. Periods without mail are omitted.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

@@ -17,15 +17,15 @@ type EngagementPoint struct {
 	UniqueOpens  int64     `json:"unique_opens" jsonschema_description:"Each recipient of a message counts once."`
 	Clicks       int64     `json:"clicks"`
 	UniqueClicks int64     `json:"unique_clicks" jsonschema_description:"Each recipient of a message counts once."`
-	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens of delivered, at most 1; 0 when none was delivered."`
-	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks of delivered, at most 1; 0 when none was delivered."`
+	OpenRate     float64   `json:"open_rate" jsonschema_description:"Unique opens divided by delivered messages, at most 1; 0 if none was delivered."`
+	ClickRate    float64   `json:"click_rate" jsonschema_description:"Unique clicks divided by delivered messages, at most 1; 0 if none was delivered."`
 }
 
 func (r *Reports) engagement() core.Operation {
 	return core.Declare(core.Op[SeriesIn, core.Collection[EngagementPoint]]{
 		Name:    "reports_engagement",
 		Title:   "Report engagement",
-		Purpose: "Reports opens and clicks by when the mail was sent, oldest first. Periods in which nothing was sent are left out.",
+		Purpose: "Reports opens and clicks by the time at which the mail was sent, oldest first. Periods without mail are omitted.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

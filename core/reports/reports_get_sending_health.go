@@ -15,7 +15,7 @@ type HealthIn struct {
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"Now, if absent."`
 	Channel  string     `json:"channel,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Slug or id."`
 	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"Sender's domain."`
-	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Made longer beyond 31 points."`
+	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Lengthened beyond 31 periods."`
 }
 
 // Health describes how sending goes, for an agent. It is short on purpose.
@@ -79,7 +79,7 @@ func (r *Reports) sendingHealth() core.Operation {
 	return core.Declare(core.Op[HealthIn, Health]{
 		Name:  "reports_get_sending_health",
 		Title: "Get sending health",
-		Purpose: "Sums up how sending went in a window. Use it to judge deliverability or find what changed. " +
+		Purpose: "Summarizes the sent mail of a window. Use it to judge deliverability or find what changed. " +
 			"Returns totals, rates, a trend, warnings, and what changed since the window before. It does not name recipients.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,

@@ -12,10 +12,10 @@ import (
 
 // TemplatePerformanceIn has the window and the filters of the report.
 type TemplatePerformanceIn struct {
-	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, included; without it 30 days before now, or before an earlier to."`
-	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, not included; now without it."`
+	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, inclusive. Default: 30 days before now, or before to if that is earlier."`
+	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, exclusive. Default: now."`
 	Channel  string     `json:"channel,omitempty" jsonschema:"format=uuid" jsonschema_description:"Id of a channel."`
-	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address of which the domain counts."`
+	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address, whose domain is used."`
 	Template string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Name of one template; case does not matter."`
 }
 
@@ -30,17 +30,17 @@ type TemplateRow struct {
 	UniqueOpens   int64   `json:"unique_opens"`
 	Clicks        int64   `json:"clicks"`
 	UniqueClicks  int64   `json:"unique_clicks"`
-	BounceRate    float64 `json:"bounce_rate" jsonschema_description:"Bounced of sent."`
-	ComplaintRate float64 `json:"complaint_rate" jsonschema_description:"Complained of sent."`
-	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens of delivered."`
-	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks of delivered."`
+	BounceRate    float64 `json:"bounce_rate" jsonschema_description:"Bounced messages divided by sent ones."`
+	ComplaintRate float64 `json:"complaint_rate" jsonschema_description:"Messages with a complaint divided by sent ones."`
+	OpenRate      float64 `json:"open_rate" jsonschema_description:"Unique opens divided by delivered messages."`
+	ClickRate     float64 `json:"click_rate" jsonschema_description:"Unique clicks divided by delivered messages."`
 }
 
 func (r *Reports) templatePerformance() core.Operation {
 	return core.Declare(core.Op[TemplatePerformanceIn, core.Collection[TemplateRow]]{
 		Name:    "reports_template_performance",
 		Title:   "Report template performance",
-		Purpose: "Compares templates by the outcome of their mail sent in the window, most sent first. Mail without a template is left out.",
+		Purpose: "Compares templates by the outcome of their mail in the window, those with the most mail first. Mail without a template is omitted.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.ReportsView},

@@ -21,7 +21,7 @@ func (s *Segments) segmentsCheckMember() core.Operation {
 	return core.Declare(core.Op[CheckMemberIn, Membership]{
 		Name:    "segments_check_member",
 		Title:   "Check one contact's membership",
-		Purpose: "Says whether a contact is in a segment. A contact that does not exist is in none. Only a segment that does not exist is not found.",
+		Purpose: "Returns whether a contact is in a segment. An unknown contact is in no segment. An unknown segment is `not_found`.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},

@@ -13,8 +13,8 @@ import (
 type ListSegmentsIn struct {
 	Status Status `json:"status,omitempty" only:"agent" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived" jsonschema_description:"Only these."`
 	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a name or key, in any case."`
-	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many."`
-	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 // SegmentPage is a page of segments. Agents get fewer fields of each.
@@ -46,7 +46,7 @@ func (s *Segments) segmentsList() core.Operation {
 	return core.Declare(core.Op[ListSegmentsIn, SegmentPage]{
 		Name:  "segments_list",
 		Title: "List the segments",
-		Purpose: "Lists the organization's segments. Use it to find a segment or its id, or one that broke. " +
+		Purpose: "Lists the organization's segments. Use it to find a segment, its id, or an invalid one. " +
 			"Returns predicates, states and member counts, newest first. It shows no members.",
 		Effect: core.Reads,
 		Cost:   core.Light,

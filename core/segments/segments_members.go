@@ -10,14 +10,14 @@ import (
 type ListMembersIn struct {
 	ID     string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the segment, or its key."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (s *Segments) segmentsMembers() core.Operation {
 	return core.Declare(core.Op[ListMembersIn, core.Page[Member]]{
 		Name:    "segments_members",
 		Title:   "List the members of a segment",
-		Purpose: "Pages through the contacts in a segment, who entered last first. It follows changes of contacts with some delay.",
+		Purpose: "Pages through the contacts in a segment, most recently entered first. Changes of contacts appear with some delay.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SegmentsView},

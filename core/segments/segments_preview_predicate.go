@@ -52,8 +52,8 @@ const sampleSize = 10
 func (s *Segments) segmentsPreviewPredicate() core.Operation {
 	return core.Declare(core.Op[PreviewIn, Preview]{
 		Name:  "segments_preview_predicate",
-		Title: "Try a predicate",
-		Purpose: "Counts the contacts that a predicate finds. Use it while writing a predicate for a segment or workflow. " +
+		Title: "Preview a predicate",
+		Purpose: "Counts the contacts that match a predicate. Use it while writing a predicate for a segment or workflow. " +
 			"Returns count, sample, class, warnings, or the error with its place. It saves nothing.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,

@@ -31,9 +31,9 @@ var reasons = []Reason{PermanentBounce, Complaint, Rejected, RepeatedTransient, 
 // event, and has no window: its WindowDays is nil.
 type Rule struct {
 	Enabled    bool `json:"enabled"`
-	Locked     bool `json:"locked" jsonschema_description:"Whether the rule cannot be changed; one event ever is enough then."`
+	Locked     bool `json:"locked" jsonschema_description:"Whether the rule is fixed. One event at any time then lists an address."`
 	Events     int  `json:"events" jsonschema_description:"How many events within the window list an address."`
-	WindowDays *int `json:"window_days" jsonschema:"nullable" jsonschema_description:"The window in days; null means ever."`
+	WindowDays *int `json:"window_days" jsonschema:"nullable" jsonschema_description:"The window in days; null means no limit."`
 }
 
 // RuleSet has all six rules.

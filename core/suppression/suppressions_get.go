@@ -18,7 +18,7 @@ func (s *Suppression) suppressionsGet() core.Operation {
 	return core.Declare(core.Op[GetSuppressionIn, Suppressed]{
 		Name:    "suppressions_get",
 		Title:   "Read a suppressed address",
-		Purpose: "Reads one address of the sending account's suppression list as it is now. An address that is not on it is not found.",
+		Purpose: "Reads one address of the sending account's suppression list. An address that is not on the list is `not_found`.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},

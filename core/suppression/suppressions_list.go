@@ -15,7 +15,7 @@ type Suppressed struct {
 	Email        string                    `json:"email" voice:"untrusted"`
 	Reason       sending.SuppressionReason `json:"reason" jsonschema:"enum=bounce,enum=complaint,enum=manual"`
 	SuppressedAt time.Time                 `json:"suppressed_at"`
-	Source       string                    `json:"source" jsonschema:"enum=ses_event,enum=manual" jsonschema_description:"Whether an event put it there."`
+	Source       string                    `json:"source" jsonschema:"enum=ses_event,enum=manual" jsonschema_description:"Whether an event added the address."`
 }
 
 func suppressedOf(e sending.Suppressed) Suppressed {
@@ -28,13 +28,13 @@ func suppressedOf(e sending.Suppressed) Suppressed {
 
 // ListSuppressionsIn has the filters and the page of the account's list.
 type ListSuppressionsIn struct {
-	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only for this reason."`
-	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only what was added since."`
-	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only what was added at or after this time."`
-	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only what was added before this time."`
-	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. Everything that matches comes in one page."`
-	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" agentmax:"50" jsonschema_description:"How many."`
-	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only addresses with this reason."`
+	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only addresses added since."`
+	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only addresses added at or after this time."`
+	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only addresses added before this time."`
+	Email  string                    `json:"email,omitempty" only:"rest" jsonschema:"maxLength=254" jsonschema_description:"Part of the address; case does not matter. All matches are on one page."`
+	Limit  int                       `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" agentmax:"50" jsonschema_description:"Page size."`
+	Cursor string                    `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 
 	page core.Page[Suppressed]
 }
@@ -44,7 +44,7 @@ func (s *Suppression) suppressionsList() core.Operation {
 		Name:  "suppressions_list",
 		Title: "List suppressed addresses",
 		Purpose: "Lists addresses that the account itself refuses to mail, at most a minute old. " +
-			"Use it to see who was suppressed lately and why. Returns address, reason and time, newest first. It does not add or remove any.",
+			"Use it to see recent suppressions and their reasons. Returns address, reason and time, newest first. It does not add or remove any.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},

@@ -34,10 +34,10 @@ func recordOf(e Entry) Undeliverable {
 
 // ListUndeliverableIn has the filters and the page of the undeliverable addresses.
 type ListUndeliverableIn struct {
-	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Without since, listed."`
-	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only what changed at or after this second, excluded too."`
-	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"How many."`
-	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Default: listed, unless since is given."`
+	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only addresses that changed at or after this second, excluded ones too."`
+	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
+	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 // UndeliverablePage is a page with the version of the rules.
@@ -64,7 +64,7 @@ func (s *Suppression) undeliverableList() core.Operation {
 	return core.Declare(core.Op[ListUndeliverableIn, UndeliverablePage]{
 		Name:  "undeliverable_list",
 		Title: "List undeliverable addresses",
-		Purpose: "Lists addresses that events say take no mail. " +
+		Purpose: "Lists addresses that bounced, complained or were rejected. " +
 			"Use it to clean an audience. Returns status, reason and dates, latest change first. It is advice and not the account's suppression list.",
 		Effect: core.Reads,
 		Cost:   core.Heavy,

@@ -12,7 +12,7 @@ type RulesIn struct{}
 // RulesDocument is an organization's rules as callers see them.
 type RulesDocument struct {
 	Profile Profile `json:"profile" jsonschema:"enum=strict,enum=standard,enum=aggressive,enum=custom"`
-	Version string  `json:"version" voice:"ours" jsonschema_description:"Changes exactly when the rules do; the list has it as X-Service-Rules-Version."`
+	Version string  `json:"version" voice:"ours" jsonschema_description:"Changes exactly when the rules change; the list has it in X-Service-Rules-Version."`
 	Rules   RuleSet `json:"rules"`
 }
 
@@ -20,7 +20,7 @@ func (s *Suppression) undeliverableRules() core.Operation {
 	return core.Declare(core.Op[RulesIn, RulesDocument]{
 		Name:    "undeliverable_rules",
 		Title:   "Read the rules of undeliverable addresses",
-		Purpose: "Reads the rules by which addresses are judged undeliverable, with a version that changes with them.",
+		Purpose: "Reads the rules that mark addresses as undeliverable, and their version.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.UndeliverableView},

@@ -19,7 +19,7 @@ type Template struct {
 	Channel      *string   `json:"channel" voice:"ours" jsonschema:"nullable"`
 	Version      string    `json:"version" voice:"ours" jsonschema_description:"Changes with the content."`
 	LastModified time.Time `json:"last_modified_at"`
-	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: found in the account."`
+	Source       string    `json:"source" jsonschema:"enum=git,enum=managed,enum=import" jsonschema_description:"import: the sync found it in the account."`
 
 	Hash      string    `json:"-"`
 	CreatedAt time.Time `json:"-"`
@@ -45,7 +45,7 @@ type Detail struct {
 	ContentHash  string     `json:"content_hash" voice:"ours"`
 	Validation   string     `json:"validation_status" jsonschema:"enum=valid,enum=invalid"`
 	Diagnostics  []string   `json:"diagnostics" voice:"ours" jsonschema_description:"What is wrong with it."`
-	Topic        *string    `json:"topic" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Null: the account knows no topic of a template."`
+	Topic        *string    `json:"topic" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Always null: templates of the account have no topic."`
 	Tags         []string   `json:"tags" voice:"untrusted"`
 	DeployedName string     `json:"deployed_name" voice:"untrusted" jsonschema_description:"The template at the provider."`
 }

@@ -13,7 +13,7 @@ type ListTemplatesIn struct {
 	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this tag."`
 	Untagged bool   `json:"untagged,omitempty" only:"rest" jsonschema_description:"Only templates without a tag. Excludes tag."`
 	Limit    int    `json:"limit,omitempty" only:"rest" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor   string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor   string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 func (t *Templates) templatesList() core.Operation {
@@ -62,7 +62,7 @@ func (t *Templates) templatesGet() core.Operation {
 	return core.Declare(core.Op[GetTemplateIn, Detail]{
 		Name:    "templates_get",
 		Title:   "Read a template",
-		Purpose: "Reads one template of the sending account with its content and the variables it takes, as the last sync saw it.",
+		Purpose: "Reads one template of the sending account with its content and variables, as of the last sync.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TemplatesView},

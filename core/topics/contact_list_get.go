@@ -12,11 +12,11 @@ import (
 type ContactListView struct {
 	Name         string    `json:"name" voice:"untrusted"`
 	Description  string    `json:"description" voice:"untrusted"`
-	ContactCount int       `json:"contact_count" jsonschema_description:"Active contacts, without those that only activities have named."`
+	ContactCount int       `json:"contact_count" jsonschema_description:"Active contacts, without contacts that only activities named."`
 	TopicCount   int       `json:"topic_count"`
 	Topics       []Topic   `json:"topics"`
 	LastSyncedAt time.Time `json:"last_synced_at"`
-	CreatedAt    time.Time `json:"created_at" jsonschema_description:"When the list was first seen here."`
+	CreatedAt    time.Time `json:"created_at" jsonschema_description:"When the sync first found the list."`
 	UpdatedAt    time.Time `json:"updated_at" jsonschema_description:"When the sending account last changed it."`
 }
 
@@ -27,7 +27,7 @@ func (t *Topics) contactListGet() core.Operation {
 	return core.Declare(core.Op[GetContactListIn, ContactListView]{
 		Name:    "contact_list_get",
 		Title:   "Describe the contact list",
-		Purpose: "Reads the sending account's contact list as the latest sync found it, with the numbers of contacts and topics. It asks the mirror, not the account.",
+		Purpose: "Reads the sending account's contact list as of the last sync, with the numbers of contacts and topics. It does not call the account.",
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		Scopes:  []core.Scope{core.TopicsView},

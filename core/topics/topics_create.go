@@ -12,9 +12,9 @@ import (
 // CreateTopicIn is a new topic.
 type CreateTopicIn struct {
 	Name        string               `json:"name" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Letters, digits, underscores and hyphens. It never changes."`
-	DisplayName string               `json:"display_name,omitempty" jsonschema:"maxLength=128" jsonschema_description:"What people read. Left out: the name."`
+	DisplayName string               `json:"display_name,omitempty" jsonschema:"maxLength=128" jsonschema_description:"Name that people see. Default: the name."`
 	Description string               `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the topic is about."`
-	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"What holds for contacts who chose nothing."`
+	Default     sending.Subscription `json:"default_subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"Subscription of contacts that made no choice."`
 
 	write *topicWrite
 }

@@ -19,7 +19,7 @@ func (t *Topics) topicsDelete() core.Operation {
 	return core.Declare(core.Op[DeleteTopicIn, core.Deleted]{
 		Name:     "topics_delete",
 		Title:    "Delete a topic",
-		Purpose:  "Deletes a topic from the sending account's contact list, with what contacts chose about it. The global opt-out of a contact does not change.",
+		Purpose:  "Deletes a topic and the contacts' choices about it from the sending account's contact list. The global opt-out of a contact does not change.",
 		Effect:   core.Destroys,
 		Scopes:   []core.Scope{core.TopicsManage},
 		Writes:   core.ManyContacts,

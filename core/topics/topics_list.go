@@ -16,7 +16,7 @@ func (t *Topics) topicsList() core.Operation {
 	return core.Declare(core.Op[ListTopicsIn, core.Collection[Topic]]{
 		Name:    "topics_list",
 		Title:   "List topics",
-		Purpose: "Lists all topics that contacts subscribe to, by name, as the sending account defines them at this moment, at most a minute old.",
+		Purpose: "Lists all topics of the sending account by name, at most a minute old.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.TopicsView},

@@ -11,9 +11,9 @@ import (
 // UpdateTopicIn changes a topic. Members that are left out stay.
 type UpdateTopicIn struct {
 	Name        string               `json:"name" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Name of the topic."`
-	DisplayName string               `json:"display_name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"What people read."`
+	DisplayName string               `json:"display_name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"Name that people see."`
 	Description *string              `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the topic is about."`
-	Default     sending.Subscription `json:"default_subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"What holds for contacts who chose nothing."`
+	Default     sending.Subscription `json:"default_subscription_status,omitempty" jsonschema:"enum=OPT_IN,enum=OPT_OUT" jsonschema_description:"Subscription of contacts that made no choice."`
 
 	write *topicWrite
 }
@@ -22,7 +22,7 @@ func (t *Topics) topicsUpdate() core.Operation {
 	return core.Declare(core.Op[UpdateTopicIn, Topic]{
 		Name:     "topics_update",
 		Title:    "Change a topic",
-		Purpose:  "Changes a topic's display name, description or default, in the sending account first. What contacts chose themselves stays; a new default holds for all others at once. It cannot rename a topic.",
+		Purpose:  "Changes a topic's display name, description or default, in the sending account first. Choices of contacts stay; a new default applies to all other contacts at once. It cannot rename a topic.",
 		Effect:   core.Writes,
 		Scopes:   []core.Scope{core.TopicsManage},
 		GitOwned: core.GitRefused,

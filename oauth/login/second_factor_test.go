@@ -149,7 +149,7 @@ func TestSecondStep(t *testing.T) {
 
 	back, location := p.signInAgain("")
 	p.expect("a recovery code", back.post(login.SecondFactorPath, "token", back.token(back.get(location).body), "code", p.codes[2]), http.StatusSeeOther, "/login")
-	if !strings.Contains(back.get(login.SecurityPath).body, "9 of your recovery codes") {
+	if !strings.Contains(back.get(login.SecurityPath).body, "You have 9 unused recovery codes") {
 		t.Error("the page does not count the recovery codes")
 	}
 }
@@ -174,7 +174,7 @@ func TestSecondFactorFormsOfOtherSites(t *testing.T) {
 			}
 		}
 	}
-	if !strings.Contains(p.get(login.SecurityPath).body, "10 of your recovery codes") {
+	if !strings.Contains(p.get(login.SecurityPath).body, "You have 10 unused recovery codes") {
 		t.Error("a form of another site did something")
 	}
 }
