@@ -97,7 +97,7 @@ func TestSecondFactor(t *testing.T) {
 		prove(tab, codes[0])
 		tab.Expect(http.StatusOK, "You are signed in")
 		tab.Go(s.p.AppURL + "/account/security")
-		tab.Expect(http.StatusOK, "9 of your recovery codes are left")
+		tab.Expect(http.StatusOK, "You have 9 unused recovery codes")
 		tab.Submit("form[action='/account/security/app/remove'] button")
 		tab.Expect(http.StatusOK, "Set up authenticator app")
 	})

@@ -55,7 +55,7 @@ func (a *Activities) activitiesRecord() core.Operation {
 	return core.Declare(core.Op[RecordIn, Recorded]{
 		Name:  "activities_record",
 		Title: "Record activities",
-		Purpose: "Records activities of contacts. Use it for events that segments count. " +
+		Purpose: "Records activities. Use it for events that segments count. " +
 			"Returns each item's ids, or why it was refused. It sends no mail and cannot be undone.",
 		Effect:  core.Writes,
 		Scopes:  []core.Scope{core.ActivitiesWrite},

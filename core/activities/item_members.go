@@ -27,7 +27,7 @@ var itemMembers = []core.RowMember{
 
 // JSONSchema describes an item.
 func (Items) JSONSchema() *jsonschema.Schema {
-	return core.RowsSchema(1, maxItems, "An invalid item is refused alone.", itemMembers)
+	return core.RowsSchema(1, maxItems, "An invalid item fails alone.", itemMembers)
 }
 
 // item is an activity in the form in which callers send it.

@@ -54,7 +54,7 @@ func (a *Attributes) GetSchema() core.Operation {
 	return core.Declare(core.Op[GetSchemaIn, Schema]{
 		Name:  "audience_get_schema",
 		Title: "Describe the audience",
-		Purpose: "Reads the attributes and topics of contacts, and the predicate language. Call it once before writing contacts or predicates. " +
+		Purpose: "Reads the attributes, the topics and the predicate language. Call it once before writing contacts or predicates. " +
 			"Returns attributes with types and values, topics with defaults, the predicate language, and whether a repository owns the definitions. It holds no data about people.",
 		Effect: core.Reads,
 		Cost:   core.Light,

@@ -28,7 +28,7 @@ func (cs *Contacts) SetListMembership() core.Operation {
 	return core.Declare(core.Op[SetListMembershipIn, ListsOfContact]{
 		Name:  "contacts_set_list_membership",
 		Title: "Set a contact's lists",
-		Purpose: "Adds one contact to static lists and removes it from others. Use it after contacts_lookup and lists_list. " +
+		Purpose: "Adds one contact to lists and removes it from others. Use it after contacts_lookup and lists_list. " +
 			"Returns all lists of the contact. It creates no list and does not change consent or segments.",
 		Effect: core.Writes,
 		Scopes: []core.Scope{core.ContactsManage, core.ListsView},

@@ -10,7 +10,7 @@ import (
 // UpsertContactIn names a contact by address, external id or both, with the changes to
 // it.
 type UpsertContactIn struct {
-	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create. With external_id, that contact's new address."`
+	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create. With external_id, the new address."`
 	ExternalID       string         `json:"external_id,omitempty" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema_description:"Values to change by attribute name; null clears one."`
 	TopicPreferences topics.Choices `json:"topic_preferences,omitempty" jsonschema_description:"Choices to change, by topic or as an array."`

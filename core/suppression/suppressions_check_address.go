@@ -27,7 +27,7 @@ func (s *Suppression) suppressionsCheckAddress() core.Operation {
 	return core.Declare(core.Op[CheckAddressIn, CheckedAddress]{
 		Name:  "suppressions_check_address",
 		Title: "Check one address",
-		Purpose: "Checks whether the account suppresses an address, and whether events mark it as undeliverable. " +
+		Purpose: "Checks whether the account suppresses an address, and whether events mark it undeliverable. " +
 			"Use it when a person got no mail. Returns both, live. It does not search.",
 		Effect: core.Reads,
 		Cost:   core.Light,

@@ -28,7 +28,7 @@ func suppressedOf(e sending.Suppressed) Suppressed {
 
 // ListSuppressionsIn has the filters and the page of the account's list.
 type ListSuppressionsIn struct {
-	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only addresses with this reason."`
+	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only this reason."`
 	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only addresses added since."`
 	From   *time.Time                `json:"from,omitempty" only:"rest" jsonschema_description:"Only addresses added at or after this time."`
 	To     *time.Time                `json:"to,omitempty" only:"rest" jsonschema_description:"Only addresses added before this time."`
@@ -44,7 +44,7 @@ func (s *Suppression) suppressionsList() core.Operation {
 		Name:  "suppressions_list",
 		Title: "List suppressed addresses",
 		Purpose: "Lists addresses that the account itself refuses to mail, at most a minute old. " +
-			"Use it to see recent suppressions and their reasons. Returns address, reason and time, newest first. It does not add or remove any.",
+			"Use it to see recent suppressions. Returns address, reason and time, newest first. It does not add or remove any.",
 		Effect:  core.Reads,
 		Cost:    core.Light,
 		Scopes:  []core.Scope{core.SuppressionsView},

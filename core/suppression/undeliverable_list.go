@@ -34,8 +34,8 @@ func recordOf(e Entry) Undeliverable {
 
 // ListUndeliverableIn has the filters and the page of the undeliverable addresses.
 type ListUndeliverableIn struct {
-	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Default: listed, unless since is given."`
-	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only addresses that changed at or after this second, excluded ones too."`
+	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Default: listed, without since."`
+	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only changes at or after this second, excluded addresses too."`
 	Limit  int        `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
 	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
