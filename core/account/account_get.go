@@ -20,7 +20,7 @@ type Overview struct {
 	Org OrgRef `json:"org"`
 	// AWS and SendQuota are both null if no account is connected or if its state could not
 	// be read. The other members are still set.
-	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null when none is, or when it does not answer."`
+	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null if none is connected or it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was requested."`
 	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`

@@ -26,7 +26,7 @@ type Activity struct {
 	ReceivedAt time.Time `json:"received_at"`
 	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
 	// Properties has the bytes of the request. It must stay the last field; see [Page].
-	Properties json.RawMessage `json:"properties" voice:"untrusted" jsonschema_description:"Exactly as they were sent; {} where none were."`
+	Properties json.RawMessage `json:"properties" voice:"untrusted" jsonschema_description:"Exactly as sent; {} if none were sent."`
 }
 
 // noProperties is the value for an activity that was sent without properties.

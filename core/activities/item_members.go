@@ -12,7 +12,7 @@ import (
 // maxItems is the maximum number of activities in a request.
 const maxItems = 1000
 
-// Items has the activities as they were sent. An invalid item is refused alone.
+// Items has the activities as they were sent. An invalid item fails alone.
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
