@@ -74,7 +74,7 @@ func failedItem(index int, cl contacts.Claim, err error) Item {
 type GetIn struct {
 	JobID  string `json:"job_id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the job, from contacts_bulk."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
-	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"The value of next_cursor on the previous page."`
+	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
 // Progress is the progress of a bulk write, with a page of outcomes.
@@ -86,8 +86,8 @@ type Progress struct {
 	Succeeded   int        `json:"succeeded"`
 	Failed      int        `json:"failed"`
 	CreatedAt   time.Time  `json:"created_at"`
-	CompletedAt *time.Time `json:"completed_at" jsonschema:"nullable" jsonschema_description:"When the last row was done; null before."`
-	Results     []Item     `json:"results" jsonschema_description:"Outcomes of the rows that are done, in their order."`
+	CompletedAt *time.Time `json:"completed_at" jsonschema:"nullable" jsonschema_description:"When the last row was written; null before that."`
+	Results     []Item     `json:"results" jsonschema_description:"Results of the processed rows, in their order."`
 	NextCursor  *string    `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"The cursor of the next page, even if its rows are not processed yet; null after the last row."`
 }
 

@@ -13,7 +13,7 @@ type EventRecord struct {
 	Type       EventType `json:"type" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure,enum=Subscription"`
 	OccurredAt time.Time `json:"occurred_at"`
 	// Metadata depends on the type. It keeps members that the provider adds.
-	Metadata map[string]any `json:"metadata,omitempty" voice:"untrusted" jsonschema_description:"What the provider says about the event; absent when that is nothing."`
+	Metadata map[string]any `json:"metadata,omitempty" voice:"untrusted" jsonschema_description:"Details of the event from the provider; absent without any."`
 }
 
 func (m *Messages) messagesEvents() core.Operation {
