@@ -69,7 +69,7 @@ func (s *scene) during(t *testing.T, want trouble) {
 			checkRefused(t, c, got, want)
 			problems[c.name()] = comparable(got.said)
 		case got.status >= http.StatusBadRequest || got.isError:
-			t.Errorf("%s is answered %d: %s", c.name(), got.status, got.body)
+			t.Errorf("%s is answered %d: %s%s", c.name(), got.status, got.body, c.about())
 		default:
 			checkPartial(t, c, got, want)
 		}
