@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mailhelm/mailhelm/conformance/ordinary"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/core"
 	"github.com/mailhelm/mailhelm/core/catalogue"
@@ -301,7 +302,7 @@ func TestEveryReadHasItsWorstArguments(t *testing.T) {
 func alwaysHeavy(t *testing.T, op core.Operation) bool {
 	t.Helper()
 	return slices.ContainsFunc([]core.Surface{core.REST, core.Agent}, func(s core.Surface) bool {
-		arguments, err := required(op, s)
+		arguments, err := ordinary.Arguments(op, s, seeded)
 		if err != nil {
 			return false
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/oauth/clients"
 	"github.com/mailhelm/mailhelm/conformance/product"
 	"github.com/mailhelm/mailhelm/conformance/standin"
+	"github.com/mailhelm/mailhelm/core"
 )
 
 // agentTask is what a program with a library for Node.js is to do.
@@ -76,7 +77,7 @@ func expectedSight(revision string) agentSight {
 		Failure:     []any{true, "not_found"},
 		Unknown:     true,
 		Environment: []any{true, "test_environment_forbidden"},
-		NarrowTools: []string{"contacts_lookup"},
+		NarrowTools: toolsOf(core.ContactsView),
 		Scope:       true,
 		Writes:      [][]any{{"created", false}, {"created", true}},
 		Confirmed:   []string{"confirmation_required", "sending"},

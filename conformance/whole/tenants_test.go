@@ -26,7 +26,7 @@ func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 		for _, place := range nodeOf(t, s.input).texts("") {
 			used[place] = true
 			if names[place] == nil && namesNothing[place] == "" {
-				t.Errorf("%s: %q takes text and is in neither table of kinds_test.go: say what it names, or that it names nothing", s.name(), place)
+				t.Errorf("%s: %q takes text: add %q with the kinds that it names to names in kinds_test.go, or with what it is to namesNothing", s.name(), place, place)
 			}
 			if names[place] != nil && namesNothing[place] != "" {
 				t.Errorf("%q is in both tables of kinds_test.go", place)
@@ -104,9 +104,10 @@ func (w world) checkForeign(t *testing.T, s subject, place string, k kind, numbe
 	if diff := cmp.Diff(headersOf(nowhere.header), headersOf(there.header)); diff != "" {
 		t.Errorf("the headers tell them apart (- nobody's, + the other's):\n%s", diff)
 	}
-	want := s.answersTo(place, k)
+	want := s.answersTo(t, place, k)
 	if status, code := there.outcome(); status != want.status || code != want.code {
-		t.Errorf("answered %d %q, want %d %q %s: %s", status, code, want.status, want.code, want.why, there.body)
+		t.Errorf("answered %d %q, want %d %q %s: %s\nif that is meant, add %q: {%d, %q, why} to otherwise in kinds_test.go",
+			status, code, want.status, want.code, want.why, there.body, s.Name+" "+place, status, code)
 	}
 	if root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), "["); strings.HasSuffix(want.code, "validation_failed") && !strings.Contains(there.body, `"field":"`+root) {
 		t.Errorf("refused for another member than %s: %s", root, there.body)

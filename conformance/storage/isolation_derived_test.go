@@ -1,0 +1,147 @@
+package storage_test
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/mailhelm/mailhelm/core"
+	"github.com/mailhelm/mailhelm/core/contacts"
+	"github.com/mailhelm/mailhelm/storage"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
+)
+
+// names are what the owner's objects are found by.
+func (o owned) names() []string {
+	return []string{
+		o.contact.ID, o.contact.Email, *o.contact.ExternalID, o.shell.ID, o.list.ID, o.list.Key, o.channel.ID, o.channel.Name,
+		o.activity.ID, o.property.ID, o.segment.ID, o.segment.Key, sameJob, "same", "plan", "news", "active", "",
+	}
+}
+
+// derivedReaches calls the store methods that no table of reaches has, with every name of
+// the owner's objects. It fails the test for a method whose arguments are not names, times,
+// numbers and booleans.
+func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
+	t.Helper()
+	all := map[string]reach{}
+	for _, m := range notListed() {
+		for _, name := range o.names() {
+			arguments, err := argumentsFor(m, org, name)
+			if err != nil {
+				t.Errorf("add %q: func(t *testing.T, db *storage.DB) (any, error) { ... } to the reaches of its domain in conformance/storage, for %s: %v", m.name, m.store, err)
+				break
+			}
+			all[m.name+" "+name] = func(t *testing.T, db *storage.DB) (any, error) { return m.call(t.Context(), db, arguments) }
+		}
+	}
+	return all
+}
+
+// storeMethod is a method of a store's interface.
+type storeMethod struct {
+	store reflect.Type
+	name  string
+}
+
+// signature is that of the method.
+func (m storeMethod) signature() reflect.Type {
+	method, _ := m.store.MethodByName(m.name)
+	return method.Type
+}
+
+// argumentsFor returns the arguments behind the context: the organization, and the name in
+// the place of every text.
+func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
+	if _, err := m.accessor(); err != nil {
+		return nil, err
+	}
+	signature := m.signature()
+	if signature.NumIn() < 2 || signature.In(1).Kind() != reflect.String || signature.IsVariadic() {
+		return nil, fmt.Errorf("it takes no organization after the context")
+	}
+	arguments := []reflect.Value{reflect.ValueOf(org)}
+	for i := 2; i < signature.NumIn(); i++ {
+		of := signature.In(i)
+		switch {
+		case of.Kind() == reflect.String:
+			arguments = append(arguments, reflect.ValueOf(name).Convert(of))
+		case of == reflect.TypeFor[[]string]():
+			arguments = append(arguments, reflect.ValueOf([]string{name}))
+		case of == reflect.TypeFor[time.Time]():
+			arguments = append(arguments, reflect.ValueOf(later(9)))
+		case of.Kind() == reflect.Int:
+			arguments = append(arguments, reflect.ValueOf(10).Convert(of))
+		case of.Kind() == reflect.Bool:
+			arguments = append(arguments, reflect.Zero(of))
+		default:
+			return nil, fmt.Errorf("no value is known for its argument of type %s", of)
+		}
+	}
+	return arguments, nil
+}
+
+// call calls the method of the database's store. It returns the results that are not zero,
+// nil for none, and the error.
+func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []reflect.Value) (any, error) {
+	accessor, err := m.accessor()
+	if err != nil {
+		return nil, err
+	}
+	store := reflect.ValueOf(db).MethodByName(accessor).Call(nil)[0]
+	results := store.MethodByName(m.name).Call(append([]reflect.Value{reflect.ValueOf(ctx)}, arguments...))
+	var found []any
+	for _, result := range results {
+		if err, ok := result.Interface().(error); ok {
+			return nil, err
+		}
+		if !isNothing(result.Interface()) {
+			found = append(found, result.Interface())
+		}
+	}
+	return found, nil
+}
+
+// accessor returns the name of the method of storage.DB that returns the store.
+func (m storeMethod) accessor() (string, error) {
+	of := reflect.TypeFor[*storage.DB]()
+	for i := range of.NumMethod() {
+		if method := of.Method(i); method.Type.NumIn() == 1 && method.Type.NumOut() == 1 && method.Type.Out(0) == m.store {
+			return method.Name, nil
+		}
+	}
+	return "", fmt.Errorf("no method of storage.DB returns %s", m.store)
+}
+
+// TestDerivedReaches checks that a method of texts is called with names, and that one of
+// other types is not derived.
+func TestDerivedReaches(t *testing.T) {
+	t.Parallel()
+	type unknown interface {
+		Named(ctx context.Context, orgID, name string) error
+	}
+	contact := storeMethod{reflect.TypeFor[contacts.Store](), "ContactByEmail"}
+	arguments, err := argumentsFor(contact, "org", "name")
+	if err != nil || len(arguments) != 2 || arguments[0].String() != "org" || arguments[1].String() != "name" {
+		t.Errorf("%v, %v", arguments, err)
+	}
+	for _, m := range []storeMethod{{reflect.TypeFor[contacts.Store](), "Contacts"}, {reflect.TypeFor[unknown](), "Named"}} {
+		if arguments, err := argumentsFor(m, "org", "name"); err == nil {
+			t.Errorf("%s: %v", m.name, arguments)
+		}
+	}
+	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
+		o := own(t, db)
+		for org, isFound := range map[string]bool{o.org: true, core.NewID(): false} {
+			arguments, err := argumentsFor(contact, org, o.contact.Email)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if found, err := contact.call(t.Context(), db, arguments); isNothing(found) == isFound {
+				t.Errorf("%v, %v; want found: %t", found, err, isFound)
+			}
+		}
+	})
+}
