@@ -100,7 +100,7 @@ func reachChannels(o owned, org string) map[string]reach {
 		"TrackingDomain": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().TrackingDomain(t.Context(), org, "click.same")
 		},
-		"Unverified": func(t *testing.T, db *storage.DB) (any, error) {
+		"UnverifiedDomains": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Channels().UnverifiedDomains(t.Context(), org)
 		},
 		"SetTrackingStatus": func(t *testing.T, db *storage.DB) (any, error) {

@@ -108,7 +108,7 @@ func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []refle
 func (m storeMethod) accessor() (string, error) {
 	of := reflect.TypeFor[*storage.DB]()
 	for i := range of.NumMethod() {
-		if method := of.Method(i); method.Type.NumIn() == 1 && method.Type.NumOut() == 1 && method.Type.Out(0) == m.store {
+		if method := of.Method(i); method.Type.NumIn() == 1 && method.Type.NumOut() == 1 && method.Type.Out(0).Implements(m.store) {
 			return method.Name, nil
 		}
 	}

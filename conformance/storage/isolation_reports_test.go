@@ -39,7 +39,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"ByDay", "ByGroup", "ByHours", "FromEvents", "AnyMessage", "FailingDomains", "RecentBounces", "Mark"} {
+	for _, method := range []string{"DayCounts", "GroupCounts", "HourCounts", "FromEvents", "AnyMessage", "FailingDomains", "RecentBounces", "Mark"} {
 		found, err := reachReports(o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -49,10 +49,10 @@ func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 
 func reachReports(org string) map[string]reach {
 	return map[string]reach{
-		"ByDay": func(t *testing.T, db *storage.DB) (any, error) {
+		"DayCounts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().DayCounts(t.Context(), org, counted)
 		},
-		"ByGroup": func(t *testing.T, db *storage.DB) (any, error) {
+		"GroupCounts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().GroupCounts(t.Context(), org, counted)
 		},
 		"FromEvents": func(t *testing.T, db *storage.DB) (any, error) {
@@ -63,7 +63,7 @@ func reachReports(org string) map[string]reach {
 		"AnyMessage": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().AnyMessage(t.Context(), org, counted.Window)
 		},
-		"ByHours": func(t *testing.T, db *storage.DB) (any, error) {
+		"HourCounts": func(t *testing.T, db *storage.DB) (any, error) {
 			return db.Reports().HourCounts(t.Context(), org, counted)
 		},
 		"FailingDomains": func(t *testing.T, db *storage.DB) (any, error) {

@@ -45,7 +45,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
-	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Touched", "SegmentsOf", "Suppressed by predicate"} {
+	for _, method := range []string{"Segment", "SegmentMembers", "MembershipLog", "CountMatching", "Touches", "SegmentsOf", "Suppressed by predicate"} {
 		found, err := reaches(o, o.org)[method](t, db)
 		must(t, err)
 		seen = append(seen, found)
@@ -122,7 +122,7 @@ func reachAnswers(o owned, org string) map[string]reach {
 			entered, left, err := db.Segments().JudgeMembers(t.Context(), q, o.segment.ID)
 			return entered + left, err
 		},
-		"SegmentEvaluated": func(t *testing.T, db *storage.DB) (any, error) {
+		"SetEvaluatedAt": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Segments().SetEvaluatedAt(t.Context(), org, o.segment.ID, later(9))
 		},
 		"SegmentsOf": func(t *testing.T, db *storage.DB) (any, error) {
@@ -132,7 +132,7 @@ func reachAnswers(o owned, org string) map[string]reach {
 			must(t, db.Segments().TouchRecipients(t.Context(), org, []string{"same@x"}))
 			return db.Segments().Touches(t.Context(), org, 10)
 		},
-		"Touched": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().Touches(t.Context(), org, 10) },
+		"Touches": func(t *testing.T, db *storage.DB) (any, error) { return db.Segments().Touches(t.Context(), org, 10) },
 		"Untouch": func(t *testing.T, db *storage.DB) (any, error) {
 			notes, err := db.Segments().Touches(t.Context(), o.org, 10)
 			must(t, err)
