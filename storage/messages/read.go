@@ -64,8 +64,9 @@ func init() {
 		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
 		way.page = engine.Register("messages by "+way.name, `
 		SELECT `+messageColumns+walk)
+		// The rank is in no index, so SQLite does not walk one that has all other columns.
 		way.count = engine.Register("count messages by "+way.name, `
-		SELECT count(*) FROM (SELECT 1 AS one`+walk+`) AS found`)
+		SELECT count(*) FROM (SELECT m.rank AS one`+walk+`) AS found`)
 	}
 }
 

@@ -58,7 +58,8 @@ var (
 	reportByHours = engine.Register("report by hours", sumOf("report_hours", "hour", "channel, template"))
 	// Messages are read first, by their time of sending, then the events of each. The
 	// very high limit forces PostgreSQL to do so: with the statistics of an empty table
-	// it would read all events.
+	// it would read all events. The type is compared as an expression, because SQLite would
+	// otherwise find events by their type, and read all of that type for each message.
 	reportFromEvents = engine.Register("report from events", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
 			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
@@ -66,7 +67,7 @@ var (
 			CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_events /*pg AS of_message
 				WHERE of_message.org_id = m.org_id AND of_message.message_id = m.id LIMIT 1000000000)*/ AS e
 			WHERE m.org_id = $1 AND m.sent_at >= $2 AND m.sent_at < $3 AND e.org_id = $1 AND e.message_id = m.id
-			AND NOT e.test AND e.type IN (`+countedTypes+`) AND `+triedToDeliver+`
+			AND NOT e.test AND e.type || '' IN (`+countedTypes+`) AND `+triedToDeliver+`
 			AND ($4 = '' OR e.channel = $4) AND ($5 = '' OR e.identity = $5)
 			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
 		) AS once
@@ -85,7 +86,7 @@ var (
 			UNION ALL
 			SELECT lower(substr(e.recipient, length(rtrim(e.recipient, replace(e.recipient, '@', ''))) + 1)), -1
 			FROM messages AS m JOIN message_events AS e ON e.org_id = m.org_id AND e.message_id = m.id
-			WHERE m.org_id = $1 AND m.sent_at >= $3 AND m.sent_at < $4 AND e.type = 'Bounce' AND NOT e.test
+			WHERE m.org_id = $1 AND m.sent_at >= $3 AND m.sent_at < $4 AND e.type || '' = 'Bounce' AND NOT e.test
 			AND `+triedToDeliver+`
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0

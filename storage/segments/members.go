@@ -51,10 +51,11 @@ var (
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
 			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
 		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
-	// segmentsOf reads segment_members_by_contact.
+	// segmentsOf looks at the key for each segment of the organization. Joined the other
+	// way round, SQLite reads all members of all segments, from the index that has all columns.
 	segmentsOf = engine.RegisterPoint("segments of a contact", `
-		SELECT count(*) FROM segment_members AS m JOIN segments AS g ON g.org_id = m.org_id AND g.id = m.segment_id
-		WHERE m.org_id = $1 AND m.contact_id = $2 AND g.status <> 'archived'`)
+		SELECT count(*) FROM segments AS g WHERE g.org_id = $1 AND g.status <> 'archived'
+		AND EXISTS (SELECT 1 FROM segment_members AS m WHERE m.org_id = $1 AND m.segment_id = g.id AND m.contact_id = $2)`)
 	// touchedContacts reads the oldest notes, because ids ascend with time.
 	touchedContacts = engine.Register("touched contacts", `
 		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
