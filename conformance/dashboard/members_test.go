@@ -100,7 +100,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 		t.Error("somebody who manages nobody is offered to")
 	}
 	for _, path := range []string{"/members/" + eve.ID, "/members/invite", "/settings", "/audit"} {
-		if status, _, text := hers.send("/dashboard"+path, nil); status != http.StatusForbidden || !strings.Contains(text, "do not have the permission") {
+		if status, _, text := hers.send("/dashboard"+path, nil); status != http.StatusForbidden || !strings.Contains(text, "Permission missing") {
 			t.Errorf("%s: %d", path, status)
 		}
 	}
