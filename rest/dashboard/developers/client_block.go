@@ -23,8 +23,9 @@ const (
 // blockedRow is the data of an application that the organization blocks.
 type blockedRow struct {
 	ClientID, Name string // Name is "" for an application that has never asked
-	Since          string
-	Unblock        frame.Form
+	// Since is the day of the block, Unblock the form that ends it.
+	Since   string
+	Unblock frame.Form
 }
 
 // blockedRows returns the blocked clients of the visitor's organization for the page of all

@@ -48,7 +48,8 @@ func newClientRow(c access.Client) clientRow {
 
 // clientList is the data of the page of all clients.
 type clientList struct {
-	NewPath       string
+	NewPath string
+	// Working has the active clients, Over the revoked ones.
 	Working, Over []clientRow
 	Blocked       []blockedRow
 	Block         frame.Form
@@ -90,6 +91,7 @@ func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v peo
 // clientPage is the data of the page of one client.
 type clientPage struct {
 	Client clientRow
+	// Scopes has the scopes that the client may request.
 	Scopes []scopeChoice
 }
 

@@ -67,6 +67,8 @@ type Users interface {
 
 // Config configures the room. All members are required.
 type Config struct {
+	// Keys, Clients and Public find credentials. Public also finds clients of other
+	// organizations, by their public client id.
 	Keys    Keys
 	Clients Clients
 	Public  PublicClients

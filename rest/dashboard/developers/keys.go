@@ -48,7 +48,9 @@ func newKeyRow(k access.APIKey, now time.Time) keyRow {
 
 // keyList is the data of the page of all keys.
 type keyList struct {
-	NewPath       string
+	NewPath string
+	// Working has the active keys, including rotated ones in their grace period. Over has
+	// the keys that no longer work.
 	Working, Over []keyRow
 }
 
