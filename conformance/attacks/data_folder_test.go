@@ -27,9 +27,9 @@ func startIn(t *testing.T, dir string) error {
 	return nil
 }
 
-// Writers of one address take turns within a process, and a rotated cache or a
-// rate limit is a process's own: a second process on the same SQLite file breaks
-// all of it without a word.
+// TestSecondProcessOnOneFolderIsRefused checks that a second server on the data folder of a
+// running one does not start. Locks of addresses, caches and rate limits are held by the
+// process, so two servers on one SQLite file would corrupt data without an error.
 func TestSecondProcessOnOneFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

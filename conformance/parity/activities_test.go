@@ -10,8 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestActivitiesAreTheSameOnBothSurfaces: the same items give the same results on both
-// surfaces, and the route returns the activities that either recorded.
+// TestActivitiesAreTheSameOnBothSurfaces checks that POST /v1/activities and the tool
+// activities_record answer the same items with the same results. GET
+// /v1/contacts/{id}/activities returns the activities that either of them recorded.
 func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -183,7 +183,8 @@ func TestActivityVolume(t *testing.T) {
 		if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
 			t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
 		}
-		// The tool takes from the same, and answers item by item too.
+		// The tool activities_record uses the same limit of activities a minute as the route, and
+		// also answers with one result for each item.
 		var tool struct {
 			Accepted, Rejected int
 			Items              []struct{ Reason string }

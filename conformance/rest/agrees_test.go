@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// agrees compares two values that hold no others.
+// agrees reports whether the JSON scalar got is what want says. A text "~pattern" wants a
+// match of the regular expression, "!text" wants any other value, and all else itself.
 func agrees(want, got any) bool {
 	text, _ := want.(string)
 	if pattern, is := strings.CutPrefix(text, "~"); is {

@@ -33,7 +33,7 @@ func readsInOrder(bounced string) []ordered {
 // monthAgo is filled in when the demo's clock is known.
 const monthAgo = "{month ago}"
 
-// rows walks a list and returns its rows.
+// rows reads all pages of a list by following next_cursor, and returns their items.
 func (a *api) rows(t *testing.T, target string) []map[string]any {
 	t.Helper()
 	var all []map[string]any

@@ -35,7 +35,8 @@ type Item struct {
 // The outcomes of all rows share these two, so that a row costs no allocation.
 var mailable, notMailable = true, false
 
-// mailability returns the Mailable of an outcome from that of its contact.
+// mailability returns a pointer to the value, for the optional member "mailable" of a row's
+// outcome.
 func mailability(is bool) *bool {
 	if is {
 		return &mailable

@@ -201,9 +201,10 @@ func (p *Process) returnAll(ctx context.Context) {
 	}
 }
 
-// look reads the beats of the other processes. Time in which no process could read them does
-// not count as silence, because then no process could store a beat. A look that ends after a
-// later one changes nothing: its data may lack processes that have started since.
+// look reads the heartbeats of the other processes and records when each of them last
+// changed, which decides whether a process has ended. Time in which the database did not answer does not count, because
+// no process could store a heartbeat then. A look whose read ends after that of a later
+// look is discarded, because it may lack processes that have started since.
 func (p *Process) look(ctx context.Context) error {
 	p.mu.Lock()
 	p.looks++

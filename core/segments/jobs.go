@@ -21,8 +21,9 @@ const (
 )
 
 const (
-	// touchedAtOnce is the number of touches that one round handles. touchedRounds is the
-	// number of rounds for one organization before the job continues with the next.
+	// touchedAtOnce is the number of changed contacts that one round evaluates.
+	// touchedRounds is the number of rounds for one organization before the job continues
+	// with the next.
 	touchedAtOnce = 1000
 	touchedRounds = 20
 )

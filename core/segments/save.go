@@ -16,7 +16,8 @@ import (
 type Definition struct {
 	Key, Name, Description, Source string
 	Origin                         Origin
-	// SourcePath is the path of the file in the repository.
+	// SourcePath is the path of the file that defines the segment, in the git repository that
+	// the organization is connected to.
 	SourcePath string
 }
 

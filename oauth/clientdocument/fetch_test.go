@@ -263,8 +263,8 @@ func TestOnlyHTTPS(t *testing.T) {
 	}
 }
 
-// TestOneTextForWhatIsNotThere checks that a closed port and a forbidden address have
-// the same text.
+// TestOneTextForWhatIsNotThere checks that the refusal of a client document has the same
+// text for a closed port and for a forbidden address, so that it reveals no open port.
 func TestOneTextForWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

@@ -107,7 +107,8 @@ func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedC
 	return found, contactstore.Shown(ctx, db, orgID, contacts...)
 }
 
-// named converts the row. It returns an error if a JSON column does not parse.
+// named converts a row of the database to a named contact. It fails if a JSON column does
+// not parse.
 func (r namedRow) named() (bulk.NamedContact, error) {
 	contact, err := r.Contact()
 	if err != nil || r.Said == nil {

@@ -187,8 +187,8 @@ func (s Store) Spend(ctx context.Context, orgID, confirmationID string, expires 
 	return spent == 1, err
 }
 
-// Purge returns the number of records and confirmations; it also deletes processes that
-// ended without notice.
+// Purge deletes replay records and confirmations that expired before the given time, and
+// returns how many. It also deletes the records of processes that crashed.
 func (s Store) Purge(ctx context.Context, now time.Time) (int, error) {
 	records, err := s.db.Exec(ctx, purgeReplay, engine.At(now))
 	if err != nil {

@@ -51,7 +51,8 @@ func (s *Simulator) EnsureContactList(ctx context.Context, orgID string) error {
 
 // PutContactList replaces the description and the topics of the account's list. The
 // name stays. Removing a topic deletes the contacts' choices for it. It fails with
-// NotFound without a list, and with Invalid or Full for topics as Seed does.
+// NotFound without a list, with Invalid for a topic whose name or default is not allowed,
+// and with Full for more topics than a list may have.
 func (s *Simulator) PutContactList(ctx context.Context, orgID, description string, topics []sending.Topic) error {
 	return s.call(ctx, MethodPutContactList, func(ctx context.Context) error {
 		return s.changeList(ctx, orgID, func(list *sending.ContactList) error {

@@ -10,8 +10,8 @@ import (
 // FieldOnce is the form field with the id of the record that the form creates.
 const FieldOnce = "once"
 
-// OnceID returns the id in the field [FieldOnce]. A form that is sent twice has the same id
-// both times, so it creates one record. When OnceID returns false, it has written the
+// ReadOnceID returns the id in the field [FieldOnce]. A form that is sent twice has the same id
+// both times, so it creates one record. When ReadOnceID returns false, it has written the
 // response.
 func (p *Pages) ReadOnceID(w http.ResponseWriter, r *http.Request, v people.Visitor) (string, bool) {
 	id := r.PostForm.Get(FieldOnce)

@@ -192,7 +192,7 @@ func (r *Reader) explain(err error) error {
 	return fmt.Errorf("at line %d: %w", r.line(), err)
 }
 
-// line returns the number of the line after the last record.
+// line returns the number of the line after the record that was read last, counted from 1.
 func (r *Reader) line() int {
 	line := r.last.Line + 1
 	for _, cell := range r.last.Cells {
