@@ -16,7 +16,7 @@ func TestPasskey(t *testing.T) {
 	tab.Submit("form[action='/account/security/passkeys'] button")
 	tab.Expect(http.StatusOK, "Your recovery codes")
 	tab.Submit(".card > p > a")
-	tab.Expect(http.StatusOK, "Laptop", "10 of your recovery codes are left")
+	tab.Expect(http.StatusOK, "Laptop", "You have 10 unused recovery codes")
 	tab.Picture("security-passkey")
 	tab.ExpectReachable()
 	tab.Mark("form[action='/account/security/passkeys'] button")

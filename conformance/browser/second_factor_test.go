@@ -75,7 +75,7 @@ func TestSecondFactor(t *testing.T) {
 		phone, codes := s.setUpApp(tab)
 		tab.Picture("recovery-codes")
 		tab.Submit(".card > p > a")
-		tab.Expect(http.StatusOK, "10 of your recovery codes are left")
+		tab.Expect(http.StatusOK, "You have 10 unused recovery codes")
 		tab.Picture("security-app")
 		if strings.Contains(tab.Text(), codes[0]) || strings.Contains(tab.Text(), phone.secret) {
 			t.Error("the page shows a secret again")

@@ -29,7 +29,7 @@ func TestSettings(t *testing.T) {
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
 		s.p.Clock.Freeze(s.p.Clock.Now())
 		s.enter(tab, "/dashboard/settings")
-		tab.Expect(http.StatusOK, "To require it, first set up a second factor of your own")
+		tab.Expect(http.StatusOK, "First set up your own second factor and sign in with it")
 		tab.Picture("settings")
 		tab.ExpectReachable()
 		tab.Mark("input[name=platform_mode]")

@@ -114,7 +114,7 @@ func serverCannot(t *testing.T, s Subject) {
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	all := Calls(t, s.Account, "org")
-	for _, name := range []string{"Suppressed", "Template"} {
+	for _, name := range []string{"FindSuppressed", "Template"} {
 		WantKind(t, name, all[name](t.Context()), port.NotFound)
 	}
 	for _, name := range []string{"ConfigurationSets", "SuppressedPage", "TemplatesPage", "DeleteTemplate"} {
