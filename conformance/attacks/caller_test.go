@@ -100,7 +100,7 @@ func (r reply) failed(t testing.TB) (bool, problem) {
 	return rpc.Result.IsError, rpc.Result.StructuredContent
 }
 
-// problem is what attacks look at in a refusal.
+// problem has the members that the tests read of a problem document.
 type problem struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// gated is the sending account with a hook around three calls, so that a test
-// decides what overtakes what.
+// gated is the sending account with hooks around three calls. A test uses them to fix
+// the order of concurrent calls.
 type gated struct {
 	sending.Account
 	beforePut     func(sending.Contact)
@@ -47,7 +47,7 @@ func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Cont
 	return page, next, err
 }
 
-// watched is the mirror that tells when a contact was looked up by external id.
+// watched is the mirror with a hook on lookups by external id.
 type watched struct {
 	contacts.Store
 	byExternalID func()
@@ -61,7 +61,7 @@ func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (cont
 	return c, err
 }
 
-// writer has the contacts of a product with gates in it.
+// writer has the contacts of a product whose account and mirror have hooks.
 type writer struct {
 	p       *product.Product
 	account *gated
@@ -80,7 +80,7 @@ func newWriter(p *product.Product) *writer {
 	return w
 }
 
-// call runs an operation as the rails do.
+// call runs an operation with its arguments as JSON, in the steps of the rails.
 func (w *writer) call(ctx context.Context, name, arguments string) error {
 	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.p.OrgID}}, Surface: core.Agent, Now: w.p.Clock.Now()}
 	defer c.Finish()
@@ -103,8 +103,8 @@ func (w *writer) call(ctx context.Context, name, arguments string) error {
 	return core.NotFound("operation")
 }
 
-// awaitLook returns once the second writer has read the old address and waits for its
-// lock, or waits for the lock of the external id before any read.
+// awaitLook waits until the second writer has read the old address. After 200 ms it
+// assumes that the writer waits for a lock.
 func awaitLook(looked <-chan struct{}) {
 	select {
 	case <-looked:

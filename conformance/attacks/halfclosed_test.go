@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// stopSending sends a request, closes its own half of the connection and reads
-// what comes. The body is empty and the status 0 when the server hangs up.
+// stopSending sends a request, closes the sending half of the connection and reads the
+// answer. If the server disconnects without one, the status is 0.
 func stopSending(t *testing.T, address, text string) reply {
 	t.Helper()
 	u, err := url.Parse(address)

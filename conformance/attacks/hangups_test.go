@@ -19,7 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// eventually asks every few milliseconds, for ten seconds at most.
+// eventually calls holds every few milliseconds until it returns true. It fails the test
+// after ten seconds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -94,7 +95,7 @@ func TestHangingUpLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// running is on the stack of every call to a tool.
+// running is a part of a function name on the stack of every tool call.
 const running = "mailhelm/tools."
 
 // labelled counts goroutines with a label and a function on their stack.

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// mailClient speaks SMTP by hand.
+// mailClient sends SMTP commands as plain lines, without a library.
 type mailClient struct {
 	net.Conn
 	*textproto.Reader

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// raw sends a request as it is written. Its status is 0 when the server hung up
+// raw sends text as a request, unchanged. The status is 0 if the server disconnects
 // without an answer.
 func raw(t *testing.T, address, text string) reply {
 	t.Helper()

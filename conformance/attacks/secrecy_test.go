@@ -49,7 +49,8 @@ func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	}
 }
 
-// offend calls with secrets where they do not belong and returns them all.
+// offend makes calls with secrets and forged log lines in wrong places, such as paths.
+// It returns the texts that the log must not contain.
 func offend(t *testing.T, p *product.Product) []string {
 	t.Helper()
 	api, agent := caller{p, p.Live.APIKey}, caller{p, p.Token(t, p.MCPURL)}

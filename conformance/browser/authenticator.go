@@ -8,11 +8,14 @@ import (
 // Authenticator is a virtual device of the tab that stores passkeys. Its owner confirms
 // every request until Recognize changes that.
 type Authenticator struct {
+	// tab is the only tab that can use the device.
 	tab *Tab
 	id  webauthn.AuthenticatorID
 }
 
-// Authenticator adds a virtual device for passkeys to the tab and returns it.
+// Authenticator adds a virtual device for passkeys to the tab and returns it. The device
+// is built in, like a fingerprint reader, and supports CTAP2, resident keys and user
+// verification (WebAuthn).
 func (tab *Tab) Authenticator() *Authenticator {
 	tab.t.Helper()
 	_, err := chromedp.Call(tab.ctx, webauthn.Enable, webauthn.EnableParams{})
@@ -27,7 +30,8 @@ func (tab *Tab) Authenticator() *Authenticator {
 	return &Authenticator{tab: tab, id: added.AuthenticatorID}
 }
 
-// Recognize sets whether the device recognizes its owner.
+// Recognize sets whether the device recognizes its owner. If false, user verification
+// fails.
 func (a *Authenticator) Recognize(owner bool) {
 	a.tab.t.Helper()
 	_, err := chromedp.Call(a.tab.ctx, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: a.id, IsUserVerified: owner})

@@ -22,13 +22,17 @@ const startTimeout = 60 * time.Second
 
 // chromium is the browser of the run.
 type chromium struct {
-	ctx  context.Context
+	// ctx is the chromedp context of the browser. Contexts of tabs derive from it.
+	ctx context.Context
+	// stop has the functions that release its resources, in the order of opening.
 	stop []func()
 }
 
 var (
+	// startOnce returns the same browser, or the same error, to every test.
 	startOnce = sync.OnceValues(start)
-	running   *chromium
+	// running is nil until a start has succeeded.
+	running *chromium
 )
 
 // Main runs a package's tests and then stops the browser that they used. It returns the
@@ -42,7 +46,8 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// start starts the browser with a new, empty profile.
+// start starts the browser with a new, empty profile. It fails with errNoChromium if
+// PATH has no program chromium.
 func start() (*chromium, error) {
 	path, err := exec.LookPath("chromium")
 	if err != nil {
@@ -82,9 +87,9 @@ func (c *chromium) end() {
 	}
 }
 
-// shared returns the browser of the run. Without Chromium it skips the test, or fails it
-// if CI is true.
-func shared(t *testing.T) *chromium {
+// sharedBrowser returns the browser of the run. Without Chromium it skips the test, or
+// fails it if CI is true. The first call starts the browser.
+func sharedBrowser(t *testing.T) *chromium {
 	t.Helper()
 	if !storagetest.Services() {
 		storagetest.Missing(t, errNoChromium.Error())

@@ -21,7 +21,7 @@ func choose(tab *browser.Tab, selector string) {
 	tab.Mark(selector)
 }
 
-// calls checks how a call of the API with a key ends.
+// calls checks the status of an API call with a key.
 func (s *scene) calls(key, path string, want int) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.p.BaseURL+path, nil)
@@ -32,7 +32,7 @@ func (s *scene) calls(key, path string, want int) {
 	s.answers("call of "+path, r, want)
 }
 
-// issues checks how asking for an application's own token ends.
+// issues checks the status of a token request with client_credentials.
 func (s *scene) issues(clientID, secret string, want int) {
 	s.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}
@@ -57,8 +57,8 @@ func (s *scene) answers(what string, r *http.Request, want int) {
 	}
 }
 
-// once checks that what is shown is a secret, and that neither the same address
-// nor another page shows it again.
+// once returns the secret that the page shows. It checks that neither the next page,
+// behind the button goOn, nor the same address shows the secret again.
 func (s *scene) once(tab *browser.Tab, goOn string) string {
 	s.t.Helper()
 	secret := tab.Read("pre.secret code")

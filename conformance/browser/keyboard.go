@@ -25,7 +25,8 @@ func (tab *Tab) Press(keys string) {
 	tab.run("press", chromedp.KeyEvent(keys))
 }
 
-// PressToSubmit presses keys that lead to another page, and waits for that page.
+// PressToSubmit presses keys that lead to another page, and waits for that page. It
+// fails the test if none loads within stepTimeout.
 func (tab *Tab) PressToSubmit(keys string) {
 	tab.t.Helper()
 	tab.load("press", chromedp.KeyEvent(keys))
@@ -39,7 +40,7 @@ func (tab *Tab) Focused() string {
 }
 
 // TabTo presses the Tab key until the description of the focused control contains the
-// text.
+// text. It fails the test after maxStops presses.
 func (tab *Tab) TabTo(text string) {
 	tab.t.Helper()
 	for range maxStops {

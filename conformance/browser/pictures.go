@@ -14,18 +14,22 @@ const FolderVariable = "MAILHELM_SCREENSHOTS"
 
 // screen is the size of a window, in CSS pixels.
 type screen struct {
+	// name is a part of the pictures' file names.
 	name          string
 	width, height int64
-	mobile        bool
+	// mobile makes the browser obey the viewport tag of pages.
+	mobile bool
 }
 
 var (
+	// phone and desktop are the screens of Picture. A new tab has the desktop's size.
 	phone   = screen{"phone", 375, 812, true}
 	desktop = screen{"desktop", 1200, 900, false}
 )
 
 // Picture takes pictures of the whole page, for people to look at: on a phone and on a
-// desktop, light and dark. It fails the test if the page is wider than the screen.
+// desktop, light and dark. It fails the test if the page is wider than the screen. Files
+// are named name-screen-scheme.png. Afterwards the tab is a light desktop again.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)
@@ -48,6 +52,8 @@ func (tab *Tab) Picture(name string) {
 	tab.resize(desktop, "light")
 }
 
+// resize sets the window's size and the preferred colour scheme, "light" or "dark". It
+// does not reload the page.
 func (tab *Tab) resize(s screen, scheme string) {
 	tab.t.Helper()
 	_, err := chromedp.Call(tab.ctx, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{

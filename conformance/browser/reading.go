@@ -6,7 +6,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Read returns the text of the first element that matches a selector.
+// Read returns the text of the first element that matches a selector. It fails the test
+// if there is none.
 func (tab *Tab) Read(selector string) string {
 	tab.t.Helper()
 	all := tab.ReadAll(selector)
@@ -17,7 +18,8 @@ func (tab *Tab) Read(selector string) string {
 }
 
 // ReadAll returns the text of every element that matches a selector, in the order of the
-// page.
+// page. The text includes that of hidden elements. Without a match it returns an empty
+// list.
 func (tab *Tab) ReadAll(selector string) []string {
 	tab.t.Helper()
 	return evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent.trim())`, selector))
@@ -32,7 +34,8 @@ func (tab *Tab) Unfold(selector string) {
 	}
 }
 
-// Await waits until an element is visible that a script creates.
+// Await waits until an element is visible that a script creates. It fails the test after
+// stepTimeout.
 func (tab *Tab) Await(selector string) {
 	tab.t.Helper()
 	tab.run("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))

@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// scene is a product, an application of its organization, and the application's
-// own web server on the loopback, which keeps what browsers bring it.
+// scene is a product with an OAuth application. The application's web server, on the
+// loopback, stores the parameters with which browsers return.
 type scene struct {
 	t       *testing.T
 	p       *product.Product

@@ -30,10 +30,14 @@ type Options struct {
 // Tab is a browser tab with its own cookies. Its methods fail the test if a step does
 // not succeed.
 type Tab struct {
-	t   *testing.T
+	// t is the test that opened the tab.
+	t *testing.T
+	// ctx is the chromedp context of the tab; the end of the test cancels it.
 	ctx context.Context
 
-	mu     sync.Mutex
+	// mu guards faults, because listen runs in a goroutine of chromedp.
+	mu sync.Mutex
+	// faults has the errors that Faults has not returned yet.
 	faults []string
 	// status is the HTTP status of the last page.
 	status int64
@@ -43,7 +47,7 @@ type Tab struct {
 // caused errors that Faults did not return.
 func Open(t *testing.T, opts Options) *Tab {
 	t.Helper()
-	b := shared(t)
+	b := sharedBrowser(t)
 	ctx, cancel := chromedp.NewContext(b.ctx, chromedp.WithNewBrowserContext())
 	tab := &Tab{t: t, ctx: ctx}
 	t.Cleanup(func() {
@@ -66,7 +70,8 @@ func Open(t *testing.T, opts Options) *Tab {
 }
 
 // listen collects the errors that the browser reports. A page with an error status is
-// not one; a failed request of a page is.
+// not one; a failed request of a page is. It runs in the loop that reads the tab's
+// messages, so it must not run a command.
 func (tab *Tab) listen(event any) {
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
@@ -86,6 +91,7 @@ func (tab *Tab) listen(event any) {
 	}
 }
 
+// fault adds an error for Faults. Any goroutine may call it.
 func (tab *Tab) fault(text string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -101,6 +107,7 @@ func (tab *Tab) Faults() []string {
 	return taken
 }
 
+// must fails the test at once if err is not nil. step is the name of the failed step.
 func (tab *Tab) must(step string, err error) {
 	tab.t.Helper()
 	if err != nil {
@@ -116,7 +123,8 @@ func (tab *Tab) run(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.must(name, chromedp.Do(ctx, steps...))
 }
 
-// load performs steps that lead to another page, and waits for that page.
+// load performs steps that lead to another page, and waits for that page. It stores the
+// page's HTTP status for Expect.
 func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
@@ -139,7 +147,8 @@ func (tab *Tab) Go(address string) {
 	tab.load("open "+address, chromedp.Navigate(address))
 }
 
-// Fill replaces the content of a field by text, as if pasted.
+// Fill replaces the content of a field by text, as if pasted. It fails the test if no
+// element matches the selector.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
 	if !evaluate[bool](tab, fmt.Sprintf(`(e => { if (e) { e.focus(); e.select(); } return !!e })(document.querySelector(%q))`, selector)) {
@@ -167,7 +176,8 @@ func (tab *Tab) Submit(selector string) {
 	tab.load("submit "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Expect checks the status of the page and that each text is visible on it.
+// Expect checks the status of the page and that each text is visible on it. It reports
+// every difference and does not end the test.
 func (tab *Tab) Expect(status int64, texts ...string) {
 	tab.t.Helper()
 	shown := tab.Text()

@@ -60,8 +60,8 @@ func repeat(conn net.Conn, heard *atomic.Int64) {
 	}
 }
 
-// brokenProviders are ways in which what should be Amazon answers, each with
-// everything that it was sent.
+// brokenProviders are servers in the place of Amazon that fail. Their answers repeat the
+// whole request, with its secrets.
 var brokenProviders = map[string]http.HandlerFunc{
 	"refuses the credentials": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amzn-Errortype", "UnrecognizedClientException")
@@ -79,7 +79,8 @@ func told(r *http.Request) string {
 	return fmt.Sprint(r.URL, r.Header, string(body))
 }
 
-// leads points the connection to a server of the test, as an operator's command would.
+// leads changes the connection's endpoint to a server of the test, and expires the
+// cached connection.
 func (l life) leads(endpoint string) {
 	l.t.Helper()
 	c, err := connection(l.t, l.p)

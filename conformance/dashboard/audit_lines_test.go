@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// line is what these tests say of a line of the audit log.
+// line has the members of an audit line that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
 // linesSince returns the organization's audit lines after the first n, oldest first,
@@ -120,7 +120,7 @@ func TestKeysLinesAndEnds(t *testing.T) {
 	})
 }
 
-// job returns the job that the product runs every minute.
+// job returns the access.Lifecycle whose cleanup the product runs every minute.
 func job(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
 		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,

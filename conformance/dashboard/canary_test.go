@@ -31,7 +31,7 @@ type life struct {
 	secrets canaries
 }
 
-// keeps remembers a secret, which must be there.
+// keeps adds a secret to the canaries. It fails the test for an empty or very short one.
 func (l life) keeps(what, secret string) string {
 	l.t.Helper()
 	if len(secret) < 6 {
@@ -41,7 +41,8 @@ func (l life) keeps(what, secret string) string {
 	return secret
 }
 
-// asks posts to the authorization server and returns the members of the answer.
+// asks posts a body of the content type kind to the authorization server, and returns
+// the members of the answer.
 func (l life) asks(path, kind, body string) map[string]any {
 	l.t.Helper()
 	answer, err := l.p.HTTP.Post(l.p.AuthURL+path, kind, strings.NewReader(body))
@@ -181,7 +182,7 @@ func (l life) secondFactor() {
 	l.keeps("a guess", "canary-guess")
 }
 
-// everyPage opens what is left, so that whatever shows it would also log it.
+// everyPage opens the remaining pages and checks that none shows a secret.
 func (l life) everyPage() {
 	for _, path := range []string{
 		"/login", "/dashboard", "/dashboard/keys", "/dashboard/clients", "/dashboard/grants", "/dashboard/members",

@@ -49,7 +49,7 @@ func (b *browser) signIn(email, password string) {
 	}
 }
 
-// send asks for a path, with a form when there is one, and follows nothing.
+// send requests a path without following redirects. A non-nil form is posted.
 func (b *browser) send(path string, form url.Values) (status int, location, text string) {
 	b.t.Helper()
 	method, content := http.MethodGet, ""
@@ -94,8 +94,8 @@ func (b *browser) open(path string) string {
 	return ""
 }
 
-// submit sends the form that a page has for a path, after change had its way with
-// it, and returns the page that it ends on. What is refused fails the test.
+// submit posts the page's form for action after change has edited its values. It returns
+// the page behind the answer's redirect, and fails the test on a refusal.
 func (b *browser) submit(page, action string, change func(url.Values)) string {
 	b.t.Helper()
 	form := b.form(page, action)

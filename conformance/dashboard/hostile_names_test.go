@@ -20,7 +20,7 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// hostileNames are what others may call a channel, a template or themselves.
+// hostileNames are malicious names of channels, templates and people.
 var hostileNames = []string{
 	`<script>alert(1)</script>`, `" onmouseover="alert(1)`, `' autofocus onfocus='alert(1)`, `</svg><svg onload=alert(1)>`,
 	`</bdi></title></textarea><img src=x onerror=alert(1)>`, "evil\u202egpj.exe", "\u2066zero\u200bwidth\u2069", `{{.}}`, `javascript:alert(1)`, `&lt;b&gt;`, "a\x1bb",

@@ -212,9 +212,9 @@ func changes(t *testing.T, p *product.Product) {
 	wantNotice(t, p, "Your Mailhelm password was changed")
 }
 
-// isGuessedAt tries wrong passwords from the owner's own network. It checks that a
-// stranger there is stopped, that the owner's browser can sign in, and that the owner
-// gets a warning.
+// isGuessedAt sends wrong passwords from the owner's own network until sign-in from
+// there is blocked. The owner's own browser must still sign in, and the owner must get a
+// warning.
 func isGuessedAt(t *testing.T, p *product.Product) {
 	t.Helper()
 	b, stranger := newBrowser(t, p), newBrowser(t, p)

@@ -231,7 +231,7 @@ func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	}
 }
 
-// altering changes members of a posted message.
+// altering returns a function that applies alter to the members of a JSON message.
 func altering(t *testing.T, alter func(map[string]any)) func([]byte) []byte {
 	t.Helper()
 	return func(body []byte) []byte {

@@ -57,8 +57,8 @@ func init() {
 	})
 }
 
-// hold keeps every search for the word from ending. It returns what tells that one has
-// begun, and what lets all end.
+// hold blocks every search for the word; on PostgreSQL, every read of message events.
+// begun waits until one search is blocked, and release ends all of them.
 func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun func(), release func()) {
 	t.Helper()
 	if !postgres {

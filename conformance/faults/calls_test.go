@@ -166,7 +166,8 @@ func newScene(t *testing.T, opts product.Options) *scene {
 	return s
 }
 
-// fillMirror brings the account's parts to where reads find them.
+// fillMirror adds a template and a suppressed address to the account, and syncs channels
+// and templates into the mirror.
 func (s *scene) fillMirror(t *testing.T) {
 	t.Helper()
 	p := s.p
@@ -181,8 +182,8 @@ func (s *scene) fillMirror(t *testing.T) {
 	}
 }
 
-// begin starts a round: caches are over and its contacts are there. The account
-// must be well.
+// begin prepares a round: it expires caches and creates the round's contacts, lists,
+// topics and attributes. The account must work.
 func (s *scene) begin(t *testing.T, round string) {
 	t.Helper()
 	s.p.Clock.Advance(2 * time.Minute)
@@ -269,7 +270,7 @@ func (s *scene) makeTopics(t *testing.T) {
 	}
 }
 
-// do may run in a goroutine: what goes wrong is in the answer.
+// do makes a call. Any goroutine may call it, because an error is in the answer.
 func (s *scene) do(t *testing.T, c call) answer {
 	t.Helper()
 	return s.doUntil(t.Context(), c)

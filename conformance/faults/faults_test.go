@@ -86,7 +86,8 @@ func (s *scene) during(t *testing.T, want trouble) {
 	}
 }
 
-// afterwards repeats, without any wait, what was refused.
+// afterwards repeats the refused calls right after the account has recovered. All must
+// succeed.
 func (s *scene) afterwards(t *testing.T, want trouble) {
 	t.Helper()
 	if want.status == 0 {

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// provider is a server that speaks as Amazon SES does, or as it never would.
+// provider is a server in the place of Amazon SES. It answers correctly, or in a way
+// that a test chooses.
 type provider struct {
 	well http.Handler
 	ill  atomic.Pointer[http.HandlerFunc] // nil while all is well
@@ -60,7 +61,7 @@ func said(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// half announces more than it sends, and hangs up.
+// half sends a part of the announced body and closes the connection.
 func half(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "4096")
 	w.Header().Set("Content-Type", "application/json")
@@ -68,7 +69,7 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// silence answers when the caller has left.
+// silence sends nothing until the caller disconnects.
 func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }

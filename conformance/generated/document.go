@@ -14,6 +14,8 @@ const notice = "<!-- Written by \"make generate\". Change the code it is taken f
 //
 //	<!-- begin NAME -->
 //	<!-- end NAME -->
+//
+// It fails if a marker is missing, or if the first one occurs again after the second.
 func replaceBetween(document, name, content string) (string, error) {
 	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 	before, rest, found := strings.Cut(document, begin)
@@ -42,6 +44,7 @@ func table(head []string, rows [][]string) string {
 	return b.String()
 }
 
+// writeRow appends one row. A cell must not contain a line break.
 func writeRow(b *strings.Builder, cells []string) {
 	for _, cell := range cells {
 		b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
@@ -49,8 +52,10 @@ func writeRow(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
+// code returns s as Markdown code. s must not contain a backtick.
 func code(s string) string { return "`" + s + "`" }
 
+// codes returns the names as Markdown code, separated by spaces; "" without names.
 func codes[T ~string](names []T) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -59,7 +64,8 @@ func codes[T ~string](names []T) string {
 	return strings.Join(quoted, " ")
 }
 
-// firstSentence returns the first sentence of a purpose.
+// firstSentence returns the first sentence of a purpose. A full stop and a space end a
+// sentence, so the text must not have abbreviations there.
 func firstSentence(text string) string {
 	first, _, more := strings.Cut(text, ". ")
 	if more {

@@ -11,7 +11,8 @@ import (
 )
 
 // schemaDump returns the schema after all migrations, from SQLite. It leaves out the
-// tables of the job queue, which belong to River.
+// tables of the job queue, which belong to River. dir must be an empty folder, because
+// the database is created there.
 func schemaDump(ctx context.Context, dir string) (string, error) {
 	if err := migrate(ctx, dir); err != nil {
 		return "", err
@@ -41,6 +42,7 @@ func schemaDump(ctx context.Context, dir string) (string, error) {
 	return b.String(), rows.Err()
 }
 
+// migrate creates a SQLite database with the complete schema in dir, and closes it.
 func migrate(ctx context.Context, dir string) error {
 	db, err := storage.Open(ctx, storage.Config{Dir: dir})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// declared returns the declaration of every operation, in the order of the catalogue.
-func declared() []core.OperationInfo {
+// declarations returns the declaration of every operation, in the order of the catalogue.
+func declarations() []core.OperationInfo {
 	var all []core.OperationInfo
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
 		all = append(all, op.Info())
@@ -19,9 +19,10 @@ func declared() []core.OperationInfo {
 	return all
 }
 
-// toolTable returns the table of the existing tools, in the order of tools/list.
+// toolTable returns the table of the existing tools, in the order of tools/list. A tool
+// whose operation is only planned has no row.
 func toolTable() string {
-	operations := declared()
+	operations := declarations()
 	var rows [][]string
 	for _, name := range tools.Table() {
 		at := slices.IndexFunc(operations, func(info core.OperationInfo) bool { return info.Name == name })
@@ -34,9 +35,10 @@ func toolTable() string {
 	return table([]string{"tool", "what it does", "effect", "scopes"}, rows)
 }
 
-// routeTable returns the table of the routes of the public API.
+// routeTable returns the table of the routes of the public API. A route without scopes
+// is open to any credential.
 func routeTable() string {
-	operations := declared()
+	operations := declarations()
 	var rows [][]string
 	for _, route := range rest.Routes() {
 		at := slices.IndexFunc(operations, func(info core.OperationInfo) bool { return info.Name == route.Operation })
@@ -55,7 +57,7 @@ func routeTable() string {
 
 // scopeTable returns the table of scopes with the operations that need each scope.
 func scopeTable() string {
-	operations := declared()
+	operations := declarations()
 	var rows [][]string
 	for _, info := range core.ScopeCatalogue() {
 		var needing []string
@@ -86,10 +88,12 @@ func errorTable() string {
 	return table([]string{"code", "status", "retry", "what happened", "what to do"}, rows)
 }
 
+// scopesDocument returns the whole content of core/doc/scopes.md.
 func scopesDocument() string {
 	return notice + "# Scopes\n\nThe catalogue is closed: a credential can hold nothing else. Scopes that no operation needs yet are\nlisted, because credentials can hold them already.\n\n" + scopeTable()
 }
 
+// errorsDocument returns the whole content of core/doc/errors.md.
 func errorsDocument() string {
 	return notice + "# Errors\n\nEvery refusal carries one of these codes, over REST in a problem document, from a tool in its result.\nThe problem's `type` leads to a page for the code at `/api/errors/CODE` of the served documentation.\n\n" + errorTable()
 }

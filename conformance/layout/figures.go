@@ -10,7 +10,7 @@ import (
 type Sizes []int
 
 // At returns the size that the given share of all sizes does not exceed: At(0.5) is the
-// median. It returns 0 for an empty list.
+// median. It returns 0 for an empty list. share is from 0 to 1.
 func (s Sizes) At(share float64) int {
 	if len(s) == 0 {
 		return 0
@@ -20,6 +20,7 @@ func (s Sizes) At(share float64) int {
 
 // Function is one function or method with its length from "func" to the last brace.
 type Function struct {
+	// Name is without the receiver. Position is the file and the line.
 	Name, Position string
 	Lines          int
 }
@@ -39,7 +40,8 @@ func (s Source) Functions() []Function {
 	return found
 }
 
-// CommentShare returns the share of comment lines among all lines that are not blank.
+// CommentShare returns the share of comment lines among all lines that are not blank. A
+// comment after code on the same line does not count.
 func CommentShare(sources []Source) float64 {
 	comments, written := 0, 0
 	for _, s := range sources {
@@ -57,7 +59,8 @@ func CommentShare(sources []Source) float64 {
 	return float64(comments) / float64(max(1, written))
 }
 
-func sorted(sizes Sizes) Sizes {
+// sortSizes sorts the sizes in place, as [Sizes.At] requires, and returns them.
+func sortSizes(sizes Sizes) Sizes {
 	slices.Sort(sizes)
 	return sizes
 }

@@ -37,8 +37,8 @@ func TestFigures(t *testing.T) {
 		codeLines += s.Lines()
 		files = append(files, s.Lines())
 	}
-	sorted(files)
-	sorted(functions)
+	sortSizes(files)
+	sortSizes(functions)
 	t.Logf("files:     %d, lines median %d, p90 %d, max %d", len(files), files.At(0.5), files.At(0.9), files.At(1))
 	t.Logf("functions: %d, lines median %d, p90 %d, max %d", len(functions), functions.At(0.5), functions.At(0.9), functions.At(1))
 	t.Logf("comments:  %.0f %% of the lines written", 100*CommentShare(code))
@@ -51,7 +51,7 @@ func TestFigures(t *testing.T) {
 
 func TestSizesAt(t *testing.T) {
 	t.Parallel()
-	s := sorted(Sizes{5, 1, 4, 2, 3})
+	s := sortSizes(Sizes{5, 1, 4, 2, 3})
 	if s.At(0.5) != 3 || s.At(0.9) != 5 || s.At(1) != 5 || (Sizes{}).At(0.5) != 0 {
 		t.Errorf("At(0.5) = %d, At(0.9) = %d, At(1) = %d, want 3, 5, 5", s.At(0.5), s.At(0.9), s.At(1))
 	}

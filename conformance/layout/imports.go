@@ -204,6 +204,7 @@ func isAdapter(folder string) bool {
 	return top(folder) == "core" && depth >= 2 || top(folder) == "guardrails" && depth >= 1
 }
 
+// top returns the first name of a path: "core" for core/contacts.
 func top(folder string) string {
 	first, _, _ := strings.Cut(folder, "/")
 	return first

@@ -24,8 +24,11 @@ var stockWords = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 
 // Wording is a place where a text for people contains a stock word.
 type Wording struct {
-	Path   string
-	Line   int
+	// Path is relative to the repository, with slashes.
+	Path string
+	// Line counts from 1.
+	Line int
+	// Phrase is in lower case, with single spaces between words.
 	Phrase string
 }
 
@@ -77,6 +80,7 @@ func (s Source) stockWords() []Wording {
 // is found.
 var uncommented = strings.NewReplacer("\n//", "\n", "\n\t//", "\n", "\n\t\t//", "\n", "\n\t\t\t//", "\n")
 
+// offset returns the byte offset of a position in Text.
 func (s Source) offset(p token.Pos) int { return s.Set.Position(p).Offset }
 
 // stockWordsIn returns the stock words in a text that begins at a line of a file.

@@ -18,9 +18,12 @@ import (
 type Source struct {
 	// Path is relative to the repository, with slashes: "core/op.go".
 	Path string
+	// Text is the content of the file.
 	Text []byte
+	// File is the syntax tree with all comments. Identifiers are not resolved.
 	File *ast.File
-	Set  *token.FileSet
+	// Set has the positions of File. All files of a [Tree] share one.
+	Set *token.FileSet
 }
 
 // Folder returns the folder of the file in the repository; "." is the root.
@@ -56,14 +59,16 @@ func (s Source) Position(p token.Pos) string {
 
 // Tree is the repository on disk, without what git ignores.
 type Tree struct {
-	Root    string
+	// Root is the path of the repository on this machine.
+	Root string
+	// Sources has the Go files, in the order in which filepath.WalkDir visits them.
 	Sources []Source
 	// Files has all files, by path relative to Root.
 	Files []string
 }
 
 // ReadTree parses every Go file below root and lists the others. It leaves out testdata,
-// and hidden folders other than .ci.
+// and hidden folders other than .ci. It fails if a Go file has a syntax error.
 func ReadTree(root string) (*Tree, error) {
 	ignored, err := ignoredNames(root)
 	if err != nil {
@@ -94,6 +99,7 @@ func ReadTree(root string) (*Tree, error) {
 	return t, err
 }
 
+// add lists one file and, if it is a Go file, parses it. relative has slashes.
 func (t *Tree) add(set *token.FileSet, relative string) error {
 	t.Files = append(t.Files, relative)
 	if path.Ext(relative) != ".go" {
@@ -112,7 +118,8 @@ func (t *Tree) add(set *token.FileSet, relative string) error {
 }
 
 // ignoredNames returns the lines of .gitignore that name one file or folder at the top.
-// It skips patterns.
+// It skips patterns. A key keeps the slashes of its line: one at the start, and one at
+// the end of a folder.
 func ignoredNames(root string) (map[string]bool, error) {
 	text, err := os.ReadFile(filepath.Join(root, ".gitignore"))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// store is buckets with the time as they see it.
+// store is an implementation of buckets, with the clock that it uses.
 type store struct {
 	guardrails.Buckets
 	// pass lets time go by, and now tells it. A real Redis has no pass.
@@ -84,8 +84,8 @@ func someKey() guardrails.BucketKey {
 	return guardrails.BucketKey{Resource: access.API, OrgID: core.NewID(), Environment: core.Live}
 }
 
-// patience is what a test gives a store that the product would give less: the
-// machine may be busy with other tests.
+// patience limits one call of a store. It is longer than in the product, because other
+// tests may keep the machine busy.
 const patience = 20 * time.Second
 
 func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool) {
@@ -99,8 +99,8 @@ func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (gu
 	return rate, admitted
 }
 
-// want compares with a bucket from which so many tokens were taken since an
-// instant, less than a minute ago.
+// want compares a rate with a full bucket from which the given number of tokens was
+// taken since an instant. The instant must be less than a minute ago.
 func (s store) want(t *testing.T, got guardrails.Rate, limit, taken int, since time.Time) {
 	t.Helper()
 	passed := s.now().Sub(since)

@@ -15,14 +15,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// answer is what a limit shows of itself.
+// answer is an HTTP response, read to its end.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// call returns a request with the headers that its surface needs.
+// call sends a request with the headers that its surface needs, and returns the answer.
 func call(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
 	t.Helper()
 	header := map[string]string{}
@@ -56,7 +56,7 @@ func ask(t *testing.T, p *product.Product, method, address, body string, header 
 	return answer{got.StatusCode, got.Header, string(content)}
 }
 
-// scopes calls the public API, send the agent endpoint.
+// scopes calls a cheap route of the public API. send, below, calls the agent endpoint.
 func scopes(t *testing.T, p *product.Product, bearer string) answer {
 	t.Helper()
 	return call(t, p, http.MethodGet, p.BaseURL+"/v1/_scopes", bearer, "")
@@ -104,8 +104,8 @@ func (a answer) want(t *testing.T, status, limit, remaining int) {
 	}
 }
 
-// slack is how many seconds the calls of one test may take before what a bucket
-// tells differs from what is wanted.
+// slack is how many seconds the calls of one test may take. It is the tolerance for the
+// reset in the headers.
 const slack = 9
 
 // twins returns two products with the same organizations and one Redis.

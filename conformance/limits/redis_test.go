@@ -126,7 +126,8 @@ func TestTwoProcessesShareABucket(t *testing.T) {
 
 const takerVariable = "MAILHELM_TEST_TAKER"
 
-// A test binary that finds itself a taker takes, tells how often, and runs no test.
+// init makes the test binary a second process if takerVariable is set. It then takes 200
+// tokens from one bucket, prints how many were admitted, and exits.
 func init() {
 	url := os.Getenv(takerVariable)
 	if url == "" {

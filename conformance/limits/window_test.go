@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// arrivals are ways in which calls come, as the time from one to the next.
+// arrivals are patterns of calls. Each returns the time from one call to the next.
 var arrivals = map[string]func(draw *rand.Rand, limit int) time.Duration{
 	"all at once":       func(*rand.Rand, int) time.Duration { return 0 },
 	"bursts and pauses": pauses,
@@ -51,7 +51,8 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	})
 }
 
-// arrive sends calls for a while and holds every answer to what was admitted.
+// arrive makes calls in a pattern. It checks each answer, and that no more than limit
+// calls were admitted in any 60 seconds.
 func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
 	t.Helper()
 	key, begun, total := someKey(), s.now(), 0

@@ -85,7 +85,7 @@ func recordOpens(b *testing.B, p *product.Product) {
 	}
 }
 
-// attack keeps so many previews under way until it is stopped.
+// attack keeps the given number of previews running until the caller calls stop.
 func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	b.Helper()
 	body := expensivePreview("3650d")

@@ -46,8 +46,8 @@ func BenchmarkContactPages(b *testing.B) {
 	}
 }
 
-// mirror stores the contacts as the sending account would tell of them, a second
-// between one call's and the next one's, later than those of the demo.
+// mirror stores the contacts as a sync from the sending account does. Their times are
+// later than the demo's, and one second apart from page to page.
 func mirror(b *testing.B, p *product.Product) {
 	b.Helper()
 	start := p.Clock.Now().Add(time.Hour)
@@ -63,7 +63,8 @@ func mirror(b *testing.B, p *product.Product) {
 	}
 }
 
-// walk pages past so many contacts and returns where it stands.
+// walk reads pages until it has passed so many contacts, and returns the cursor of the
+// next page.
 func walk(b *testing.B, p *product.Product, address string, past int) string {
 	b.Helper()
 	cursor := ""

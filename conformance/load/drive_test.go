@@ -29,7 +29,7 @@ const (
 	turn    = time.Second
 )
 
-// turns is what a target came to in the turns it was driven.
+// turns has the measurements of one target.
 type turns struct {
 	rates     []float64 // calls a second, a figure for each turn
 	latencies []time.Duration

@@ -41,8 +41,8 @@ func listmonkRow(n int) string {
 	return fmt.Sprintf(`person%d@example.com,Person,"%s"`, n, strings.ReplaceAll(attributes, `"`, `""`))
 }
 
-// importListmonk installs a listmonk in a database of its own, gives it the file, and
-// is how long it says that it is at it.
+// importListmonk installs a listmonk with a database of its own and imports the file. It
+// returns the time from the upload until listmonk reports the end.
 func importListmonk(b *testing.B, binary, file string) time.Duration {
 	b.Helper()
 	l := startListmonk(b, binary)
@@ -71,7 +71,7 @@ func importListmonk(b *testing.B, binary, file string) time.Duration {
 	return 0
 }
 
-// listmonk is one that runs.
+// listmonk is a running listmonk server.
 type listmonk struct {
 	url, token string
 	http       *http.Client
@@ -107,8 +107,8 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	return l
 }
 
-// serveListmonk starts the server and is what ends it. It ends by itself with its
-// standard input, which this process holds for as long as it lives.
+// serveListmonk starts the server and returns a function that stops it. The server also
+// stops when this process ends, because its standard input then closes.
 func serveListmonk(b *testing.B, dir string, environment []string, program ...string) func() {
 	b.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", `"$@" & read -r _; kill -9 $!; wait`, "sh"}, program...)...)
@@ -176,7 +176,7 @@ type listmonkState struct {
 	Imported int    `json:"imported"`
 }
 
-// call speaks to the importer, which answers with its state.
+// call sends a request to the importer and returns the importer's state.
 func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, error) {
 	r, err := http.NewRequest(method, l.url, body)
 	if err != nil {

@@ -38,7 +38,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// rest is how long the process is left alone before its memory is read.
+// rest is how long the process is idle before its memory is measured.
 const rest = 5 * time.Second
 
 func startAndStop(b *testing.B, binary, data string, idle time.Duration) (ready time.Duration, residentMB float64) {

@@ -34,7 +34,7 @@ type outcome struct {
 	Meta   map[string]any
 }
 
-// person answers a form; nil is a client that shows none.
+// person answers a form of the server; nil makes a client that declares no forms.
 type person func() (action string, content map[string]any)
 
 // libraries connect to an endpoint with a token at a revision.
@@ -100,7 +100,7 @@ type mcpGoAgent struct {
 	agreed string
 }
 
-// Elicit makes a person the form of mcp-go.
+// Elicit implements the handler of mcp-go for forms with p.
 func (p person) Elicit(context.Context, mcpgotypes.ElicitationRequest) (*mcpgotypes.ElicitationResult, error) {
 	action, content := p()
 	return &mcpgotypes.ElicitationResult{ElicitationResponse: mcpgotypes.ElicitationResponse{

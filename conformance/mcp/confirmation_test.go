@@ -125,7 +125,7 @@ func TestAConfirmationEndsToTheSecond(t *testing.T) {
 	})
 }
 
-// other returns another letter of the alphabet of tokens.
+// other returns a letter that differs from the given one, to corrupt a token.
 func other(letter byte) string {
 	if letter == 'A' {
 		return "B"

@@ -31,7 +31,7 @@ type signing struct {
 	sent    atomic.Int64
 }
 
-// Authenticate knows callers by name.
+// Authenticate returns the caller whose name is the token.
 func (s *signing) Authenticate(_ context.Context, bearer string, _ access.Resource) (core.Principal, error) {
 	p, known := s.callers[bearer]
 	if !known {

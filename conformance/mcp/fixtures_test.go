@@ -101,7 +101,7 @@ func needSampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolR
 	}
 }
 
-// asked is what one round asks the client for.
+// asked has the questions to the client in one round.
 type asked = sdk.InputRequestMap
 
 //nolint:staticcheck // the suite asks for what the revision phases out
@@ -115,8 +115,8 @@ var (
 	askRoots = &sdk.ListRootsParams{}
 )
 
-// rounds asks until every round has its answers. The request state says which
-// round an answer is for; one that was not made here is refused.
+// rounds returns a handler that asks one question set after another and then returns a
+// result. The request state names the round; any other state is refused.
 func rounds(all ...asked) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		at := 0

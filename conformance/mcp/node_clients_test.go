@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// agentTask is what a program with a library for Node.js is to do.
+// agentTask is the input of a program with an MCP library for Node.js.
 type agentTask struct {
 	Name            string   `json:"name"`
 	Revisions       []string `json:"revisions"`
@@ -23,7 +23,7 @@ type agentTask struct {
 	ConfirmingToken string   `json:"confirmingToken"`
 }
 
-// agentSight is what the library made of the answers at one revision.
+// agentSight is the library's report of the answers at one revision.
 type agentSight struct {
 	Agreed      string   `json:"agreed"`
 	Tools       []string `json:"tools"`

@@ -31,7 +31,7 @@ func (s *replayScene) fill(text string) string {
 	return strings.NewReplacer("EMAIL", s.email, "EXT", s.external, "ID", s.id).Replace(text)
 }
 
-// over does a call over REST and waits for what it leaves to the background.
+// over makes a call over REST and, for a bulk write, waits until its job has ended.
 func (s *replayScene) over(bearer, call, body string) {
 	s.Helper()
 	method, path, _ := strings.Cut(s.fill(call), " ")

@@ -20,7 +20,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden transcripts")
 
-// wire speaks HTTP at one revision and writes down what is said.
+// wire sends HTTP requests at one revision and records the exchange for a transcript.
 type wire struct {
 	t        *testing.T
 	url      string
@@ -142,8 +142,8 @@ var (
 	keyForm   = regexp.MustCompile(`Bearer (eyJ|sk_live_)[\w.-]+`)
 )
 
-// write adds one side of the exchange with everything that differs from run to
-// run replaced.
+// write records one side of the exchange. It replaces ids, times and tokens, which
+// differ from run to run.
 func (w *wire) write(side, first string, h http.Header, shown []string, body []byte) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, first)
@@ -166,7 +166,8 @@ func (w *wire) write(side, first string, h http.Header, shown []string, body []b
 	w.said.Files = append(w.said.Files, txtar.File{Name: fmt.Sprintf("%s %d", side, w.calls), Data: []byte(text)})
 }
 
-// idName keeps apart what was apart.
+// idName returns a stable name for an id. Equal ids have the same name, and different
+// ids different ones.
 func (w *wire) idName(id string) string {
 	at := slices.Index(w.ids, id)
 	if at < 0 {
@@ -176,7 +177,7 @@ func (w *wire) idName(id string) string {
 	return fmt.Sprintf("(id %d)", at+1)
 }
 
-// hold compares what was said with the golden transcript of the revision.
+// hold compares the recorded exchange with the golden transcript of the revision.
 func (w *wire) hold(kind, prose string) {
 	w.t.Helper()
 	w.said.Comment = []byte(fmt.Sprintf("Revision %s: %s.\n\n%s\n\n", w.revision, kind, prose))

@@ -21,6 +21,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
+// installTimeout limits one run of npm ci, which downloads the packages.
 const installTimeout = 5 * time.Minute
 
 // Modules is the folder of packages inside that of [Packages].
@@ -31,13 +32,14 @@ var errNoNPM = errors.New("npm is not on this machine: the programs of other pro
 
 // Packages returns a folder with the packages that wanted requires. wanted has
 // package.json, package-lock.json and .npmrc. On a machine without npm it skips the
-// test, or fails it if CI is true.
+// test, or fails it if CI is true. Several tests share the folder, so none may write to
+// it.
 func Packages(t testing.TB, wanted fs.FS) string {
 	t.Helper()
 	if !storagetest.Services() {
 		storagetest.Missing(t, errNoNPM.Error())
 	}
-	dir, err := installed(wanted)
+	dir, err := ensureInstalled(wanted)
 	if errors.Is(err, errNoNPM) {
 		storagetest.Missing(t, err.Error())
 	}
@@ -51,9 +53,9 @@ func Packages(t testing.TB, wanted fs.FS) string {
 // installed folder.
 var installing sync.Mutex
 
-// installed returns the folder in the user's cache that has the packages, and installs
+// ensureInstalled returns the folder in the user's cache that has the packages, and installs
 // them if it is missing. A complete folder is reused by later runs.
-func installed(wanted fs.FS) (string, error) {
+func ensureInstalled(wanted fs.FS) (string, error) {
 	installing.Lock()
 	defer installing.Unlock()
 	cache, err := os.UserCacheDir()
@@ -108,7 +110,7 @@ func install(npm, parent, dir string, wanted fs.FS) error {
 }
 
 // digest returns a name for the folder, derived from the files that determine what npm
-// installs.
+// installs. It has 16 hexadecimal digits of a SHA-256 over their names and contents.
 func digest(wanted fs.FS) (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(wanted, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -123,7 +125,7 @@ func digest(wanted fs.FS) (string, error) {
 }
 
 // Node returns the path of the Node.js among the packages or, on a platform without one,
-// that of the machine.
+// that of the machine. The error wraps [exec.ErrNotFound] if both are missing.
 func Node(dir string) (string, error) {
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	own := filepath.Join(dir, Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")

@@ -93,8 +93,8 @@ func TestAttackClientSecretTiming(t *testing.T) {
 	})
 }
 
-// expectUnconditional checks that the hashes are compared in a statement of the
-// function itself, before which it returns for nothing but an error.
+// expectUnconditional checks that the function always compares the hashes. Before that
+// statement, it may return only for an error.
 func expectUnconditional(t *testing.T, f *ast.FuncDecl) {
 	t.Helper()
 	for _, statement := range f.Body.List {

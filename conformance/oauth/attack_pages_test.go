@@ -155,7 +155,7 @@ func TestAttackCrossSiteForms(t *testing.T) {
 	}
 }
 
-// events counts what the audit logs of both organizations say.
+// events returns the number of audit events of both organizations.
 func (s *scene) events() int {
 	s.t.Helper()
 	sum := 0

@@ -157,8 +157,8 @@ func (s *scene) on(t *testing.T) *scene {
 	return &copied
 }
 
-// goesNowhere sends browsers to the authorization endpoint, and a forged decision
-// after them.
+// goesNowhere sends an authorization request and a forged approval of it from each
+// browser. All must get a 400 without a redirect or a link to the attacker.
 func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
 	s.t.Helper()
 	for _, b := range browsers {

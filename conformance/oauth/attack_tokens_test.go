@@ -136,8 +136,8 @@ func TestAttackForgedTokenOverHTTP(t *testing.T) {
 	})
 }
 
-// counted is a store that tells how often it was asked for what an attacker might
-// make the server look up.
+// counted counts the reads of clients and of signing keys that an attacker's tokens
+// could cause.
 type counted struct {
 	access.ClientStore
 	signing.Store

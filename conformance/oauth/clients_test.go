@@ -16,7 +16,7 @@ const (
 	nativeURI   = "http://127.0.0.1:49152/callback"
 )
 
-// libraryTask is what a program with an OAuth library is to do.
+// libraryTask is the input of a program with an OAuth library.
 type libraryTask struct {
 	Issuer       string           `json:"issuer"`
 	API          string           `json:"api"`
@@ -33,7 +33,7 @@ type clientCredential struct {
 	Redirect string `json:"redirect_uri"`
 }
 
-// librarySight is what such a program reports.
+// librarySight is the report of a program with an OAuth library.
 type librarySight struct {
 	Scope                string `json:"scope"`
 	Audience             string `json:"audience"`

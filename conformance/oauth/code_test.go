@@ -81,7 +81,7 @@ func (w *world) countGrants(t *testing.T) int {
 	return len(grants)
 }
 
-// redeemWith replaces parameters of redeem instead of adding to them.
+// redeemWith does what redeem does with some parameters replaced.
 func (w *world) redeemWith(c registered, code string, pairs ...string) answer {
 	w.t.Helper()
 	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", w.app.RedirectURIs[0], "code_verifier", verifier}
@@ -150,7 +150,8 @@ func TestCodeReplayEndsTheFamily(t *testing.T) {
 	})
 }
 
-// expectAudited checks that the organization learns of a replay.
+// expectAudited checks that the organization's audit log has the replay, with the
+// client, the grant and the request.
 func (w *world) expectAudited(t *testing.T, c registered) {
 	t.Helper()
 	events, err := w.db.Audit().AuditEvents(t.Context(), c.OrgID, 200)
@@ -172,7 +173,7 @@ func TestConcurrentRedemptions(t *testing.T) {
 	})
 }
 
-// atOnce makes n requests that start together.
+// atOnce makes n requests in goroutines that start together, and returns all answers.
 func atOnce(n int, do func() answer) []answer {
 	answers := make([]answer, n)
 	begin := make(chan struct{})
@@ -188,8 +189,8 @@ func atOnce(n int, do func() answer) []answer {
 	return answers
 }
 
-// expectOneWinner checks that one of the answers has tokens, and that they ended
-// with the replays that followed.
+// expectOneWinner checks that exactly one answer has tokens, and all others
+// invalid_grant. The others are replays, so they must have revoked those tokens.
 func (w *world) expectOneWinner(t *testing.T, c registered, answers []answer) {
 	t.Helper()
 	var winners []answer

@@ -83,7 +83,7 @@ func (g *guest) question() string {
 	return g.p.AppURL + "/oauth/authorize?" + query(registered{Client: access.Client{ClientID: g.clientID, RedirectURIs: []string{loopback}}})
 }
 
-// tokenPair is what the token endpoint gives.
+// tokenPair is the successful answer of the token endpoint to a code.
 type tokenPair struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -123,13 +123,14 @@ func (g *guest) token(status int, pairs ...string) tokenPair {
 	return tokens
 }
 
-// calls asks the API for lists or contacts and checks the status.
+// calls reads a list of the API, such as "lists" or "contacts", with the access token.
+// It checks the status.
 func (g *guest) calls(status int, what string, with tokenPair) {
 	g.t.Helper()
 	g.do(status, http.MethodGet, g.p.BaseURL+"/v1/"+what, http.NoBody, "Authorization", "Bearer "+with.Access)
 }
 
-// blocking returns the operator's tasks on clients, as another process would run them.
+// blocking returns the operator's operations on clients, over the product's database.
 func blocking(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
 		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,

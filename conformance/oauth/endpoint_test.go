@@ -14,7 +14,7 @@ func basic(user, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+secret))
 }
 
-// attempt is one request to the token endpoint and how it must be refused.
+// attempt is a request to the token endpoint with the expected refusal.
 type attempt struct {
 	name   string
 	method string // POST unless said

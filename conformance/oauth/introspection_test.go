@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// ask asks about a token, and returns the members of the answer.
+// ask introspects a token as a client (RFC 7662) and returns the members of the answer.
 func (w *world) ask(c registered, token string, pairs ...string) map[string]any {
 	w.t.Helper()
 	a := w.post(oauth.IntrospectionPath, c, append([]string{"token", token}, pairs...)...)

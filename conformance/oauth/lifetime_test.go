@@ -10,10 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// lifetimes are all that a client can be registered with, in days; 0 has no end.
+// lifetimes are the allowed lifetimes of a client's grants, in days. 0 means that grants
+// do not expire.
 var lifetimes = []int{0, 30, 90, 365}
 
-// lasting registers a client whose grants can be refreshed for so many days.
+// lasting registers a client whose grants can be refreshed for the given number of days.
 func (w *world) lasting(days int) registered {
 	w.t.Helper()
 	c, secret, err := w.lifecycle().CreateClient(w.t.Context(), access.ActorOf(access.Operator), access.NewClient{

@@ -24,7 +24,7 @@ type assistantTask struct {
 	MetadataURL string `json:"client_metadata_url,omitempty"`
 }
 
-// assistantSight is what such a program reports.
+// assistantSight is the report of a program with an MCP library.
 type assistantSight struct {
 	ClientID           string `json:"client_id"`
 	Resource           string `json:"resource"`

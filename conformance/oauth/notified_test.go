@@ -16,7 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// told is how long a test waits for what takes milliseconds on a quiet machine.
+// told is the longest wait for a notification, which takes milliseconds on a quiet
+// machine.
 const told = 20 * time.Second
 
 // node is a resource host in another process over the same PostgreSQL. It remembers
@@ -47,7 +48,7 @@ func newNode(t *testing.T, w *world, url string) *node {
 	return n
 }
 
-// await waits until a change was applied.
+// await waits until the node has applied the change. It fails the test after told.
 func (n *node) await(want access.Change) {
 	n.t.Helper()
 	deadline := time.After(told)

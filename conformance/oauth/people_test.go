@@ -101,7 +101,7 @@ func (w *world) authorization(c registered, pairs ...string) oauth.Authorization
 	return request
 }
 
-// code approves everything as ann and returns the authorization code.
+// code returns an authorization code that ann approved with all requested scopes.
 func (w *world) code(c registered, pairs ...string) string {
 	w.t.Helper()
 	return w.codeFor(w.ann, c, pairs...)
@@ -116,8 +116,8 @@ func (w *world) codeFor(m members.Member, c registered, pairs ...string) string 
 	return u.Query().Get("code")
 }
 
-// post sends parameters to an endpoint, with the client's secret in Basic or, for
-// a public client, its id in the body.
+// post sends parameters to an endpoint. A confidential client uses HTTP Basic; a public
+// one sends its id in the body.
 func (w *world) post(path string, c registered, pairs ...string) answer {
 	w.t.Helper()
 	values := url.Values{}
@@ -151,7 +151,7 @@ func (w *world) revoke(c registered, token string, pairs ...string) answer {
 	return w.post(oauth.RevocationPath, c, append([]string{"token", token}, pairs...)...)
 }
 
-// family returns the two tokens that ann's approval gives a client.
+// family lets ann approve a client and returns the answer with the two tokens.
 func (w *world) family(c registered, pairs ...string) answer {
 	w.t.Helper()
 	return w.granted(w.redeem(c, w.code(c, pairs...)))
@@ -166,14 +166,15 @@ func (w *world) granted(a answer) answer {
 	return a
 }
 
-// accepted reports whether the API takes an access token now.
+// accepted reports whether the API accepts an access token at present.
 func (w *world) accepted(token string) bool {
 	w.t.Helper()
 	_, err := w.auth.Authenticate(context.Background(), token, access.API)
 	return err == nil
 }
 
-// expectEnded checks that neither token of an answer is good for anything.
+// expectEnded checks that the API refuses the access token, and the token endpoint the
+// refresh token.
 func (w *world) expectEnded(c registered, a answer) {
 	w.t.Helper()
 	if w.accepted(a.AccessToken) {

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// rotate changes the signing key and returns the new one's kid.
+// rotate makes a new signing key and returns its kid. It retires the old key after
+// signing.Notice, or immediately if atOnce is true.
 func (w *world) rotate(atOnce bool) string {
 	w.t.Helper()
 	next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)

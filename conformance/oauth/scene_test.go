@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// scene is a running product with what an attack needs: a person to be robbed,
-// and the clients that the person uses.
+// scene is a running product with a victim, whose account the attack targets, and the
+// clients that the victim uses.
 type scene struct {
 	t testing.TB
 	p *product.Product
@@ -29,13 +29,13 @@ type scene struct {
 
 const sceneScopes = "api.contacts.view api.lists.view"
 
-// scenes plays an attack on both databases.
+// scenes runs an attack on both databases.
 func scenes(t *testing.T, attack func(t *testing.T, s *scene)) {
 	t.Helper()
 	product.Each(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
 }
 
-// scenesOnce plays an attack on SQLite, and on both databases in a full run.
+// scenesOnce runs an attack on SQLite, and on both databases in a full run.
 func scenesOnce(t *testing.T, attack func(t *testing.T, s *scene)) {
 	t.Helper()
 	product.Once(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
@@ -88,7 +88,7 @@ func (s *scene) selfRegistered(secret string, redirects ...string) registered {
 	return c
 }
 
-// browser keeps cookies and follows no redirect.
+// browser returns an HTTP client that keeps cookies and follows no redirect.
 func (s *scene) browser() *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -98,7 +98,7 @@ func (s *scene) browser() *http.Client {
 	return &b
 }
 
-// signedIn is the victim's browser.
+// signedIn returns a browser in which the victim is signed in.
 func (s *scene) signedIn() *http.Client {
 	s.t.Helper()
 	b := s.browser()
@@ -129,8 +129,8 @@ func (s *scene) get(b *http.Client, path string) answer {
 	return s.send(b, http.MethodGet, s.p.AppURL+path, "")
 }
 
-// send asks, with headers in pairs, and holds every answer to what no answer may
-// be: a redirect that repeats a form elsewhere (RFC 9700 section 4.12).
+// send sends a request with headers in pairs of name and value. No answer may redirect
+// with 307 or 308, which repeat a form elsewhere (RFC 9700 section 4.12).
 func (s *scene) send(b *http.Client, method, address, body string, headers ...string) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(body))
@@ -158,7 +158,8 @@ func (s *scene) do(b *http.Client, r *http.Request) answer {
 	return a
 }
 
-// consent opens the question of a query and returns the form as it was shown.
+// consent opens the consent page of an authorization request and returns its form with
+// every scope selected.
 func (s *scene) consent(b *http.Client, query string) url.Values {
 	s.t.Helper()
 	a := s.get(b, "/oauth/authorize?"+query)
@@ -211,7 +212,8 @@ func (s *scene) postWith(b *http.Client, path string, c registered, pairs ...str
 	return s.send(b, http.MethodPost, s.p.AuthURL+path, values.Encode(), "Content-Type", form)
 }
 
-// redeem presents a code; later pairs replace what a right request has.
+// redeem exchanges a code for tokens. Later pairs replace the parameters of a correct
+// request.
 func (s *scene) redeem(c registered, code string, pairs ...string) answer {
 	s.t.Helper()
 	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", c.RedirectURIs[0], "code_verifier", verifier}
@@ -237,7 +239,7 @@ func (s *scene) granted(a answer) answer {
 	return a
 }
 
-// refused checks that nothing was issued, and why.
+// refused checks that the answer is a 4xx with this OAuth error code and without tokens.
 func (s *scene) refused(a answer, code string) {
 	s.t.Helper()
 	if a.status < 400 || a.status >= 500 || a.Error != code || a.AccessToken != "" || a.RefreshToken != nil {
@@ -245,7 +247,8 @@ func (s *scene) refused(a answer, code string) {
 	}
 }
 
-// atAPI and atAgent are the status that a token gets at either host.
+// atAPI and atAgent return the status with which each host answers a call with the
+// token.
 func (s *scene) atAPI(token string) int {
 	s.t.Helper()
 	return s.send(s.p.HTTP, http.MethodGet, s.p.BaseURL+"/v1/lists", "", "Authorization", "Bearer "+token).status
@@ -263,7 +266,8 @@ func (s *scene) callAgent(query string, headers ...string) answer {
 	return s.send(s.p.HTTP, http.MethodPost, s.p.MCPURL+"/mcp"+query, body, headers...)
 }
 
-// ended checks that neither token of an answer is good for anything any more.
+// ended checks that the API refuses the access token, and the token endpoint the refresh
+// token.
 func (s *scene) ended(c registered, a answer) {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusUnauthorized {
@@ -281,7 +285,7 @@ func (s *scene) alive(c registered, a answer) answer {
 	return s.granted(s.refresh(c, *a.RefreshToken))
 }
 
-// grants counts what the victim has allowed, in every organization.
+// grants returns the number of grants of both organizations.
 func (s *scene) grants() int {
 	s.t.Helper()
 	sum := 0
@@ -305,7 +309,7 @@ func (s *scene) person(name, orgID string) access.User {
 	return u
 }
 
-// into decodes an answer.
+// into decodes the body of an answer into v.
 func (a answer) into(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), v); err != nil {

@@ -30,7 +30,8 @@ var (
 	shownCode   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code></li>`)
 )
 
-// fill sends a form with the token of the page that it stands on.
+// fill opens a page for its form token and posts a form to path, with fields in pairs of
+// name and value.
 func (s *scene) fill(b *http.Client, page, path string, pairs ...string) answer {
 	s.t.Helper()
 	found := tokenMember.FindStringSubmatch(s.get(b, page).body)
@@ -44,7 +45,8 @@ func (s *scene) fill(b *http.Client, page, path string, pairs ...string) answer 
 	return s.submit(b, path, values)
 }
 
-// guard freezes the clock and sets an authenticator app up by the pages.
+// guard stops the clock and sets up an authenticator app on the pages. It keeps the
+// app's secret and the recovery codes.
 func (s *scene) guard() *guarded {
 	s.t.Helper()
 	s.p.Clock.Freeze(s.p.Clock.Now())
@@ -73,7 +75,7 @@ func (g *guarded) code(steps int) string {
 	return code
 }
 
-// half returns a browser that has passed the password page, and not yet the second
+// half returns a browser that has sent the right password and still needs the second
 // factor.
 func (g *guarded) half() *http.Client {
 	g.t.Helper()
@@ -240,8 +242,8 @@ func (s *scene) passkeyOf() (virtualwebauthn.RelyingParty, virtualwebauthn.Authe
 	return site, holder, newKey()
 }
 
-// newKey makes a key whose coordinates have all their 32 bytes. The authenticator
-// leaves leading zeros out, and what it then writes is no key.
+// newKey returns a credential whose coordinates are full 32 bytes. The virtual
+// authenticator drops leading zeros, which makes other keys invalid.
 func newKey() virtualwebauthn.Credential {
 	const whole = 77 // bytes of such a key in COSE form
 	for {

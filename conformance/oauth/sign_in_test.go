@@ -36,8 +36,8 @@ func newVisit(t *testing.T, p *product.Product) *visit {
 	return &visit{t: t, p: p, http: &client}
 }
 
-// send asks for a page, with a form when there is one, and checks the
-// status. It returns where the answer leads, and its text.
+// send requests a page and checks the status. A non-nil form is posted. It returns the
+// Location header and the text of the answer.
 func (v *visit) send(status int, address string, form url.Values) (string, string) {
 	v.t.Helper()
 	method := http.MethodGet
@@ -97,7 +97,8 @@ func (v *visit) allow(question string) string {
 	return location
 }
 
-// signIn passes the sign-in page that stands before a page.
+// signIn follows the redirect of a protected page to the sign-in page and signs the
+// product's user in.
 func (v *visit) signIn(page string) {
 	v.t.Helper()
 	location, _ := v.send(http.StatusSeeOther, page, nil)

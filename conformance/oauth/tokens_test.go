@@ -19,7 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// forgery is a token made by hand: whatever header and claims, signed or not.
+// forgery is a handmade token. A test may set any header and claims, and leave it
+// unsigned.
 type forgery struct {
 	algorithm jose.SignatureAlgorithm
 	key       any

@@ -101,8 +101,7 @@ func once(t *testing.T, test func(t *testing.T, w *world)) {
 	storagetest.Once(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
 }
 
-// protocol runs a test of what is decided before a database is asked, or the
-// same whatever it answers.
+// protocol runs a test whose result does not depend on the database, on SQLite only.
 func protocol(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	test(t, newWorld(t, storagetest.SQLite(t)))
@@ -248,8 +247,8 @@ func (w *world) request(method, path, body string) *http.Request {
 	return r
 }
 
-// token asks for a token with the client's secret in Basic and the parameters
-// given in pairs, beside grant_type.
+// token requests a token with client_credentials and HTTP Basic. pairs are additional
+// parameters, as names and values.
 func (w *world) token(c registered, pairs ...string) answer {
 	w.t.Helper()
 	values := url.Values{"grant_type": {"client_credentials"}}
@@ -291,8 +290,8 @@ func (w *world) expectError(a answer, status int, code string) {
 	}
 }
 
-// internalWords are what a response must never hold: names of what the server is
-// made of, and of what goes wrong inside it.
+// internalWords must not be in any answer: names of components and texts of internal
+// errors.
 var internalWords = []string{
 	"sql", "store", "database", "zitadel", "eof", "goroutine", "panic", "jose", ".go:", "errortype", "parent", "unmarshal", "strconv",
 }

@@ -59,8 +59,8 @@ func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 	return c, nil
 }
 
-// Arguments returns the required members of an operation's input. It fails for one without
-// a value.
+// Arguments returns the required members of an operation's input. It fails for one
+// without a value.
 func Arguments(op core.Operation, surface core.Surface, values Values) (map[string]any, error) {
 	var input member
 	if err := json.Unmarshal(op.Input(surface).Text(), &input); err != nil {
@@ -85,6 +85,8 @@ type member struct {
 	Required   []string          `json:"required"`
 }
 
+// example returns a value for the member: the one in values, the first word of an enum,
+// 1 or false. It fails for a text, a list or an object without a value.
 func (m member) example(operation, name string, values Values) (any, error) {
 	if value, ok := values.of(operation, name); ok {
 		return value, nil
@@ -101,7 +103,8 @@ func (m member) example(operation, name string, values Values) (any, error) {
 }
 
 // of returns the value for a member of an operation. One for operations by their prefix
-// comes before one for all.
+// comes before one for all. At most one prefix may match an operation: with two, the
+// returned value is random.
 func (v Values) of(operation, member string) (string, bool) {
 	for name, value := range v {
 		if prefix, of, ok := strings.Cut(name, " "); ok && of == member && strings.HasPrefix(operation, prefix) {

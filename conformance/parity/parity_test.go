@@ -20,7 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// sameness is one question asked on both surfaces.
+// sameness is a call on both surfaces whose results must agree.
 type sameness struct {
 	name      string
 	tool      string

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// briefly compares what an agent sees of each segment, which is less.
+// briefly pairs the items of both lists, without the members that only the route has.
 func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
 	seen, all := tool["items"].([]any), route["data"].([]any)
 	for i := range min(len(seen), len(all)) {
@@ -25,7 +25,8 @@ func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
 	return itemsOf(tool, route)
 }
 
-// hiddenOfSegments is what agents are spared.
+// hiddenOfSegments are the members that only the route returns, to keep results for
+// agents short.
 var hiddenOfSegments = map[string]bool{
 	"description": true, "profile_version": true, "eval_warning_at": true, "origin": true, "source_path": true, "created_at": true, "updated_at": true,
 }

@@ -10,15 +10,18 @@ import (
 // Clock is a clock that a test can move. Until then it shows the machine's time. It is
 // safe for concurrent use.
 type Clock struct {
-	mu     sync.Mutex
-	ahead  time.Duration
+	mu sync.Mutex
+	// ahead is the sum of all advances, which Now adds to the machine's time.
+	ahead time.Duration
+	// frozen is the time of a stopped clock; nil while the clock runs.
 	frozen *time.Time
 }
 
 // NewClock returns a clock that shows the machine's time.
 func NewClock() *Clock { return &Clock{} }
 
-// Now returns the time of the clock.
+// Now returns the time of a stopped clock, or the machine's time plus all advances. The
+// method value is a [core.Clock].
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -29,7 +32,7 @@ func (c *Clock) Now() time.Time {
 }
 
 // Advance moves the clock by d. A running clock continues to run; a frozen one stays
-// frozen.
+// frozen. A negative d moves it back.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -40,7 +43,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Freeze stops the clock at a time, to the microsecond.
+// Freeze stops the clock at a time, to the microsecond. The clock cannot be started
+// again; Advance still moves it.
 func (c *Clock) Freeze(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -21,8 +21,12 @@ import (
 // Mailbox is the operator's SMTP server. It accepts all mail from the product to people,
 // with one user's password.
 type Mailbox struct {
-	t       testing.TB
+	// t reports messages that the mailbox cannot parse.
+	t testing.TB
+	// address is host:port on the loopback.
 	address string
+	// arrived holds messages until Next returns them. Once it is full, the next DATA
+	// command waits.
 	arrived chan *Mail
 }
 
@@ -36,14 +40,20 @@ const (
 
 // Mail is a message as the server received it.
 type Mail struct {
-	From       string
-	To         []string
-	Header     mail.Header
+	// From is the envelope sender (MAIL FROM of RFC 5321).
+	From string
+	// To has the envelope recipients (RCPT TO), in the order of the commands.
+	To []string
+	// Header has the header fields of the whole message.
+	Header mail.Header
+	// Text and HTML are the two parts, decoded, with "\n" as the end of a line.
 	Text, HTML string
-	Raw        string
+	// Raw is the message as received, for the output of a failed test.
+	Raw string
 }
 
-// newMailbox starts the server, which stops with the test.
+// newMailbox starts the server, which stops with the test. It listens on a free port of
+// the loopback, without TLS.
 func newMailbox(t testing.TB) *Mailbox {
 	t.Helper()
 	m := &Mailbox{t: t, arrived: make(chan *Mail, 64)}
@@ -65,10 +75,13 @@ func (m *Mailbox) url() string {
 	return "smtp://" + mailUser + ":" + strings.NewReplacer("/", "%2F", "@", "%40").Replace(mailPassword) + "@" + m.address
 }
 
+// mailTimeout is how long Next waits. It is long because the product sends mail in
+// background jobs.
 const mailTimeout = 20 * time.Second
 
-// Next returns the next mail. It waits for a short time and fails the test if none
-// arrives.
+// Next returns the oldest message that the test has not read yet. It waits up to
+// mailTimeout and fails the test if none arrives. Only the test's own goroutine may call
+// it.
 func (m *Mailbox) Next() *Mail {
 	m.t.Helper()
 	select {
@@ -80,7 +93,8 @@ func (m *Mailbox) Next() *Mail {
 	}
 }
 
-// Empty fails the test if there is mail that the test has not read with Next.
+// Empty fails the test if there is mail that the test has not read with Next. It does
+// not wait, so it misses a message that the product has yet to send.
 func (m *Mailbox) Empty() {
 	m.t.Helper()
 	select {
@@ -90,19 +104,27 @@ func (m *Mailbox) Empty() {
 	}
 }
 
+// silent is the server's error log ([smtp.Logger]). It discards every line.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
 func (silent) Println(...any)        {}
 
+// mailSession is one SMTP connection. The server calls its methods in the order of the
+// client's commands.
 type mailSession struct {
-	to     *Mailbox
+	to *Mailbox
+	// signed is true after a successful Auth.
 	signed bool
-	mail   Mail
+	// mail has the envelope of the message in progress.
+	mail Mail
 }
 
+// AuthMechanisms returns PLAIN (RFC 4616), the only mechanism of the server.
 func (s *mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
 
+// Auth returns a PLAIN exchange that accepts mailUser with mailPassword. It refuses
+// every other pair with smtp.ErrAuthFailed.
 func (s *mailSession) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != mailUser || password != mailPassword {
@@ -113,6 +135,8 @@ func (s *mailSession) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
+// Mail starts a message from the envelope sender. It fails with smtp.ErrAuthRequired
+// before a successful Auth.
 func (s *mailSession) Mail(from string, _ *smtp.MailOptions) error {
 	if !s.signed {
 		return smtp.ErrAuthRequired
@@ -121,11 +145,14 @@ func (s *mailSession) Mail(from string, _ *smtp.MailOptions) error {
 	return nil
 }
 
+// Rcpt adds an envelope recipient. It accepts every address.
 func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.mail.To = append(s.mail.To, to)
 	return nil
 }
 
+// Data parses the message and queues it for [Mailbox.Next]. A message that read refuses
+// fails both the command and the test.
 func (s *mailSession) Data(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -140,10 +167,12 @@ func (s *mailSession) Data(r io.Reader) error {
 	return nil
 }
 
+// Reset does nothing, because Mail replaces the envelope of the previous message.
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// read parses a message that must have a text part and an HTML part, and no other.
+// read parses a message that must have a text part and an HTML part, and no other. The
+// text part must come first. It decodes quoted-printable and no other transfer encoding.
 func (m *Mail) read(raw []byte) error {
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {

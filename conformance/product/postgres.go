@@ -20,11 +20,13 @@ type table struct {
 	rows []byte
 }
 
+// databaseFile is the name of the SQLite database in a data folder, as in package
+// config.
 const databaseFile = "mailhelm.db"
 
 // readTables reads a filled SQLite database, so that PostgreSQL can be filled with a
 // dozen statements instead of some thousand. Tables are in the order of their creation,
-// so that each refers only to earlier ones.
+// so that each refers only to earlier ones. It opens the database read-only.
 func readTables(ctx context.Context, dir string) ([]table, error) {
 	address := url.URL{Scheme: "file", Path: filepath.Join(dir, databaseFile), RawQuery: "mode=ro"}
 	db, err := sql.Open("sqlite", address.String())
@@ -70,6 +72,8 @@ func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 	return names, rows.Err()
 }
 
+// readRows returns the rows of a table, each as a map from column to value. It does not
+// quote name, which must come from tableNames.
 func readRows(ctx context.Context, db *sql.DB, name string) ([]map[string]any, error) {
 	rows, err := db.QueryContext(ctx, "SELECT * FROM "+name)
 	if err != nil {
@@ -101,7 +105,9 @@ func readRows(ctx context.Context, db *sql.DB, name string) ([]map[string]any, e
 	return all, rows.Err()
 }
 
-// fillPostgres inserts the tables into a database that has the schema and no rows.
+// fillPostgres inserts the tables into a database that has the schema and no rows. One
+// transaction inserts all rows. PostgreSQL's json_populate_recordset converts each JSON
+// value to the type of its column.
 func fillPostgres(ctx context.Context, address string, tables []table) error {
 	db, err := sql.Open("postgres", address)
 	if err != nil {

@@ -26,8 +26,11 @@ import (
 
 // Options configures a product. The zero value is SQLite without a rate limit.
 type Options struct {
+	// Postgres stores data in a new PostgreSQL database of the shared server instead of
+	// SQLite.
 	Postgres bool
 	// PostgresURL is an empty database to use instead of a new one of the shared server.
+	// Start migrates and fills it. It has no effect unless Postgres is set.
 	PostgresURL string
 	// Beside is a product on PostgreSQL whose database and clock this one shares, like a
 	// second server; nil means a database of its own.
@@ -78,14 +81,20 @@ type Options struct {
 
 // Product is a running product with its demo data.
 type Product struct {
+	// The URLs of the public API (BaseURL), the authorization server, the dashboard
+	// (AppURL) and the agent endpoint (MCPURL). The others are the pull host for
+	// temporary inboxes, the documentation and the operator's listener.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL, AdminURL string
-	SMTPAddr                                                      string
+	// SMTPAddr is host:port of the product's SMTP listener.
+	SMTPAddr string
 
+	// Org is the demo organization.
 	Org
 	// Other is a second organization, with its own credentials and one contact. The
 	// first organization must not reach its data.
 	Other Org
 
+	// UserEmail and UserPassword sign the demo user in at the dashboard.
 	UserEmail, UserPassword string
 	// Mailbox receives the product's mail to people; nil unless Options.Mail is set.
 	Mailbox *Mailbox
@@ -95,7 +104,8 @@ type Product struct {
 	DataDir string
 	// Simulator is the sending account; tests use it to cause failures.
 	Simulator *simulator.Simulator
-	DB        *storage.DB
+	// DB is the product's own open database, for data that no call can create.
+	DB *storage.DB
 	// Connections stores the accounts of organizations, with the key that opens their
 	// secrets. Until a test saves a connection, every organization uses Simulator.
 	Connections sending.Connections
@@ -110,9 +120,11 @@ type Product struct {
 
 // Org is an organization with credentials that hold every scope.
 type Org struct {
+	// OrgID is the id in the database, as core.NewID mints it.
 	OrgID string
-	Live  Credentials
-	Test  Credentials
+	// Live and Test are the credentials of the two environments.
+	Live Credentials
+	Test Credentials
 	// Contact is the address of one of its contacts.
 	Contact string
 }
@@ -121,12 +133,17 @@ type Org struct {
 type Credentials struct{ ClientID, ClientSecret, APIKey string }
 
 const (
-	stopTimeout    = 10 * time.Second
+	// stopTimeout limits the wait for calls and jobs in flight when a product stops.
+	stopTimeout = 10 * time.Second
+	// requestTimeout limits each request of [Product.HTTP], and the product's own waits
+	// for the database and for Redis.
 	requestTimeout = 30 * time.Second
 	databaseConns  = 12 // each product has a pool, and all pools share the server's limit
 )
 
-// Start starts a product that stops with the test.
+// Start starts a product that stops with the test. It fails the test if the product does
+// not start. Several products may run at once: each has its own ports, data folder and,
+// without Options.Beside, database.
 func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
@@ -195,6 +212,7 @@ var quiet = sync.OnceFunc(func() { slog.SetDefault(slog.New(slog.DiscardHandler)
 // noRedirect makes the client return a redirect instead of following it.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
+// logger returns the product's logger; see [Options.Log].
 func logger(to io.Writer) *slog.Logger {
 	if to == nil {
 		return slog.New(slog.DiscardHandler)
@@ -203,7 +221,8 @@ func logger(to io.Writer) *slog.Logger {
 }
 
 // Once runs a test against a product on SQLite, and on both databases in a full run. It
-// is for behaviour that cannot depend on the database (core/doc/decisions/0072).
+// is for behaviour that cannot depend on the database (core/doc/decisions/0072). The
+// test runs in parallel with others.
 func Once(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	OnceWith(t, Options{}, test)
@@ -223,7 +242,8 @@ func OnceWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	})
 }
 
-// Each runs a test against a product on SQLite and against one on PostgreSQL.
+// Each runs a test against a product on SQLite and against one on PostgreSQL. The two
+// run in parallel, as the subtests "sqlite" and "postgres".
 func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	EachWith(t, Options{}, test)
@@ -271,6 +291,7 @@ func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	return filled.seeded
 }
 
+// migrate creates the schema in an empty PostgreSQL database and closes the connection.
 func migrate(ctx context.Context, cfg config.Config) error {
 	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
@@ -289,9 +310,13 @@ func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 }
 
 // noAmazon refuses every request but those to a server of the test, so that no test
-// calls Amazon.
+// calls Amazon. here connects to the loopback; topics is [Options.Topics] and may be
+// nil.
 type noAmazon struct{ here, topics http.RoundTripper }
 
+// RoundTrip uses here for loopback addresses, and topics for hosts of Amazon SNS. It
+// answers any other request with the 403 that Amazon SES returns for unknown
+// credentials.
 func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && ip.IsLoopback() {
 		return n.here.RoundTrip(r)

@@ -86,6 +86,7 @@ func (p *Product) MakePast(t testing.TB) {
 	}
 }
 
+// otherContact is the only contact of the second organization.
 const otherContact = "someone.else@example.org"
 
 // secondOrg creates an organization with an account, a contact list and one contact,
@@ -114,6 +115,8 @@ func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	return org, err
 }
 
+// credentials creates an OAuth client and an API key, both with every scope, in one
+// environment.
 func credentials(ctx context.Context, a provision.Provisioner, orgID string, env core.Environment) (Credentials, error) {
 	g := provision.Grant{OrgID: orgID, Name: "Test suite", Environment: env, Scopes: core.AllScopes()}
 	client, secret, err := a.CreateClient(ctx, g)
@@ -127,7 +130,9 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 // template is a filled data folder: its files, and its database as tables.
 type template struct {
 	seeded
-	files  map[string][]byte
+	// files has the content of each file by its name. The folder has no subfolders.
+	files map[string][]byte
+	// tables has the content of the database, for a product on PostgreSQL.
 	tables []table
 }
 
@@ -160,6 +165,7 @@ var filledTemplate = sync.OnceValues(func() (*template, error) {
 	return t, nil
 })
 
+// copyTo writes the files to an existing folder, readable by their owner only.
 func (t *template) copyTo(dir string) error {
 	for name, content := range t.files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {

@@ -10,7 +10,9 @@ import (
 )
 
 // Token returns an access token for the demo organization's live client. resource is
-// BaseURL or MCPURL. Without scopes the token has all scopes of the client.
+// BaseURL or MCPURL. Without scopes the token has all scopes of the client. It uses the
+// client credentials grant (RFC 6749, section 4.4) with a resource (RFC 8707). It fails
+// the test if the server refuses.
 func (p *Product) Token(t testing.TB, resource string, scopes ...string) string {
 	t.Helper()
 	return p.TokenWith(t, p.Live, resource, scopes...)

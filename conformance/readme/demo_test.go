@@ -19,11 +19,11 @@ import (
 	"time"
 )
 
-// lastLine begins what the demo prints when it is ready and has said everything.
+// lastLine is the beginning of the last line that the demo prints once it is ready.
 const lastLine = "Ctrl-C stops"
 
-// patience bounds the life of a demo, so that one which never says its last line
-// is a failure with its output and not a test that hangs.
+// patience limits the life of a demo. A demo that never prints its last line then fails
+// the test with its output.
 const patience = 2 * time.Minute
 
 // demo is a running `mailhelm demo`, started in a folder of its own.

@@ -57,7 +57,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// takenIn is what the README says each block about contacts shows, in order.
+// takenIn has the texts that the README shows after each block about contacts, in order.
 var takenIn = [][]string{
 	{`"key":"spring-tasting"`},
 	{`"job_id"`, `"total":2`, `"pagination"`},
@@ -118,8 +118,8 @@ func goesOn(t *testing.T, heading string, promised [][]string, guide string) {
 	}
 }
 
-// administered is what the README says each block about people, keys and clients
-// shows, in order.
+// administered has the texts that the README shows after each block about people, keys
+// and clients, in order.
 var administered = [][]string{
 	{"Acme Ltd", "ada@example.com", "password", "http://localhost:8081/join?token="},
 	{`"api.lists.view"`, "sk_live_", "grace", "active"},

@@ -30,8 +30,8 @@ func takenItem(says, item string) rule {
 	return rule{says, both(item, `{"index":0,"status":"accepted"}`)}
 }
 
-// activityRules are about what contacts did. Volume, batches of 1,000, the mebibyte and
-// what is no JSON have tests of their own.
+// activityRules are about recording activities. Other tests cover volume, batches of
+// 1,000, the limit of one mebibyte and malformed JSON.
 var activityRules = []rule{
 	refusedItem("an item has a name", `{"email":"$a"}`, "invalid_name"),
 	refusedItem("a name is not blank", `{"name":" \t","email":"$a"}`, "invalid_name"),

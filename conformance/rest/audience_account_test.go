@@ -29,7 +29,7 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	return &held
 }
 
-// pusher returns the pushes as the job has them that pushes consent to the account.
+// pusher returns the pushes of consent to the account, wired like the product's job.
 func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
 	return bulk.NewPushes(bulk.PushConfig{
@@ -92,7 +92,8 @@ func TestWritesGoToTheAccount(t *testing.T) {
 	})
 }
 
-// synced brings the mirror and the account together and says what that did.
+// synced syncs topics and consent between the account and its mirror now, and returns
+// the report.
 func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
 	report, err := serve.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)

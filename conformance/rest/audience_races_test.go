@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// patient waits longer for an answer than one call may take by itself: callers of the
-// same contact take turns.
+// patient returns the same caller with a timeout of five minutes. Calls about one
+// contact run one after another, so the last waits for all.
 func (a *api) patient() *api {
 	p, other := *a.Product, *a
 	p.HTTP = &http.Client{Transport: a.HTTP.Transport, Timeout: 5 * time.Minute}

@@ -249,7 +249,7 @@ var definitionRules = []rule{
 	}},
 }
 
-// toolRules are the same rules where an agent meets them.
+// toolRules are the same rules for the tools of agents.
 var toolRules = []rule{
 	{"an agent makes, changes and reads a contact by either name", []step{
 		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$x","attributes":{"city":"Graz","orders":1},"unsubscribe_all":true}`, want: `{"result":"created","contact":{"email":"$a"}}`, lacks: "visitor_id"},

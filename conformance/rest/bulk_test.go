@@ -20,7 +20,7 @@ const (
 	bulkWait = 2 * time.Minute
 )
 
-// bulkState is what is read of a bulk write.
+// bulkState has the members that the tests read of a bulk write's job.
 type bulkState struct {
 	JobID       string     `json:"job_id"`
 	Status      string     `json:"status"`
@@ -52,7 +52,7 @@ func bulkOf(prefix string, n int) string {
 	return `{"contacts":[` + strings.Join(rows, ",") + `]}`
 }
 
-// postBulk takes a bulk write in and returns the address of its job.
+// postBulk starts a bulk write and returns the address of its job.
 func (a *api) postBulk(t *testing.T, body string, headers ...string) string {
 	t.Helper()
 	var taken bulkState
@@ -63,7 +63,8 @@ func (a *api) postBulk(t *testing.T, body string, headers ...string) string {
 	return bulkPath + "/" + taken.JobID
 }
 
-// bulk reads a page of a job and holds its members against one another.
+// bulk reads a page of a job and checks that its members do not contradict one another.
+// from is the number of the page's first row.
 func (a *api) bulk(t *testing.T, job string, from, limit int, cursor string) bulkState {
 	t.Helper()
 	var s bulkState

@@ -17,7 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// mirrored syncs what the product's account has, with a template.
+// mirrored adds two templates to the product's account and syncs the account into the
+// mirror.
 func mirrored(t *testing.T, p *product.Product) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)

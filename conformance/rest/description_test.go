@@ -15,8 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// description is the OpenAPI document that a product serves, as something to
-// hold answers against.
+// description is the OpenAPI document of a running product, compiled to check answers.
 type description struct {
 	raw      []byte
 	doc      openAPI
@@ -108,7 +107,7 @@ func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	d.checkBody(t, r, a, declared, pointer)
 }
 
-// ours are the headers that are part of the API; the rest is HTTP's own.
+// ours are the response headers that the API documents. All others belong to HTTP.
 var ours = []string{"X-Request-Id", "Link", "Retry-After", "Www-Authenticate", "Idempotent-Replayed"}
 
 func checkHeaders(t testing.TB, a *answer, declared response) {

@@ -19,7 +19,8 @@ type segmentState struct {
 	Members         int    `json:"member_count"`
 }
 
-// segmentOn reads the demo's segment of good customers by the route and by the tool.
+// segmentOn returns the demo's segment of good customers. It checks that the route and
+// the tool show the same state.
 func (a *api) segmentOn(t *testing.T, agent string) segmentState {
 	t.Helper()
 	var route segmentState

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// previewed is what both surfaces answer to a predicate.
+// previewed is the answer of both surfaces to a preview of a predicate.
 type previewed struct {
 	Count  int
 	Class  string `json:"eval_class"`

@@ -173,7 +173,8 @@ func needs(a *api) []need {
 	}
 }
 
-// absences has routes whose object does not exist. A caller with the scope gets 404.
+// absences returns calls about objects that do not exist. A caller with the route's
+// scope gets 404.
 func absences() []need {
 	return []need{
 		{"GET", "/v1/messages/none", "", core.MessagesView, 404},

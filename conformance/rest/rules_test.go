@@ -37,8 +37,9 @@ type step struct {
 	keep string
 }
 
-// originals replace $a and $b by two addresses that only this rule has, $A and $B by
-// the same as a path holds them, $x and $y by two external ids, $n by an identifier.
+// originals returns replacements for the names in rule number i, which no other rule
+// uses. $a and $b are addresses, $A and $B the same escaped for a path. $x and $y are
+// external ids, and $n is an identifier.
 func originals(i int) []string {
 	address := func(letter string) string { return fmt.Sprintf("%s.rule%d+tag@example.com", letter, i) }
 	return []string{

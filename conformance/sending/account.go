@@ -24,6 +24,8 @@ func kindOf(err error) port.FailureKind {
 	return "untyped"
 }
 
+// accountIsRead compares every read of the account with its setup. It ignores the order
+// of lists, and DKIM tokens.
 func accountIsRead(t *testing.T, s Subject) {
 	want := Setup{
 		Overview: port.Overview{
@@ -72,12 +74,16 @@ func accountIsRead(t *testing.T, s Subject) {
 	}
 }
 
+// noAccountIsNotConnected makes every call for an organization without an account. Each
+// must fail with NotConnected.
 func noAccountIsNotConnected(t *testing.T, s Subject) {
 	for name, call := range Calls(t, s.Account, "nobody") {
 		WantKind(t, name, call(t.Context()), port.NotConnected)
 	}
 }
 
+// noListNoContacts makes calls for an account without a contact list. Those that need
+// the list must fail with NotFound. Reads of the account must succeed.
 func noListNoContacts(t *testing.T, s Subject) {
 	setup := people()
 	setup.List = nil
@@ -105,7 +111,7 @@ func listIsMadeOnce(t *testing.T, s Subject) {
 		t.Errorf("the list is %+v", list)
 	}
 	put(t, s.Account, port.Contact{Email: "first@example.com"})
-	changeTopics(t, s.Account, adding("weather"))
+	changeTopics(t, s.Account, addTopic("weather"))
 	before := readList(t, s.Account)
 	WantKind(t, "EnsureContactList", s.Account.EnsureContactList(t.Context(), "org"), "")
 	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {

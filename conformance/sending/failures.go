@@ -26,6 +26,8 @@ func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.C
 	return all
 }
 
+// knownCalls returns the calls by name, each with valid arguments, so that only the
+// state of the account can make one fail.
 func knownCalls(a port.Account, orgID string) map[string]func(context.Context) error {
 	const email = "person@example.com"
 	return map[string]func(context.Context) error{
@@ -33,7 +35,7 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 		"Identities":        func(ctx context.Context) error { _, err := a.Identities(ctx, orgID); return err },
 		"ConfigurationSets": func(ctx context.Context) error { _, err := a.ConfigurationSets(ctx, orgID); return err },
 		"ContactList":       func(ctx context.Context) error { _, err := a.ContactList(ctx, orgID); return err },
-		"ChangeTopics":      func(ctx context.Context) error { return a.ChangeTopics(ctx, orgID, adding("weather")) },
+		"ChangeTopics":      func(ctx context.Context) error { return a.ChangeTopics(ctx, orgID, addTopic("weather")) },
 		"EnsureContactList": func(ctx context.Context) error { return a.EnsureContactList(ctx, orgID) },
 		"Contact":           func(ctx context.Context) error { _, err := a.Contact(ctx, orgID, email); return err },
 		"Contacts":          func(ctx context.Context) error { _, _, err := a.Contacts(ctx, orgID, ""); return err },
@@ -61,6 +63,8 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 	}
 }
 
+// failuresAreTyped makes every call during each kind of failure. It checks the kind,
+// what an API caller sees, and that the stored contact is unchanged.
 func failuresAreTyped(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	before := port.Contact{Email: email, UnsubscribeAll: true}
@@ -106,6 +110,8 @@ func wantShown(t *testing.T, call string, err error, status int, retryAfter time
 	}
 }
 
+// cancelledCallsFail makes every call with a context that has ended. Each must fail with
+// TimedOut, wrap the context's error and write nothing.
 func cancelledCallsFail(t *testing.T, s Subject) {
 	before := port.Contact{Email: "person@example.com", UnsubscribeAll: true}
 	s.Seed(t, "org", people(before))

@@ -50,6 +50,7 @@ func concurrentWriters(t *testing.T, s Subject) {
 	}
 }
 
+// restartFindsEverything compares the account before and after Subject.Restart.
 func restartFindsEverything(t *testing.T, s Subject) {
 	setup := people(crowd(10)...)
 	setup.Identities = []port.Identity{{Identity: "example.com", Verification: port.Success}}
@@ -65,6 +66,8 @@ func restartFindsEverything(t *testing.T, s Subject) {
 	}
 }
 
+// everything returns all that the port can read of the organization "org", except
+// templates and suppressed addresses.
 func everything(t *testing.T, a port.Account) Setup {
 	t.Helper()
 	overview, err := a.Overview(t.Context(), "org")

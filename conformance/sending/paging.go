@@ -10,6 +10,7 @@ import (
 )
 
 const (
+	// maxPage is the largest page that the port allows.
 	maxPage  = 1000
 	maxPages = 100 // the limit of a walk, so that a token that does not advance fails the test
 )
@@ -41,6 +42,7 @@ func walk(t *testing.T, a port.Account, orgID string, between func(page int)) []
 	return nil
 }
 
+// addresses returns the addresses in alphabetical order.
 func addresses(contacts []port.Contact) []string {
 	emails := make([]string, len(contacts))
 	for i, c := range contacts {
@@ -50,6 +52,8 @@ func addresses(contacts []port.Contact) []string {
 	return emails
 }
 
+// crowd returns n contacts in the order of their addresses. Every seventh has opted out
+// of all mail, and every second of the topic "news".
 func crowd(n int) []port.Contact {
 	contacts := make([]port.Contact, n)
 	for i := range contacts {
@@ -61,6 +65,8 @@ func crowd(n int) []port.Contact {
 	return contacts
 }
 
+// pagesHoldEveryContactOnce reads lists of sizes around the limits of a page. The
+// account chooses the order.
 func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 	for _, n := range []int{0, 1, maxPage, maxPage + 1, 2*maxPage + 345} {
 		org := fmt.Sprint("org-", n)
@@ -111,6 +117,8 @@ func pagesSurviveChanges(t *testing.T, s Subject) {
 	}
 }
 
+// badTokens reads with tokens that the account did not issue. Each must fail with
+// Invalid.
 func badTokens(t *testing.T, s Subject) {
 	s.Seed(t, "org", people(crowd(maxPage+1)...))
 	s.Seed(t, "other", people(crowd(maxPage+1)...))

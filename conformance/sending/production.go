@@ -7,6 +7,7 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
+// productionRequest returns a valid request.
 func productionRequest() port.ProductionRequest {
 	return port.ProductionRequest{
 		MailType: port.Promotional, Website: "https://example.com",
@@ -14,6 +15,7 @@ func productionRequest() port.ProductionRequest {
 	}
 }
 
+// domainsHaveTokens checks that a domain has DKIM tokens and that an address has none.
 func domainsHaveTokens(t *testing.T, s Subject) {
 	setup := people()
 	setup.Identities = []port.Identity{
@@ -31,6 +33,8 @@ func domainsHaveTokens(t *testing.T, s Subject) {
 	}
 }
 
+// productionAccessIsAskedForOnce sends invalid requests and two valid ones. The first
+// valid one starts a review; all others must fail with Invalid.
 func productionAccessIsAskedForOnce(t *testing.T, s Subject) {
 	setup := people()
 	setup.Overview.Sandbox = true
@@ -54,6 +58,7 @@ func productionAccessIsAskedForOnce(t *testing.T, s Subject) {
 	wantReview(t, s, port.ReviewPending)
 }
 
+// wantReview checks the state of the organization's latest request.
 func wantReview(t *testing.T, s Subject, want port.Review) {
 	t.Helper()
 	if o, err := s.Account.Overview(t.Context(), "org"); err != nil || o.Review != want {

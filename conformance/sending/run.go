@@ -82,6 +82,7 @@ type promises []struct {
 	run  func(t *testing.T, s Subject)
 }
 
+// hold runs each test as a parallel subtest with a Subject of its own.
 func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	for _, promise := range p {

@@ -41,17 +41,19 @@ func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	}.hold(t, open)
 }
 
-// bare returns a message without a channel.
-func bare(to ...string) port.Message {
+// bareMessage returns a message without a channel.
+func bareMessage(to ...string) port.Message {
 	m := message("")
 	m.ConfigurationSet, m.To = "", to
 	return m
 }
 
+// serverTakesMessages sends messages to four recipients in all. Each message must get an
+// id of its own, and each recipient must count.
 func serverTakesMessages(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	ids := map[string]bool{}
-	for _, m := range []port.Message{bare("ada@example.org"), bare("ada@example.org"), bare("ada@example.org", "bob@example.org")} {
+	for _, m := range []port.Message{bareMessage("ada@example.org"), bareMessage("ada@example.org"), bareMessage("ada@example.org", "bob@example.org")} {
 		id, err := s.Account.Send(t.Context(), "org", m)
 		if err != nil || id == "" || ids[id] {
 			t.Errorf("the message to %v has the id %q, %v", m.To, id, err)
@@ -61,9 +63,11 @@ func serverTakesMessages(t *testing.T, s Subject) {
 	wantSent(t, s, 4)
 }
 
+// serverRejectsStrangers sends from an address that is not verified, which must fail
+// with Rejected. A malformed message must fail with Invalid.
 func serverRejectsStrangers(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
-	stranger := bare("ada@example.org")
+	stranger := bareMessage("ada@example.org")
 	stranger.From = "ada@elsewhere.example"
 	_, err := s.Account.Send(t.Context(), "org", stranger)
 	WantKind(t, "a sender that is none of the identities", err, port.Rejected)
@@ -74,7 +78,7 @@ func serverRejectsStrangers(t *testing.T, s Subject) {
 		"a header with a line break": func(m *port.Message) { m.Headers = []port.Header{{Name: "X-A", Value: "a\r\nBcc: eve@example.com"}} },
 		"a channel":                  func(m *port.Message) { m.ConfigurationSet = "marketing" },
 	} {
-		bad := bare("ada@example.org")
+		bad := bareMessage("ada@example.org")
 		spoil(&bad)
 		_, err := s.Account.Send(t.Context(), "org", bad)
 		WantKind(t, name, err, port.Invalid)
@@ -82,23 +86,27 @@ func serverRejectsStrangers(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
+// serverQuotaIsKept exceeds the daily quota of recipients. The call must fail with
+// Throttled and must not count.
 func serverQuotaIsKept(t *testing.T, s Subject) {
 	setup := senders()
 	setup.Overview.Max24HourSend = 2
 	s.Seed(t, "org", setup)
 	for range 2 {
-		if _, err := s.Account.Send(t.Context(), "org", bare("ada@example.org")); err != nil {
+		if _, err := s.Account.Send(t.Context(), "org", bareMessage("ada@example.org")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_, err := s.Account.Send(t.Context(), "org", bare("ada@example.org"))
+	_, err := s.Account.Send(t.Context(), "org", bareMessage("ada@example.org"))
 	WantKind(t, "a third message of two", err, port.Throttled)
 	wantSent(t, s, 2)
 }
 
+// serverCannot makes the calls that SMTP has no counterpart for. Each must fail with
+// Unsupported, which an API caller sees as 409.
 func serverCannot(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
-	templated := bare("ada@example.org")
+	templated := bareMessage("ada@example.org")
 	templated.Content = port.Content{Template: "welcome"}
 	_, err := s.Account.Send(t.Context(), "org", templated)
 	WantKind(t, "a message of a template", err, port.Unsupported)
@@ -111,6 +119,8 @@ func serverCannot(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
+// serverHasNone makes calls about templates, channels and suppressed addresses. Listings
+// and deletes must succeed, and single objects must be NotFound.
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	all := Calls(t, s.Account, "org")

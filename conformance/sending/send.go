@@ -7,6 +7,7 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
+// sender is an address of a verified domain of senders, with a display name.
 const sender = "Ada <news@example.com>"
 
 // senders returns a setup whose limits are too high to affect a test.
@@ -21,6 +22,7 @@ func senders() Setup {
 	return setup
 }
 
+// message returns a valid message with a channel, a tag and both text and HTML.
 func message(to string) port.Message {
 	return port.Message{
 		Envelope: port.Envelope{From: sender, ConfigurationSet: "marketing", Tags: map[string]string{"campaign": "spring"}},
@@ -28,6 +30,7 @@ func message(to string) port.Message {
 	}
 }
 
+// bulk returns a valid bulk of the template "welcome" without a channel.
 func bulk(to ...string) port.Bulk {
 	b := port.Bulk{Envelope: port.Envelope{From: sender}, Template: "welcome", DefaultData: `{"name":"you"}`}
 	for _, email := range to {
@@ -36,6 +39,8 @@ func bulk(to ...string) port.Bulk {
 	return b
 }
 
+// messagesAreHandedOver sends messages of every form. Each must get an id of its own,
+// and recipients in CC and BCC count for the quota.
 func messagesAreHandedOver(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	templated, full := message("bob@example.org"), message("carol@example.org")
@@ -62,6 +67,8 @@ func wantSent(t *testing.T, s Subject, want int64) {
 	}
 }
 
+// unsendableMessages sends valid messages that the account's state prevents. Each must
+// fail with Rejected and must not count for the quota.
 func unsendableMessages(t *testing.T, s Subject) {
 	sandbox := senders()
 	sandbox.Overview.Sandbox = true
@@ -91,6 +98,8 @@ func unsendableMessages(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
+// invalidMessages sends malformed messages, which must fail with Invalid before anything
+// is sent.
 func invalidMessages(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	many := make([]string, 51)
@@ -118,6 +127,8 @@ func invalidMessages(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
+// dailyQuotaIsKept exceeds the quota of 24 hours. The call must fail with Throttled and
+// must not count.
 func dailyQuotaIsKept(t *testing.T, s Subject) {
 	setup := senders()
 	setup.Overview.Max24HourSend = 2
@@ -132,6 +143,8 @@ func dailyQuotaIsKept(t *testing.T, s Subject) {
 	wantSent(t, s, 2)
 }
 
+// bulkOutcomes sends a bulk with one invalid recipient. The other recipients must still
+// get their messages, each with its own id.
 func bulkOutcomes(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	b := bulk("ada@example.org", "no address", "bob@example.org")
@@ -154,6 +167,8 @@ func bulkOutcomes(t *testing.T, s Subject) {
 	wantSent(t, s, 2)
 }
 
+// invalidBulks sends bulks without recipients, with too many, and with an envelope or
+// template that the account refuses.
 func invalidBulks(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	_, err := s.Account.SendBulk(t.Context(), "org", bulk())

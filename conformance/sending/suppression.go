@@ -14,14 +14,17 @@ import (
 // It is in whole seconds, which is the precision of providers.
 var listed = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 
-func suppressed(email string, reason port.SuppressionReason, minutes int) port.Suppressed {
+// suppressedEntry returns an entry that was added the given minutes after listed.
+func suppressedEntry(email string, reason port.SuppressionReason, minutes int) port.Suppressed {
 	return port.Suppressed{Email: email, Reason: reason, At: listed.Add(time.Duration(minutes) * time.Minute)}
 }
 
+// suppressionIsRead reads single entries and a page, which must agree. Another
+// organization's entries must be NotFound.
 func suppressionIsRead(t *testing.T, s Subject) {
 	setup := people()
 	setup.Suppressed = []port.Suppressed{
-		suppressed("bounced@example.com", port.SuppressedByBounce, 0), suppressed("complained+x@example.com", port.SuppressedByComplaint, 1),
+		suppressedEntry("bounced@example.com", port.SuppressedByBounce, 0), suppressedEntry("complained+x@example.com", port.SuppressedByComplaint, 1),
 	}
 	s.Seed(t, "org", setup)
 	s.Seed(t, "other", people())
@@ -68,10 +71,11 @@ func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []strin
 	return nil
 }
 
+// suppressionHasWindows reads windows with and without a start and an end.
 func suppressionHasWindows(t *testing.T, s Subject) {
 	setup := people()
 	for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
-		setup.Suppressed = append(setup.Suppressed, suppressed(email, port.SuppressedByBounce, 10*i))
+		setup.Suppressed = append(setup.Suppressed, suppressedEntry(email, port.SuppressedByBounce, 10*i))
 	}
 	s.Seed(t, "org", setup)
 	at := func(minutes int) time.Time { return listed.Add(time.Duration(minutes) * time.Minute) }
@@ -90,11 +94,12 @@ func suppressionHasWindows(t *testing.T, s Subject) {
 	WantKind(t, "a token that is none", err, port.Invalid)
 }
 
+// suppressionPages reads a list that is longer than a page. Each entry must appear once.
 func suppressionPages(t *testing.T, s Subject) {
 	setup := people()
 	var want []string
 	for i := range maxPage + 5 {
-		one := suppressed(fmt.Sprintf("person-%04d@example.com", i), port.SuppressedByComplaint, i)
+		one := suppressedEntry(fmt.Sprintf("person-%04d@example.com", i), port.SuppressedByComplaint, i)
 		setup.Suppressed, want = append(setup.Suppressed, one), append(want, one.Email)
 	}
 	s.Seed(t, "org", setup)

@@ -10,6 +10,7 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
+// welcome returns a valid template with one variable, in text and HTML.
 func welcome() port.Template {
 	return port.Template{Name: "welcome", Subject: "Welcome, {{name}}", Text: "Good day {{name}}", HTML: "<p>Grüße an <b>{{name}}</b></p>"}
 }
@@ -45,11 +46,14 @@ func Templates(t *testing.T, a port.Account) {
 	}
 }
 
+// templateRoundTrip runs Templates for an adapter of the suite.
 func templateRoundTrip(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	Templates(t, s.Account)
 }
 
+// templatesAreApart reads and deletes another organization's template by name. Neither
+// call may reach it.
 func templatesAreApart(t *testing.T, s Subject) {
 	setup := people()
 	setup.Templates = []port.Template{welcome()}
@@ -65,6 +69,8 @@ func templatesAreApart(t *testing.T, s Subject) {
 	}
 }
 
+// invalidTemplates stores templates that every account must refuse with Invalid. None
+// may be stored.
 func invalidTemplates(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	for name, spoil := range map[string]func(*port.Template){
@@ -83,6 +89,8 @@ func invalidTemplates(t *testing.T, s Subject) {
 	}
 }
 
+// templatePages reads 230 names by pages. Each must appear once, and a token that the
+// account did not issue must fail with Invalid.
 func templatePages(t *testing.T, s Subject) {
 	setup := people()
 	var want []string

@@ -12,14 +12,16 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
+// errTopicExists is the error of addTopic. ChangeTopics must return it unchanged.
 var errTopicExists = errors.New("there is such a topic")
 
+// topicOf returns a valid topic to which contacts are subscribed by default.
 func topicOf(name string) port.Topic {
 	return port.Topic{Name: name, DisplayName: "About " + name, Description: "What is said of " + name, Default: port.OptIn}
 }
 
-// adding returns a change that adds a topic and fails if it exists.
-func adding(name string) port.TopicsChange {
+// addTopic returns a change that adds a topic and fails if it exists.
+func addTopic(name string) port.TopicsChange {
 	return func(topics []port.Topic) ([]port.Topic, error) {
 		if slices.ContainsFunc(topics, func(t port.Topic) bool { return t.Name == name }) {
 			return nil, errTopicExists
@@ -28,16 +30,20 @@ func adding(name string) port.TopicsChange {
 	}
 }
 
-func without(name string) port.TopicsChange {
+// removeTopic returns a change that removes a topic, if it exists.
+func removeTopic(name string) port.TopicsChange {
 	return func(topics []port.Topic) ([]port.Topic, error) {
 		return slices.DeleteFunc(topics, func(t port.Topic) bool { return t.Name == name }), nil
 	}
 }
 
-func into(topics ...port.Topic) port.TopicsChange {
+// replaceTopics returns a change that ignores the current topics.
+func replaceTopics(topics ...port.Topic) port.TopicsChange {
 	return func([]port.Topic) ([]port.Topic, error) { return topics, nil }
 }
 
+// readList returns the list of the organization "org", with its topics sorted by name.
+// It ends the test on an error.
 func readList(t *testing.T, a port.Account) port.ContactList {
 	t.Helper()
 	list, err := a.ContactList(t.Context(), "org")
@@ -48,6 +54,8 @@ func readList(t *testing.T, a port.Account) port.ContactList {
 	return list
 }
 
+// changeTopics changes the topics of the organization "org". It ends the test on an
+// error.
 func changeTopics(t *testing.T, a port.Account, change port.TopicsChange) {
 	t.Helper()
 	if err := a.ChangeTopics(t.Context(), "org", change); err != nil {
@@ -55,6 +63,8 @@ func changeTopics(t *testing.T, a port.Account, change port.TopicsChange) {
 	}
 }
 
+// topicsAreChanged adds, renames and removes topics. Removing one must delete the
+// choices about it, even if it is added again.
 func topicsAreChanged(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	setup := people(port.Contact{Email: email, Preferences: map[string]port.Subscription{"news": port.OptOut, "offers": port.OptIn}})
@@ -62,10 +72,10 @@ func topicsAreChanged(t *testing.T, s Subject) {
 	s.Seed(t, "org", setup)
 	before := readList(t, s.Account)
 
-	changeTopics(t, s.Account, adding("weather"))
+	changeTopics(t, s.Account, addTopic("weather"))
 	put(t, s.Account, port.Contact{Email: "fan@example.com", Preferences: choices("weather", port.OptOut)})
 	renamed := port.Topic{Name: "news", DisplayName: "Daily news – grüße", Default: port.OptOut}
-	changeTopics(t, s.Account, into(renamed, topicOf("weather")))
+	changeTopics(t, s.Account, replaceTopics(renamed, topicOf("weather")))
 
 	after := readList(t, s.Account)
 	if diff := cmp.Diff([]port.Topic{renamed, topicOf("weather")}, after.Topics); diff != "" {
@@ -76,26 +86,30 @@ func topicsAreChanged(t *testing.T, s Subject) {
 	}
 	wantContact(t, get(t, s.Account, email), port.Contact{Email: email, Preferences: choices("news", port.OptOut)})
 
-	changeTopics(t, s.Account, without("news"))
-	changeTopics(t, s.Account, adding("news"))
+	changeTopics(t, s.Account, removeTopic("news"))
+	changeTopics(t, s.Account, addTopic("news"))
 	wantContact(t, get(t, s.Account, email), port.Contact{Email: email})
 	wantContact(t, get(t, s.Account, "fan@example.com"), port.Contact{Email: "fan@example.com", Preferences: choices("weather", port.OptOut)})
 }
 
+// unchangedTopics makes changes without an effect, which must not change the list's time
+// either.
 func unchangedTopics(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)
 	changeTopics(t, s.Account, func(topics []port.Topic) ([]port.Topic, error) { return topics, nil })
-	changeTopics(t, s.Account, without("weather"))
+	changeTopics(t, s.Account, removeTopic("weather"))
 	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
 		t.Errorf("the same topics changed the list (-before +after):\n%s", diff)
 	}
 }
 
+// refusedChange makes a change that fails. The account must return its error and keep
+// the topics.
 func refusedChange(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)
-	if err := s.Account.ChangeTopics(t.Context(), "org", adding("news")); !errors.Is(err, errTopicExists) || kindOf(err) != "untyped" {
+	if err := s.Account.ChangeTopics(t.Context(), "org", addTopic("news")); !errors.Is(err, errTopicExists) || kindOf(err) != "untyped" {
 		t.Errorf("a change that refuses is %v", err)
 	}
 	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
@@ -103,6 +117,8 @@ func refusedChange(t *testing.T, s Subject) {
 	}
 }
 
+// invalidTopics makes changes that every account must refuse with Invalid. One invalid
+// topic must refuse the valid ones too.
 func invalidTopics(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)
@@ -118,7 +134,7 @@ func invalidTopics(t *testing.T, s Subject) {
 		"one name twice":       {named("weather"), named("weather")},
 		"a good and a bad one": {named("weather"), named("a\x00")},
 	} {
-		WantKind(t, name, s.Account.ChangeTopics(t.Context(), "org", into(bad...)), port.Invalid)
+		WantKind(t, name, s.Account.ChangeTopics(t.Context(), "org", replaceTopics(bad...)), port.Invalid)
 	}
 	if diff := cmp.Diff(before, readList(t, s.Account)); diff != "" {
 		t.Errorf("refused topics (-before +after):\n%s", diff)
@@ -130,9 +146,9 @@ func invalidTopics(t *testing.T, s Subject) {
 func topicsHaveALimit(t *testing.T, s Subject) {
 	const least, most = 20, 50
 	s.Seed(t, "org", people())
-	changeTopics(t, s.Account, into())
+	changeTopics(t, s.Account, replaceTopics())
 	for n := range most + 1 {
-		err := s.Account.ChangeTopics(t.Context(), "org", adding(fmt.Sprint("topic-", n)))
+		err := s.Account.ChangeTopics(t.Context(), "org", addTopic(fmt.Sprint("topic-", n)))
 		if err == nil {
 			continue
 		}
@@ -146,13 +162,14 @@ func topicsHaveALimit(t *testing.T, s Subject) {
 	t.Errorf("a list took %d topics", most+1)
 }
 
+// concurrentTopics adds topics from several goroutines at once. None may be lost.
 func concurrentTopics(t *testing.T, s Subject) {
 	const writers = 8
 	s.Seed(t, "org", people())
 	var wg sync.WaitGroup
 	for w := range writers {
 		wg.Go(func() {
-			if err := s.Account.ChangeTopics(t.Context(), "org", adding(fmt.Sprint("topic-", w))); err != nil {
+			if err := s.Account.ChangeTopics(t.Context(), "org", addTopic(fmt.Sprint("topic-", w))); err != nil {
 				t.Errorf("adding topic %d: %v", w, err)
 			}
 		})

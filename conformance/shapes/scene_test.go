@@ -28,7 +28,8 @@ type scene struct {
 	own, other string
 }
 
-// newScene adds to the demo's past what that lacks.
+// newScene starts a product with the demo's past and adds the kinds of data that the
+// demo does not have.
 func newScene(t *testing.T) scene {
 	t.Helper()
 	p := product.Start(t, product.Options{Past: true})
@@ -119,11 +120,12 @@ func (s scene) bare(t *testing.T) {
 	}
 }
 
-// twoMinutes is longer than anything of the account, or of a limit, is remembered.
+// twoMinutes is longer than the lifetime of any cached answer of the account, and than
+// the window of a rate limit.
 const twoMinutes = 2 * time.Minute
 
-// silence makes the account refuse to answer while f runs, a minute later, when what
-// it said before is forgotten.
+// silence makes every call to the account fail while f runs. It first advances the
+// clock, so that no cached answer of the account is used.
 func (s scene) silence(f func()) {
 	s.Clock.Advance(twoMinutes)
 	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
@@ -187,7 +189,7 @@ func (s scene) send(t *testing.T, method, credential, target, body string, heade
 	return answer{got.StatusCode, got.Header, text}
 }
 
-// decode reads an answer that must be one.
+// decode decodes the body of a successful answer.
 func (s scene) decode(t *testing.T, got answer, into any) {
 	t.Helper()
 	if err := json.Unmarshal(got.body, into); err != nil || got.status != http.StatusOK {

@@ -103,7 +103,7 @@ type survey struct {
 
 func surveyOf(s shape) survey { return survey{s, map[string]map[string]bool{}} }
 
-// look compares one answer.
+// look compares one answer with the shape and records the kinds of its values.
 func (s survey) look(t *testing.T, what string, body []byte) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
@@ -164,8 +164,8 @@ func (s survey) saw(path, kind string) {
 	s.seen[path][kind] = true
 }
 
-// complete fails the test where the answers together showed less than the table says,
-// but for what is rare. Of several words one is enough.
+// complete fails the test for a kind in the table that no answer had, unless it is rare.
+// Of several words, one must have occurred.
 func (s survey) complete(t *testing.T, what string) {
 	t.Helper()
 	for path, m := range s.shape {

@@ -28,7 +28,8 @@ type Config struct {
 	Operations []core.Operation
 	// Fixtures are tools without an operation, for features of the protocol that no
 	// operation uses: pictures, rounds of questions, progress.
-	Fixtures       []Fixture
+	Fixtures []Fixture
+	// AllowedOrigins are the browser origins that may call the endpoint.
 	AllowedOrigins []string
 	// DB is the database; nil means a new SQLite database for the test.
 	DB *storage.DB
@@ -45,7 +46,10 @@ type Config struct {
 
 // Fixture is a tool that is no operation, see [tools.Server.AddTool].
 type Fixture struct {
-	Tool    *mcp.Tool
+	// Tool is the declaration that tools/list returns.
+	Tool *mcp.Tool
+	// Handler runs without the rails. It must return a new result each time, because the
+	// endpoint modifies it.
 	Handler mcp.ToolHandler
 }
 
@@ -97,6 +101,8 @@ func Serve(t *testing.T, cfg Config) string {
 	return address
 }
 
+// mustMount adds an operation whose name the table of tools does not have. It must run
+// before the first request.
 func mustMount(t *testing.T, server *tools.Server, name string) {
 	t.Helper()
 	if err := server.Mount(name); err != nil {
@@ -104,7 +110,8 @@ func mustMount(t *testing.T, server *tools.Server, name string) {
 	}
 }
 
-// oneClient stores a client and returns an authenticator that accepts its token.
+// oneClient stores a client and returns an authenticator that accepts its token. The
+// token expires after an hour of the clock.
 func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authenticator {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "team", RetentionDays: 90}
@@ -121,9 +128,10 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 	})
 }
 
+// oneToken is an [access.Token] that verifies itself: the meaning of [Token].
 type oneToken access.Token
 
-// VerifyToken accepts only Token.
+// VerifyToken returns o for [Token], whatever the resource. It fails for any other text.
 func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
 	if token != Token {
 		return access.Token{}, errors.New("unknown token")

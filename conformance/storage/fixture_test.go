@@ -61,7 +61,7 @@ func wantCode(t *testing.T, what string, err error, code core.Code) {
 	}
 }
 
-// atOnce runs f in n goroutines that start together and returns what each said.
+// atOnce runs f in n goroutines that start together, and returns the result of each.
 func atOnce(n int, f func(i int) error) []error {
 	ready, outcome := make(chan struct{}), make(chan error, n)
 	for i := range n {

@@ -38,7 +38,8 @@ func (o owned) onceClaim() activities.OnceClaim {
 	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
 }
 
-// activityState returns what the owner reads of them.
+// activityState returns the owner's activities, properties, people and claimed keys, as
+// the owner reads them.
 func (o owned) activityState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// reachAttributes reaches for the registry and the contacts that follow it.
+// reachAttributes returns the calls for the registry of attributes and for the contacts
+// whose values follow it, made as the organization org.
 func reachAttributes(o owned, org string) map[string]reach {
 	owners := func(t *testing.T, db *storage.DB) attributes.Attribute {
 		t.Helper()

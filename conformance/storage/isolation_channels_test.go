@@ -37,7 +37,7 @@ func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 }
 
-// channelState returns what the owner reads of them.
+// channelState returns the objects of ownChannels, as the owner reads them.
 func (o owned) channelState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()

@@ -35,7 +35,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	must(t, err)
 }
 
-// reportsState returns what the owner reads of them.
+// reportsState returns the objects of ownReports, as the owner reads them.
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any

@@ -30,8 +30,8 @@ func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 	must(t, store.ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
 }
 
-// question asks for the contact in an organization, in the words of the
-// owner's schema.
+// question returns a search for the owner's contact in the organization org, compiled
+// with the owner's schema.
 func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Question {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)
@@ -41,7 +41,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
 }
 
-// segmentState returns what the owner reads of them.
+// segmentState returns the objects of ownSegments, as the owner reads them.
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
@@ -87,7 +87,8 @@ func reachSegments(o owned, org string) map[string]reach {
 	}
 }
 
-// reachAnswers reaches for who is in a segment and for what predicates find.
+// reachAnswers returns the calls that read members of segments and results of
+// predicates, made as the organization org.
 func reachAnswers(o owned, org string) map[string]reach {
 	return map[string]reach{
 		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {

@@ -29,7 +29,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// owned is everything one organization has, for the intruder to reach for.
+// owned has the objects of one organization, which another organization tries to reach.
 type owned struct {
 	org      string
 	contact  contacts.Contact

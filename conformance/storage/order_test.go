@@ -63,7 +63,7 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 	})
 }
 
-// pages reads page after page to the end.
+// pages reads all pages and returns the ids in order.
 func pages(t *testing.T, page func(after *core.After) ([]string, error)) []string {
 	t.Helper()
 	var all []string

@@ -13,7 +13,8 @@ import (
 
 var errLost = errors.New("lost the race")
 
-// wantWinners fails the test unless as many callers won as there was to win.
+// wantWinners fails the test unless exactly want outcomes are nil and all others are
+// errLost.
 func wantWinners(t *testing.T, what string, want int, outcomes []error) {
 	t.Helper()
 	winners := 0

@@ -26,7 +26,8 @@ func main() {
 	}
 }
 
-// run runs go test with args and returns an error unless everything passed.
+// run runs go test with args and returns an error unless everything passed. strict makes
+// skipped tests an error. The end of ctx kills go test.
 func run(ctx context.Context, args []string, strict bool, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr

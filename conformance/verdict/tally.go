@@ -11,10 +11,15 @@ import (
 
 // event is one line of "go test -json"; see "go doc test2json".
 type event struct {
-	Action  string
+	// Action is the kind of the event, such as output, pass, fail or skip.
+	Action string
+	// Package is the import path; "" for the output of a build.
 	Package string
-	Test    string
-	Output  string
+	// Test has the names of a subtest's parents too, separated by slashes. It is "" for
+	// an event of the whole package.
+	Test string
+	// Output is a part of the output, usually one line.
+	Output string
 }
 
 // tally counts the results of tests. Subtests count like tests.
@@ -22,12 +27,16 @@ type tally struct {
 	out     io.Writer
 	pending map[string]*strings.Builder // output of running tests, by package and test
 	passed  int
+	// failed and skipped have the package and the test, in the order in which the tests
+	// ended.
 	failed  []string
 	skipped []skip
 }
 
+// skip is a skipped test with the line that contains its reason.
 type skip struct{ name, reason string }
 
+// newTally returns an empty tally that prints to out.
 func newTally(out io.Writer) *tally {
 	return &tally{out: out, pending: map[string]*strings.Builder{}}
 }
@@ -50,6 +59,8 @@ func (t *tally) read(events io.Reader) error {
 	}
 }
 
+// take counts one line. It prints the pending output of a failed test and discards that
+// of a passed one.
 func (t *tally) take(line string) {
 	var e event
 	if json.Unmarshal([]byte(line), &e) != nil {
@@ -97,6 +108,7 @@ func (t *tally) output(name string, e event) {
 	t.pending[name].WriteString(e.Output)
 }
 
+// drain removes and returns the pending output of a test; "" if there is none.
 func (t *tally) drain(name string) string {
 	b := t.pending[name]
 	delete(t.pending, name)
@@ -117,7 +129,8 @@ func reasonOf(output string) string {
 	return "no reason given"
 }
 
-// verdict prints the totals and returns an error if the run is not acceptable.
+// verdict prints the totals and returns an error if the run is not acceptable. It must
+// be called after read. strict makes skipped tests an error.
 func (t *tally) verdict(strict bool) error {
 	if len(t.skipped) > 0 {
 		fmt.Fprintf(t.out, "\n==> %d TESTS DID NOT RUN <==\n", len(t.skipped))

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// answer is what came back, as bytes and as an object.
+// answer is a response, as bytes and as a JSON object.
 type answer struct {
 	status int
 	header http.Header

@@ -15,10 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// onlyCaller is whoever comes.
+// onlyCaller authenticates every request as the same principal.
 type onlyCaller core.Principal
 
-// Authenticate takes any credential.
+// Authenticate returns the principal for any credential.
 func (c onlyCaller) Authenticate(context.Context, string, access.Resource) (core.Principal, error) {
 	return core.Principal(c), nil
 }

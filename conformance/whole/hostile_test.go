@@ -322,8 +322,8 @@ func (w world) storeTopics(t *testing.T, texts []hostile) {
 	w.p.Clock.Advance(61 * time.Second) // topics are remembered for a minute
 }
 
-// readDefinitions reads whatever needs no name of a thing, whole, and then asks
-// for what is refused with a word about the definitions.
+// readDefinitions calls every read that needs no path parameter, and checks all pages.
+// It then makes writes whose refusals mention definitions.
 func (w world) readDefinitions(t *testing.T, texts []hostile) {
 	t.Helper()
 	for _, s := range subjects() {
@@ -379,7 +379,7 @@ func (w world) checkWrongValues(t *testing.T, s subject, texts []hostile) {
 	}
 }
 
-// readTopics reads what shows topics, a batch at a time.
+// readTopics calls the operations that show topics, for one batch of names at a time.
 func (w world) readTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	for batch := range slices.Chunk(texts, 40) {

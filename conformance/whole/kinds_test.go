@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// kind is one way to name a thing. The numbers keep the things of two cases apart.
+// kind is one way to name an object. The numbers keep the objects of two cases apart.
 type kind struct {
 	name string
 	// foreign makes a thing in the other organization and returns its name.
@@ -64,8 +64,9 @@ var (
 	}, func(n int) string { return fmt.Sprintf("absent-topic-%03d", n) }}
 )
 
-// names says of every place of every input that takes text what is named there.
-// A place that is in neither this table nor in [namesNothing] fails the test.
+// names has, for every place of an input that takes text, the kinds of objects that the
+// text can name. A place that is in neither this table nor in [namesNothing] fails the
+// test.
 var names = map[string][]kind{
 	"email":                     {contactAddress, suppressedAddress},
 	"external_id":               {externalID},
@@ -148,11 +149,11 @@ var namesNothing = map[string]string{
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
 
-// companions stand beside a place that is refused without them.
+// companions are arguments that a place requires beside it.
 var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
 
-// answered is how an operation answers a name that is not the caller's, where
-// that is not 404.
+// answered is an operation's expected answer to the name of another organization's
+// object, if it is not 404.
 type answered struct {
 	status int
 	code   string

@@ -60,8 +60,8 @@ func (w world) foreignChannel(t *testing.T, n int) sending.ConfigurationSet {
 // content of all that a test makes; one run reads a part.
 const syncsOfTemplates = 4
 
-// follow adds to an organization's account and brings the mirror up to it, so that
-// the job which does that changes nothing later.
+// follow adds objects to an organization's account and syncs them into the mirror at
+// once. A later run of the sync job then changes nothing.
 func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	t.Helper()
 	seeded := w.p.Simulator.Seed(t.Context(), orgID, setup)
@@ -149,7 +149,8 @@ var mirrored = []string{
 	"channels_list", "identities_list", "tracking_domains_list", "templates_list", "suppressions_list", "undeliverable_list", "sending_readiness_check",
 }
 
-// readOne reads the things of this name and the address of this number one by one.
+// readOne calls each operation that reads one object of the mirror, with this name and
+// the address of number i.
 func (w world) readOne(t *testing.T, name string, i int, h hostile) {
 	t.Helper()
 	byName := map[string]any{"name": name, "domain": name, "slug": fmt.Sprintf("hostile-%03d", i), "identity": name, "email": address(i)}

@@ -93,7 +93,7 @@ func (b *browser) send(method, address, form string) (int, http.Header, string) 
 	return response.StatusCode, response.Header, string(text)
 }
 
-// things are an organization, a client, a key and a person of one name.
+// things are an organization, a client, a key and a person that all have one name.
 type things struct {
 	org    core.Org
 	client access.Client

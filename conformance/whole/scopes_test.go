@@ -177,7 +177,8 @@ func (s subject) checkNamesArgument(t *testing.T, got answer, code string, neede
 	}
 }
 
-// pathArguments name nothing that there is, wherever the path names something.
+// pathArguments returns a value for every parameter of the route's path. Each names an
+// object that does not exist.
 func (s subject) pathArguments(t *testing.T) map[string]any {
 	t.Helper()
 	arguments := map[string]any{}

@@ -153,8 +153,8 @@ var (
 	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 )
 
-// neutral takes out of an answer what differs between two equal answers: what was
-// asked for, made ids, and times.
+// neutral replaces the parts in which equal answers differ: the requested names,
+// generated ids and times.
 func neutral(body string, asked ...string) string {
 	for _, text := range asked {
 		body = strings.ReplaceAll(body, text, "ASKED")

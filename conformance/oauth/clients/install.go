@@ -10,8 +10,10 @@ import (
 )
 
 var (
+	// programs has the programs of this folder.
 	//go:embed *.mjs
 	programs embed.FS
+	// wanted has the files from which npm installs exact versions; see [npm.Packages].
 	//go:embed package.json package-lock.json .npmrc
 	wanted embed.FS
 )

@@ -31,14 +31,18 @@ type Person struct {
 
 // message is a line that a program sends; see talk.mjs.
 type message struct {
-	Visit     string          `json:"visit"`
-	EndGrants bool            `json:"endGrants"`
-	Seen      json.RawMessage `json:"seen"`
+	// Visit is the address that the person is to open; the answer is the next address.
+	Visit string `json:"visit"`
+	// EndGrants requests the end of all grants; the answer is true.
+	EndGrants bool `json:"endGrants"`
+	// Seen is the program's report, after which no other message is read.
+	Seen json.RawMessage `json:"seen"`
 }
 
 // Run runs a program with a task, performs the actions that it requests through the
 // person, and decodes its report into seen. The test fails if the program ends without a
-// report.
+// report. seen must be a pointer. Run calls the person's functions in the caller's
+// goroutine.
 func Run(t testing.TB, program string, task any, person Person, seen any) {
 	t.Helper()
 	cmd, complaints := command(t, program)

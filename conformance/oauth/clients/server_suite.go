@@ -32,6 +32,7 @@ func (v Verdict) Passed() bool {
 // Objections returns the ids of the checks that failed or warned.
 func (v Verdict) Objections() []string { return v.with("FAILURE", "WARNING") }
 
+// with returns the ids of the checks that have one of the statuses, in order.
 func (v Verdict) with(statuses ...string) []string {
 	var ids []string
 	for _, c := range v {
@@ -72,7 +73,7 @@ func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error)
 }
 
 // ScoredScenarios returns the scenarios that the suite requires of a server at a
-// revision.
+// revision. It fails the test for a revision that the suite does not have.
 func ScoredScenarios(t testing.TB, revision string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(workshop(t), suiteRequirements, revision+".yaml"))

@@ -19,8 +19,10 @@ const suiteProgram = npm.Modules + "/@modelcontextprotocol/conformance/dist/inde
 
 // SuiteTask has the arguments of the suite for authorization servers.
 type SuiteTask struct {
+	// Issuer is the URL of the authorization server.
 	Issuer   string
 	ClientID string // a public client, see Suite
+	// Resource is the resource indicator for which tokens are requested (RFC 8707).
 	Resource string
 	// Port is where the suite waits for the browser, at http://127.0.0.1:Port/callback.
 	Port int
@@ -28,15 +30,17 @@ type SuiteTask struct {
 
 // Check is one result of the suite about the server.
 type Check struct {
-	ID      string `json:"id"`
-	Status  string `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED or INFO
+	// ID is the suite's name of the check.
+	ID     string `json:"id"`
+	Status string `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED or INFO
+	// Message is the suite's explanation of a failure or a warning; it may be "".
 	Message string `json:"errorMessage"`
 }
 
 // Suite runs all scenarios of the official suite for authorization servers. visit acts
 // as the person: it opens an address, decides, and follows the redirect to the suite.
 // The client must be public: if a server supports public clients, the suite sends no
-// secret.
+// secret. Suite calls visit in the caller's goroutine.
 func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 	t.Helper()
 	results := t.TempDir()

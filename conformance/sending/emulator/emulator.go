@@ -89,7 +89,8 @@ type Email struct {
 	Headers     []struct{ Name, Value string } `json:"headers"`
 }
 
-// Emails returns the messages received so far.
+// Emails returns the messages received so far. It reads the emulator's own address
+// /store, which Amazon SES does not have.
 func (e Emulator) Emails(t testing.TB) []Email {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL+"/store", nil)

@@ -9,11 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
+// object is a JSON object of a response, in the spelling of the provider.
 type object = map[string]any
 
 // mailTypes maps the port's mail types to the provider's.
 var mailTypes = map[sending.MailType]string{sending.Transactional: "TRANSACTIONAL", sending.Promotional: "MARKETING"}
 
+// getAccount serves GetAccount. EnforcementStatus is always HEALTHY. Details are present
+// once production access was requested; their case number is always 1.
 func (w *wire) getAccount(r *http.Request) (any, error) {
 	o, err := w.account.Overview(r.Context(), w.org)
 	if err != nil {
@@ -40,6 +43,8 @@ func (w *wire) getAccount(r *http.Request) (any, error) {
 	return answer, nil
 }
 
+// putAccountDetails serves PutAccountDetails as a request for production access. It
+// fails with ConflictException while one is pending, and after one was granted.
 func (w *wire) putAccountDetails(r *http.Request) (any, error) {
 	in, err := read[struct {
 		MailType, WebsiteURL, UseCaseDescription string
@@ -65,6 +70,7 @@ func (w *wire) putAccountDetails(r *http.Request) (any, error) {
 	return object{}, w.account.RequestProductionAccess(r.Context(), w.org, request)
 }
 
+// identityType returns EMAIL_ADDRESS for an identity with an @, DOMAIN for another.
 func identityType(i sending.Identity) string {
 	if strings.Contains(i.Identity, "@") {
 		return "EMAIL_ADDRESS"
@@ -72,6 +78,7 @@ func identityType(i sending.Identity) string {
 	return "DOMAIN"
 }
 
+// listEmailIdentities serves ListEmailIdentities. SendingEnabled is always true.
 func (w *wire) listEmailIdentities(r *http.Request) (any, error) {
 	all, err := w.account.Identities(r.Context(), w.org)
 	if err != nil {
@@ -88,6 +95,8 @@ func (w *wire) listEmailIdentities(r *http.Request) (any, error) {
 	return withNext(object{"EmailIdentities": infos}, next), err
 }
 
+// getEmailIdentity serves GetEmailIdentity. It matches identities without regard to
+// case. The status of DKIM is that of the verification.
 func (w *wire) getEmailIdentity(r *http.Request) (any, error) {
 	all, err := w.account.Identities(r.Context(), w.org)
 	if err != nil {
@@ -112,6 +121,7 @@ func (w *wire) getEmailIdentity(r *http.Request) (any, error) {
 	return answer, nil
 }
 
+// listConfigurationSets serves ListConfigurationSets, which returns names only.
 func (w *wire) listConfigurationSets(r *http.Request) (any, error) {
 	all, err := w.account.ConfigurationSets(r.Context(), w.org)
 	if err != nil {
@@ -125,6 +135,8 @@ func (w *wire) listConfigurationSets(r *http.Request) (any, error) {
 	return withNext(object{"ConfigurationSets": names}, next), err
 }
 
+// getConfigurationSet serves GetConfigurationSet. It matches names exactly and omits
+// TrackingOptions without a tracking domain.
 func (w *wire) getConfigurationSet(r *http.Request) (any, error) {
 	all, err := w.account.ConfigurationSets(r.Context(), w.org)
 	if err != nil {
@@ -145,8 +157,9 @@ func (w *wire) getConfigurationSet(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// pageOf returns a page of a list that the engine returns whole, in its order. The
-// token is the key of the page's last entry.
+// pageOf returns a page of a list that the engine returns whole, in its order. The token
+// is the key of the page's last entry. The keys must ascend. A page has at most 1,000
+// entries. A token that is not base64url fails with InvalidNextTokenException.
 func pageOf[T any](r *http.Request, all []T, key func(T) string) ([]T, string, error) {
 	l, err := readListing(r)
 	if err != nil {

@@ -12,11 +12,13 @@ import (
 // maxTopics is the provider's limit, which is below the engine's.
 const maxTopics = 20
 
+// topic is a topic of a contact list in requests and responses.
 type topic struct {
 	TopicName, DisplayName, Description string
 	DefaultSubscriptionStatus           sending.Subscription
 }
 
+// preference is a contact's choice about one topic.
 type preference struct {
 	TopicName          string
 	SubscriptionStatus sending.Subscription
@@ -30,6 +32,7 @@ type contact struct {
 	TopicPreferences []preference
 }
 
+// choices returns the choices by topic name. Of two about one topic, the later counts.
 func (c contact) choices() map[string]sending.Subscription {
 	choices := make(map[string]sending.Subscription, len(c.TopicPreferences))
 	for _, p := range c.TopicPreferences {
@@ -47,6 +50,7 @@ func (w *wire) list(r *http.Request) (sending.ContactList, error) {
 	return list, err
 }
 
+// listContactLists serves ListContactLists: one list, or none if the account has none.
 func (w *wire) listContactLists(r *http.Request) (any, error) {
 	list, err := w.account.ContactList(r.Context(), w.org)
 	if sending.IsNotFound(err) {
@@ -55,6 +59,8 @@ func (w *wire) listContactLists(r *http.Request) (any, error) {
 	return object{"ContactLists": []object{{"ContactListName": list.Name, "LastUpdatedTimestamp": seconds(list.UpdatedAt)}}}, err
 }
 
+// getContactList serves GetContactList. CreatedTimestamp is the time of the last change,
+// because the simulator stores no other.
 func (w *wire) getContactList(r *http.Request) (any, error) {
 	list, err := w.list(r)
 	if err != nil {
@@ -95,6 +101,8 @@ func (w *wire) createContactList(r *http.Request) (any, error) {
 	return object{}, w.account.EnsureContactList(r.Context(), w.org)
 }
 
+// updateContactList serves UpdateContactList, which replaces the description and all
+// topics. More than maxTopics topics fail with BadRequestException.
 func (w *wire) updateContactList(r *http.Request) (any, error) {
 	in, err := read[struct {
 		Description string
@@ -116,6 +124,7 @@ func (w *wire) updateContactList(r *http.Request) (any, error) {
 	return object{}, w.account.PutContactList(r.Context(), w.org, in.Description, topics)
 }
 
+// listContacts serves ListContacts. A filter fails with BadRequestException.
 func (w *wire) listContacts(r *http.Request) (any, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -155,6 +164,7 @@ func contactObject(c sending.Contact, topics []sending.Topic) object {
 	}
 }
 
+// getContact serves GetContact. It omits AttributesData if there is none.
 func (w *wire) getContact(r *http.Request) (any, error) {
 	list, err := w.list(r)
 	if err != nil {
@@ -176,8 +186,9 @@ func (w *wire) getContact(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// there reports whether an address is on the list.
-func (w *wire) there(ctx context.Context, email string) (bool, error) {
+// contactExists reports whether an address is on the list. An error other than NotFound
+// is returned.
+func (w *wire) contactExists(ctx context.Context, email string) (bool, error) {
 	_, err := w.account.Contact(ctx, w.org, email)
 	if sending.IsNotFound(err) {
 		return false, nil
@@ -185,6 +196,8 @@ func (w *wire) there(ctx context.Context, email string) (bool, error) {
 	return err == nil, err
 }
 
+// createContact serves CreateContact. It fails with AlreadyExistsException for an
+// address on the list. Of two concurrent requests, both may succeed.
 func (w *wire) createContact(r *http.Request) (any, error) {
 	in, err := read[contact](r)
 	if err == nil {
@@ -193,9 +206,9 @@ func (w *wire) createContact(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	if there, err := w.there(r.Context(), in.EmailAddress); err != nil {
+	if exists, err := w.contactExists(r.Context(), in.EmailAddress); err != nil {
 		return nil, err
-	} else if there {
+	} else if exists {
 		return nil, alreadyExists("The contact is on the list already.")
 	}
 	return object{}, w.put(r.Context(), in)
@@ -212,32 +225,37 @@ func (w *wire) put(ctx context.Context, in contact) error {
 	return w.account.PutAttributes(ctx, w.org, in.EmailAddress, in.AttributesData)
 }
 
+// updateContact serves UpdateContact. It ignores the body's address and uses that of the
+// path.
 func (w *wire) updateContact(r *http.Request) (any, error) {
 	in, err := read[contact](r)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.known(r); err != nil {
+	if err := w.requireContact(r); err != nil {
 		return nil, err
 	}
 	in.EmailAddress = r.PathValue("email")
 	return object{}, w.put(r.Context(), in)
 }
 
+// deleteContact serves DeleteContact. Unlike the simulator, it fails with
+// NotFoundException for an address that is not on the list.
 func (w *wire) deleteContact(r *http.Request) (any, error) {
-	if err := w.known(r); err != nil {
+	if err := w.requireContact(r); err != nil {
 		return nil, err
 	}
 	return object{}, w.account.DeleteContact(r.Context(), w.org, r.PathValue("email"))
 }
 
-// known fails for a path with a list or a contact that does not exist.
-func (w *wire) known(r *http.Request) error {
+// requireContact fails for a path with a list or a contact that does not exist. The
+// error is then NotFoundException.
+func (w *wire) requireContact(r *http.Request) error {
 	if _, err := w.list(r); err != nil {
 		return err
 	}
-	there, err := w.there(r.Context(), r.PathValue("email"))
-	if err == nil && !there {
+	exists, err := w.contactExists(r.Context(), r.PathValue("email"))
+	if err == nil && !exists {
 		err = notFound("The contact is not on the list.")
 	}
 	return err

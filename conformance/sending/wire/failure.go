@@ -14,33 +14,44 @@ import (
 
 // refusal is an error response with the provider's name of the error.
 type refusal struct {
-	status     int
-	name       string
-	message    string
+	// status is the HTTP status.
+	status int
+	// name is the value of the X-Amzn-Errortype header.
+	name string
+	// message is the text for people, in the member of this name.
+	message string
+	// retryAfter is sent in whole seconds, rounded up. Zero sends no Retry-After header.
 	retryAfter time.Duration
 }
 
 // Error returns the name and the message.
 func (r *refusal) Error() string { return r.name + ": " + r.message }
 
+// badRequest returns a BadRequestException, for a request that the provider or this
+// package does not accept.
 func badRequest(message string) error {
 	return &refusal{http.StatusBadRequest, "BadRequestException", message, 0}
 }
 
+// notFound returns a NotFoundException, with which the adapter fails as
+// sending.NotFound.
 func notFound(message string) error {
 	return &refusal{http.StatusNotFound, "NotFoundException", message, 0}
 }
 
+// alreadyExists returns an AlreadyExistsException, which has status 400 at the provider.
 func alreadyExists(message string) error {
 	return &refusal{http.StatusBadRequest, "AlreadyExistsException", message, 0}
 }
 
+// unknown is the operation for every path that New does not list.
 func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }
 
 // refusalOf returns the provider's error for err. For an unknown outcome it returns the
-// response of a gateway in front of the provider.
+// response of a gateway in front of the provider. An error that is neither a refusal nor
+// a sending.Failure is an InternalServiceErrorException.
 func refusalOf(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
@@ -67,6 +78,8 @@ func refusalOf(err error) *refusal {
 	return &refusal{http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.", 0}
 }
 
+// writeError writes err in the format of the AWS REST JSON protocol: the name in a
+// header and again as the member __type.
 func writeError(out http.ResponseWriter, err error) {
 	r := refusalOf(err)
 	out.Header().Set("X-Amzn-Errortype", r.name)

@@ -13,8 +13,10 @@ import (
 
 // Config configures the handler. Account and OrgID are required.
 type Config struct {
+	// Account has all state; closing it is the caller's task.
 	Account *simulator.Simulator
-	OrgID   string
+	// OrgID is the organization whose account every request uses.
+	OrgID string
 	// AccessKeyID is the accepted key of signatures; "" accepts any key.
 	AccessKeyID string
 }
@@ -26,9 +28,11 @@ type wire struct {
 	key     string
 }
 
+// maxBody limits the body of a request, in bytes. A longer one fails with
+// SerializationException.
 const maxBody = 64 << 20
 
-// New returns a handler for the provider's paths.
+// New returns a handler for the provider's paths. It is safe for concurrent use.
 func New(c Config) http.Handler {
 	w := &wire{account: c.Account, org: c.OrgID, key: c.AccessKeyID}
 	mux := http.NewServeMux()
@@ -74,6 +78,8 @@ func Transport(c Config) http.RoundTripper { return inprocess.Transport{Handler:
 // operation handles a request and returns the value to encode as JSON.
 type operation func(r *http.Request) (any, error)
 
+// handle returns the handler of one operation. It checks the key id of the signature
+// first, and answers with JSON even on an error.
 func (w *wire) handle(do operation) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(out, r.Body, maxBody)
@@ -91,7 +97,8 @@ func (w *wire) handle(do operation) http.Handler {
 	})
 }
 
-// authenticate checks the key id that a version 4 signature names.
+// authenticate checks the key id that a version 4 signature names. It does not verify
+// the signature itself.
 func (w *wire) authenticate(r *http.Request) error {
 	_, credential, signed := strings.Cut(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
 	if !signed {
@@ -115,11 +122,16 @@ func read[T any](r *http.Request) (T, error) {
 
 // listing is the start and the length of a page, as every listing has them.
 type listing struct {
+	// NextToken is "" for the first page.
 	NextToken string
-	PageSize  int
-	Filter    map[string]any
+	// PageSize is 0 for the largest page.
+	PageSize int
+	// Filter is only in the body of a POST request.
+	Filter map[string]any
 }
 
+// readListing reads the body of a POST request, and the query of any other. It fails
+// with BadRequestException for a PageSize that is not a number.
 func readListing(r *http.Request) (listing, error) {
 	if r.Method == http.MethodPost {
 		return read[listing](r)

@@ -11,6 +11,7 @@ import (
 // pair is a tag or a header.
 type pair struct{ Name, Value string }
 
+// tagsOf returns the tags by name. Of two with one name, the later counts.
 func tagsOf(pairs []pair) map[string]string {
 	tags := make(map[string]string, len(pairs))
 	for _, p := range pairs {
@@ -19,6 +20,7 @@ func tagsOf(pairs []pair) map[string]string {
 	return tags
 }
 
+// headersOf returns the headers in the same order.
 func headersOf(pairs []pair) []sending.Header {
 	headers := make([]sending.Header, len(pairs))
 	for i, p := range pairs {
@@ -27,8 +29,10 @@ func headersOf(pairs []pair) []sending.Header {
 	return headers
 }
 
+// destination has the recipients of one message.
 type destination struct{ ToAddresses, CcAddresses, BccAddresses []string }
 
+// text is a part of a message. Its charset is ignored, because JSON is UTF-8.
 type text struct{ Data string }
 
 // usedTemplate is a message's reference to a template.
@@ -39,6 +43,8 @@ type usedTemplate struct {
 	Headers                    []pair
 }
 
+// check fails with BadRequestException for anything but a stored template without
+// attachments.
 func (t usedTemplate) check() error {
 	if t.TemplateContent != nil || len(t.Attachments) > 0 || t.TemplateName == "" {
 		return badRequest("Only stored templates without attachments are imitated.")
@@ -46,6 +52,7 @@ func (t usedTemplate) check() error {
 	return nil
 }
 
+// email is the body of SendEmail. Content has exactly one of Simple and Template.
 type email struct {
 	FromEmailAddress, ConfigurationSetName string
 	ReplyToAddresses                       []string
@@ -62,6 +69,7 @@ type email struct {
 	}
 }
 
+// sendEmail serves SendEmail. If Content has both kinds, it uses the template.
 func (w *wire) sendEmail(r *http.Request) (any, error) {
 	in, err := read[email](r)
 	if err != nil {
@@ -90,6 +98,7 @@ func (w *wire) sendEmail(r *http.Request) (any, error) {
 	return object{"MessageId": id}, err
 }
 
+// bulkEmail is the body of SendBulkEmail: one template, and one entry for each message.
 type bulkEmail struct {
 	FromEmailAddress, ConfigurationSetName string
 	ReplyToAddresses                       []string
@@ -105,6 +114,8 @@ type bulkEmail struct {
 	}
 }
 
+// sendBulkEmail serves SendBulkEmail. It refuses the whole request if an entry has
+// headers, or other than one recipient. Other faults of an entry are in its result.
 func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 	in, err := read[bulkEmail](r)
 	if err != nil {
@@ -138,6 +149,8 @@ func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 	return object{"BulkEmailEntryResults": results}, err
 }
 
+// resultOf returns the result of one entry. Its status is an error code of
+// BulkEmailStatus; a kind of failure without one is INVALID_PARAMETER.
 func resultOf(o sending.BulkOutcome) object {
 	if o.Failure == nil {
 		return object{"Status": "SUCCESS", "MessageId": o.MessageID}

@@ -9,12 +9,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
+// suppressedObject returns an entry of the suppression list in the wire format.
 func suppressedObject(s sending.Suppressed) object {
 	return object{
 		"EmailAddress": s.Email, "Reason": strings.ToUpper(string(s.Reason)), "LastUpdateTime": seconds(s.At),
 	}
 }
 
+// getSuppressedDestination serves GetSuppressedDestination. It fails with
+// NotFoundException for an address that is not on the list.
 func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
 	one, err := w.account.FindSuppressed(r.Context(), w.org, r.PathValue("email"))
 	if err != nil {
@@ -49,6 +52,8 @@ func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
 	return withNext(object{"SuppressedDestinationSummaries": found}, next), err
 }
 
+// queryTime returns a time of the query, in the format of RFC 3339; the zero time if the
+// query has none. It fails with BadRequestException for other text.
 func queryTime(r *http.Request, name string) (time.Time, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

@@ -7,21 +7,26 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
+// templateContent is the content of a template. An empty part is omitted.
 type templateContent struct {
 	Subject string
 	Text    string `json:",omitempty"`
 	HTML    string `json:"Html,omitempty"`
 }
 
+// template is the body of CreateEmailTemplate and UpdateEmailTemplate, and the answer of
+// GetEmailTemplate.
 type template struct {
 	TemplateName    string
 	TemplateContent templateContent
 }
 
+// port returns the template as a value of the port.
 func (t template) port() sending.Template {
 	return sending.Template{Name: t.TemplateName, Subject: t.TemplateContent.Subject, Text: t.TemplateContent.Text, HTML: t.TemplateContent.HTML}
 }
 
+// listEmailTemplates serves ListEmailTemplates, which returns names and times only.
 func (w *wire) listEmailTemplates(r *http.Request) (any, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -35,6 +40,8 @@ func (w *wire) listEmailTemplates(r *http.Request) (any, error) {
 	return withNext(object{"TemplatesMetadata": names}, next), err
 }
 
+// getEmailTemplate serves GetEmailTemplate. It fails with NotFoundException for an
+// unknown name.
 func (w *wire) getEmailTemplate(r *http.Request) (any, error) {
 	t, err := w.account.Template(r.Context(), w.org, r.PathValue("template"))
 	if err != nil {
@@ -43,6 +50,8 @@ func (w *wire) getEmailTemplate(r *http.Request) (any, error) {
 	return template{t.Name, templateContent{t.Subject, t.Text, t.HTML}}, nil
 }
 
+// createEmailTemplate serves CreateEmailTemplate. It fails with AlreadyExistsException
+// for a name in use. Of two concurrent requests, both may succeed.
 func (w *wire) createEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[template](r)
 	if err != nil {
@@ -58,6 +67,8 @@ func (w *wire) createEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
 }
 
+// updateEmailTemplate serves UpdateEmailTemplate. It ignores the body's name, and fails
+// with NotFoundException if the path's is unknown.
 func (w *wire) updateEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[template](r)
 	if err != nil {
@@ -70,6 +81,8 @@ func (w *wire) updateEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
 }
 
+// deleteEmailTemplate serves DeleteEmailTemplate. Unlike the simulator, it fails with
+// NotFoundException for an unknown name.
 func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
 	name := r.PathValue("template")
 	if _, err := w.account.Template(r.Context(), w.org, name); err != nil {
