@@ -40,6 +40,8 @@ type commands struct {
 // command is not retried.
 const busyWait = time.Minute
 
+// main runs the command line in os.Args and exits with the status that [cli.Run]
+// returns.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	// The first signal requests an orderly stop. After it, signals have their default
@@ -50,6 +52,8 @@ func main() {
 	}))
 }
 
+// run parses args, runs the selected command and returns the exit status. Tests call it
+// in place of main, with their own surroundings.
 func run(ctx context.Context, args []string, around cli.Surroundings) int {
 	return cli.Run(ctx, &commands{}, args, around)
 }

@@ -18,6 +18,8 @@ import (
 // Adapters are the real sending providers: Amazon SES and SMTP servers. The simulator is
 // not among them.
 type Adapters struct {
+	// Open holds the function that opens an account, by provider. Servers holds the open
+	// connections to SMTP servers; it is nil in the zero value.
 	Open    map[sending.Provider]sending.Open
 	Servers *smtp.SMTP
 }
@@ -49,7 +51,8 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 	}}, nil
 }
 
-// Close closes the open connections to SMTP servers.
+// Close closes the open connections to SMTP servers. Call it once, after the last use
+// of the accounts, and not on the zero value.
 func (a Adapters) Close() error { return a.Servers.Close() }
 
 // KeepList creates a contact list for an organization in the simulated account, unless
@@ -63,7 +66,7 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 }
 
 // syncs returns the jobs that read an organization's account into the mirror: channels,
-// templates and topics.
+// templates and topics. A new kind of mirrored data needs a job here.
 func syncs(orgID string) []jobs.Args {
 	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// accountCommands is `mailhelm admin account`. Each command prints the connection or
+// its state; none prints a stored secret.
 type accountCommands struct {
 	Connect         accountConnect         `cmd:"" help:"Store the credentials of an organization's sending account."`
 	Show            accountShow            `cmd:"" help:"Show the connection, without the secret."`
@@ -44,6 +46,8 @@ Examples:
 // accountTarget holds the flags of the commands on one organization's account.
 type accountTarget struct {
 	target
+	// MasterKey is the master key from the environment or the configuration file. ""
+	// means the file in the data folder.
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	Org       string `arg:"" help:"Slug or id of the organization."`
 }
@@ -51,12 +55,17 @@ type accountTarget struct {
 // accountSession is a running admin command on one organization's account.
 type accountSession struct {
 	*session
-	org         core.Org
+	// org is the organization that the argument names.
+	org core.Org
+	// connections reads connections with their secrets decrypted. connecting changes
+	// them, and records each change in the audit log.
 	connections sending.Connections
 	connecting  sending.Connecting
 }
 
-// on opens the database and the master key and calls do.
+// on opens the database and the master key and calls do. It fails for an unknown
+// organization and without a master key. It closes the database when do returns, and
+// returns the error of do.
 func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, t.Org)
@@ -80,7 +89,8 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 }
 
 // keepList creates a contact list for an account that cannot hold one; see
-// [accounts.KeepList].
+// [accounts.KeepList]. It opens the simulated account only for the call, because most
+// connections need none.
 func (s *session) keepList(ctx context.Context, orgID string) error {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
@@ -89,7 +99,8 @@ func (s *session) keepList(ctx context.Context, orgID string) error {
 	return errors.Join(accounts.KeepList(ctx, embedded, orgID), embedded.Close())
 }
 
-// record appends an event to the organization's audit log.
+// record appends an event to the organization's audit log. A nil detail is stored as an
+// empty JSON object. The caller chooses the transaction through ctx.
 func (s *session) record(ctx context.Context, orgID, action string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
@@ -104,7 +115,8 @@ func (s *session) record(ctx context.Context, orgID, action string, detail map[s
 	})
 }
 
-// connection returns the organization's connection.
+// connection returns the organization's connection. Without one it fails, and the error
+// names the command that connects an account.
 func (s accountSession) connection(ctx context.Context) (sending.Connection, error) {
 	c, err := s.connections.Connection(ctx, s.org.ID)
 	if installation.NotFound(err) {

@@ -12,24 +12,33 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
+// accountConnect is `mailhelm admin account connect`. The core checks which flags a
+// provider needs, so a missing flag fails as a refusal of the connection.
 type accountConnect struct {
 	accountTarget
-	Provider     string   `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" placeholder:"NAME" once:""`
-	AccountID    string   `name:"account-id" help:"The twelve-digit account id at Amazon. Default: verify looks it up." once:""`
-	Region       string   `help:"Region of the account, such as eu-central-1." once:""`
-	Endpoint     string   `help:"Endpoint URL that replaces the default of the region. For smtp, host:port." once:""`
-	AccessKeyID  string   `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
-	SecretStdin  bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" field:"secret" once:""`
-	SecretFile   string   `name:"secret-file" help:"Read the secret from the first line of a file." xor:"secret" field:"secret" placeholder:"FILE" once:""`
-	RoleARN      string   `name:"role-arn" help:"Role that the server assumes." once:""`
-	TopicARN     string   `name:"topic-arn" help:"The only notification topic whose events are accepted." once:""`
-	Identity     []string `help:"A domain or address that an smtp account may send from; may be repeated. Without it, only the SMTP server checks senders." field:"identities" sep:"none" placeholder:"DOMAIN"`
-	Max24Hour    int64    `name:"max-24-hour" help:"Recipients that an smtp account may send to in 24 hours. Default: no limit." field:"max_24_hour_send" placeholder:"N" once:""`
-	MaxRate      int64    `name:"max-rate" help:"Messages that an smtp account may send in a second. Default: no limit." field:"max_send_rate" placeholder:"N" once:""`
-	NewIngestKey bool     `name:"new-ingest-key" help:"Create a key for events without a signature, and print it once." once:""`
+	// Provider selects the adapter. Kong refuses other values before Run.
+	Provider    string `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" placeholder:"NAME" once:""`
+	AccountID   string `name:"account-id" help:"The twelve-digit account id at Amazon. Default: verify looks it up." once:""`
+	Region      string `help:"Region of the account, such as eu-central-1." once:""`
+	Endpoint    string `help:"Endpoint URL that replaces the default of the region. For smtp, host:port." once:""`
+	AccessKeyID string `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
+	// The secret never is a flag, because other users of the machine can read command
+	// lines. Only one of SecretStdin and SecretFile may be given.
+	SecretStdin bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" field:"secret" once:""`
+	SecretFile  string   `name:"secret-file" help:"Read the secret from the first line of a file." xor:"secret" field:"secret" placeholder:"FILE" once:""`
+	RoleARN     string   `name:"role-arn" help:"Role that the server assumes." once:""`
+	TopicARN    string   `name:"topic-arn" help:"The only notification topic whose events are accepted." once:""`
+	Identity    []string `help:"A domain or address that an smtp account may send from; may be repeated. Without it, only the SMTP server checks senders." field:"identities" sep:"none" placeholder:"DOMAIN"`
+	// Max24Hour (recipients) and MaxRate (messages a second) limit accounts on SMTP
+	// servers. 0 means no limit.
+	Max24Hour    int64 `name:"max-24-hour" help:"Recipients that an smtp account may send to in 24 hours. Default: no limit." field:"max_24_hour_send" placeholder:"N" once:""`
+	MaxRate      int64 `name:"max-rate" help:"Messages that an smtp account may send in a second. Default: no limit." field:"max_send_rate" placeholder:"N" once:""`
+	NewIngestKey bool  `name:"new-ingest-key" help:"Create a key for events without a signature, and print it once." once:""`
 }
 
-// Run stores the connection.
+// Run stores the connection. It replaces an earlier connection and keeps its ingest
+// path, ingest key and external id. It does not contact the account. The connection and
+// a new ingest key are stored in one transaction.
 func (c *accountConnect) Run(p *cli.Program) error {
 	secret, err := c.secret(p.Stdin)
 	if err != nil {
@@ -58,7 +67,8 @@ func (c *accountConnect) Run(p *cli.Program) error {
 	})
 }
 
-// secret reads the secret from the source that was given, "" if none was.
+// secret reads the secret from the source that was given, "" if none was. It reads only
+// the first line. The file stays as it is.
 func (c *accountConnect) secret(stdin io.Reader) (string, error) {
 	switch {
 	case c.SecretStdin:
@@ -74,6 +84,8 @@ func (c *accountConnect) secret(stdin io.Reader) (string, error) {
 	return "", nil
 }
 
+// firstLine returns the first line of r without the surrounding white space. It fails
+// if that line is empty, because an empty secret is nearly always a mistake.
 func firstLine(r io.Reader) (string, error) {
 	lines := bufio.NewScanner(r)
 	if !lines.Scan() {

@@ -11,32 +11,44 @@ import (
 )
 
 // connectionJSON is the form in which --json prints a connection: without the secret.
+// Scripts rely on its members, so rename none.
 type connectionJSON struct {
-	OrgID           string           `json:"org_id"`
-	Provider        sending.Provider `json:"provider"`
-	AccountID       string           `json:"account_id"`
-	Region          string           `json:"region"`
-	Endpoint        string           `json:"endpoint"`
-	AccessKeyID     string           `json:"access_key_id"`
-	HasSecret       bool             `json:"has_secret"`
-	RoleARN         string           `json:"role_arn"`
-	ExternalID      string           `json:"external_id"`
-	TopicARN        string           `json:"topic_arn"`
-	Identities      []string         `json:"identities"`
-	Max24HourSend   int64            `json:"max_24_hour_send"`
-	MaxSendRate     int64            `json:"max_send_rate"`
-	TemplateVersion int              `json:"template_version"`
-	LatestVersion   int              `json:"latest_template_version"`
-	IngestAddress   string           `json:"ingest_address"`
-	HasIngestKey    bool             `json:"has_ingest_key"`
-	CreatedAt       time.Time        `json:"created_at"`
-	UpdatedAt       time.Time        `json:"updated_at"`
-	IngestKey       string           `json:"ingest_key,omitempty"`
+	OrgID    string           `json:"org_id"`
+	Provider sending.Provider `json:"provider"`
+	// AccountID is "" until connect was given it or verify has looked it up.
+	AccountID   string `json:"account_id"`
+	Region      string `json:"region"`
+	Endpoint    string `json:"endpoint"`
+	AccessKeyID string `json:"access_key_id"`
+	// HasSecret reports whether a secret is stored. The secret itself is never printed.
+	HasSecret  bool     `json:"has_secret"`
+	RoleARN    string   `json:"role_arn"`
+	ExternalID string   `json:"external_id"`
+	TopicARN   string   `json:"topic_arn"`
+	Identities []string `json:"identities"`
+	// Max24HourSend (recipients) and MaxSendRate (messages a second) are the limits of
+	// an account on an SMTP server; 0 means no limit.
+	Max24HourSend int64 `json:"max_24_hour_send"`
+	MaxSendRate   int64 `json:"max_send_rate"`
+	// TemplateVersion is the recorded version of the infrastructure template, 0 for
+	// none. LatestVersion is the newest version that this program knows.
+	TemplateVersion int `json:"template_version"`
+	LatestVersion   int `json:"latest_template_version"`
+	// IngestAddress is a path. Prefix the public address of the API to get the URL for
+	// events.
+	IngestAddress string    `json:"ingest_address"`
+	HasIngestKey  bool      `json:"has_ingest_key"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
+	// IngestKey is set only in the output of the command that created the key.
+	IngestKey string `json:"ingest_key,omitempty"`
 }
 
 // ingestAddress is the start of an organization's path for events on the API's address.
 const ingestAddress = "/ingest/ses/"
 
+// newConnectionJSON returns the printed form of a connection. ingestKey is the key in
+// clear text, or "" unless it was created now. Identities is never null in JSON.
 func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 	return connectionJSON{
 		OrgID: c.OrgID, Provider: c.Provider, AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
@@ -48,6 +60,9 @@ func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 	}
 }
 
+// printConnection prints a connection, as JSON with --json and otherwise as a table.
+// The table leaves out empty fields. It shows ingestKey with a hint to keep it, unless
+// the key is "".
 func (s *session) printConnection(c sending.Connection, ingestKey string) error {
 	shown := newConnectionJSON(c, ingestKey)
 	if s.JSON {
@@ -98,7 +113,7 @@ func templateWords(applied, latest int) string {
 	return fmt.Sprintf("%d of %d", applied, latest)
 }
 
-// limitWords describes a limit; "" for none.
+// limitWords describes a limit; "" for none. of is the unit: recipients or messages.
 func limitWords(limit int64, of string) string {
 	if limit == 0 {
 		return ""
@@ -106,9 +121,11 @@ func limitWords(limit int64, of string) string {
 	return fmt.Sprintf("at most %d %s", limit, of)
 }
 
+// accountShow is `mailhelm admin account show`. It reads the stored connection and does
+// not contact the account.
 type accountShow struct{ accountTarget }
 
-// Run shows the connection.
+// Run shows the connection. It fails if the organization has no connection.
 func (c *accountShow) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connection(ctx)
@@ -119,12 +136,15 @@ func (c *accountShow) Run(p *cli.Program) error {
 	})
 }
 
+// accountTemplateVersion is `mailhelm admin account template-version`. The operator
+// runs it after the customer has applied a newer template.
 type accountTemplateVersion struct {
 	accountTarget
 	Version int `arg:"" field:"template_version" help:"Number of the template."`
 }
 
-// Run records the version.
+// Run records the version. It fails if the organization has no connection. It may be
+// repeated.
 func (c *accountTemplateVersion) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connecting.SetTemplateVersion(ctx, s.org.ID, c.Version)
@@ -135,9 +155,12 @@ func (c *accountTemplateVersion) Run(p *cli.Program) error {
 	})
 }
 
+// accountDisconnect is `mailhelm admin account disconnect`. The organization then uses
+// the simulated account of the installation.
 type accountDisconnect struct{ accountTarget }
 
-// Run deletes the connection.
+// Run deletes the connection. It deletes the stored credentials and the ingest address.
+// It does not change the customer's account.
 func (c *accountDisconnect) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		if err := s.connecting.Disconnect(ctx, s.org.ID); err != nil {

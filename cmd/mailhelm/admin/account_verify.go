@@ -11,16 +11,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
+// accountVerify is `mailhelm admin account verify`. It contacts the account and sends
+// no mail.
 type accountVerify struct{ accountTarget }
 
-// verifiedJSON is the form in which --json prints a verified account.
+// verifiedJSON is the form in which --json prints a verified account. Status is the
+// worst verdict among the findings.
 type verifiedJSON struct {
 	OrgID    string            `json:"org_id"`
 	Status   sending.Verdict   `json:"status"`
 	Findings []sending.Finding `json:"findings"`
 }
 
-// Run examines the account. It stores the id of the account once it is known.
+// Run examines the account. It stores the id of the account once it is known. It prints
+// all findings. The exit status is 1 if a finding is broken; warnings leave it at 0. It
+// may be repeated.
 func (c *accountVerify) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connection(ctx)
@@ -49,7 +54,10 @@ func (c *accountVerify) Run(p *cli.Program) error {
 	})
 }
 
-// examine examines the account with the same adapters as a server.
+// examine examines the account with the same adapters as a server. It closes the
+// adapters and the simulated account before it returns. The error reports an
+// interrupted command or a failure on this machine. Problems of the account are
+// findings.
 func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]sending.Finding, sending.Overview, error) {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
@@ -66,7 +74,7 @@ func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]se
 	return findings, overview, errors.Join(ctx.Err(), adapters.Close(), embedded.Close())
 }
 
-// worst returns the worst verdict.
+// worst returns the worst verdict. Without findings it returns Fine.
 func worst(findings []sending.Finding) sending.Verdict {
 	for _, verdict := range []sending.Verdict{sending.Broken, sending.Warning} {
 		if slices.ContainsFunc(findings, func(f sending.Finding) bool { return f.Verdict == verdict }) {
@@ -76,6 +84,8 @@ func worst(findings []sending.Finding) sending.Verdict {
 	return sending.Fine
 }
 
+// printFindings prints one row for each finding: verdict, name and detail. A second row
+// holds the next step, if there is one.
 func printFindings(p *cli.Program, findings []sending.Finding) error {
 	var rows [][]string
 	for _, f := range findings {

@@ -43,17 +43,21 @@ Examples:
     mailhelm admin audit list acme --json`
 }
 
-// target holds the flags of every command: where the data is, and how to print.
+// target holds the flags of every command: where the data is, and how to print. Every
+// command in this package embeds it.
 type target struct{ installation.Target }
 
-// session is a running command with its open database.
+// session is a running command with its open database. It is valid until the function
+// given to with returns.
 type session struct {
 	*installation.Session
 	// operator creates organizations, people and credentials in the operator's name.
 	operator provision.Provisioner
 }
 
-// with opens the database and calls do.
+// with opens the database and calls do. It closes the database afterwards. It fails
+// before do if the database is missing or lacks migrations. Refusals of the core name
+// the flags that the person typed.
 func (t target) with(p *cli.Program, do func(context.Context, *session) error) error {
 	return t.With(p, func(ctx context.Context, opened *installation.Session) error {
 		db := opened.DB
@@ -65,6 +69,7 @@ func (t target) with(p *cli.Program, do func(context.Context, *session) error) e
 }
 
 // withOrg opens the database, finds the organization with this slug or id and calls do.
+// It fails if there is no such organization.
 func (t target) withOrg(p *cli.Program, ref string, do func(context.Context, *session, core.Org) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, ref)
@@ -75,7 +80,9 @@ func (t target) withOrg(p *cli.Program, ref string, do func(context.Context, *se
 	})
 }
 
-// personByEmail returns the person who signs in with the address.
+// personByEmail returns the person who signs in with the address. It fails with one
+// fixed text if there is none. People belong to no organization, so the lookup covers
+// the whole installation.
 func (s *session) personByEmail(ctx context.Context, email string) (access.User, error) {
 	user, err := s.DB.Users().UserByEmail(ctx, email)
 	if installation.NotFound(err) {
@@ -84,7 +91,9 @@ func (s *session) personByEmail(ctx context.Context, email string) (access.User,
 	return user, err
 }
 
-// parseScopes reads scope names, "all", or "read" for all scopes that only read.
+// parseScopes reads scope names, "all", or "read" for all scopes that only read. It
+// ignores white space around names and fails for an unknown name. The result has no
+// duplicates.
 func parseScopes(names []string) (core.Scopes, error) {
 	var chosen []string
 	for _, name := range names {
@@ -106,7 +115,8 @@ func parseScopes(names []string) (core.Scopes, error) {
 	return core.NewScopes(chosen...), nil
 }
 
-// instant formats a time for a table; "" for nil.
+// instant formats a time for a table in RFC 3339 without fractions of a second; "" for
+// nil.
 func instant(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -11,6 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// auditCommands is `mailhelm admin audit`. The log is read-only here.
 type auditCommands struct {
 	List auditList `cmd:"" help:"List the latest events of an organization, newest first."`
 }
@@ -24,21 +25,31 @@ func (auditCommands) Help() string {
     mailhelm admin audit list acme --action api_key.created --limit 1000 --json`
 }
 
+// auditJSON is the form in which --json prints an event of the audit log. Scripts rely
+// on its members.
 type auditJSON struct {
-	ID         string          `json:"id"`
-	OccurredAt time.Time       `json:"occurred_at"`
-	Action     string          `json:"action"`
-	ActorKind  string          `json:"actor_kind"`
-	ActorID    string          `json:"actor_id"`
-	SubjectID  string          `json:"subject_id"`
-	Surface    string          `json:"surface"`
-	RequestID  string          `json:"request_id"`
-	Detail     json.RawMessage `json:"detail"`
+	ID         string    `json:"id"`
+	OccurredAt time.Time `json:"occurred_at"`
+	// Action is the name of an operation, or a word such as api_key.created for a change
+	// of a credential.
+	Action string `json:"action"`
+	// ActorKind is api_key, oauth_client, user, operator or system. ActorID is the id
+	// within that kind.
+	ActorKind string `json:"actor_kind"`
+	ActorID   string `json:"actor_id"`
+	// SubjectID is the id of the changed thing; it may be empty.
+	SubjectID string `json:"subject_id"`
+	Surface   string `json:"surface"`
+	RequestID string `json:"request_id"`
+	// Detail is a JSON object. Its members depend on the action.
+	Detail json.RawMessage `json:"detail"`
 }
 
 // mostListed limits the rows that one command reads into memory.
 const mostListed = 10_000
 
+// checkLimit returns an error unless --limit is from 1 to mostListed. Commands call it
+// before they open the database.
 func checkLimit(limit int) error {
 	if limit < 1 || limit > mostListed {
 		return fmt.Errorf("--limit must be from 1 to %d", mostListed)
@@ -46,6 +57,7 @@ func checkLimit(limit int) error {
 	return nil
 }
 
+// auditList is `mailhelm admin audit list`. All given filters must match.
 type auditList struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
@@ -56,7 +68,8 @@ type auditList struct {
 	Since  string `help:"Only events since a date, an instant, or a duration ago such as 24h." placeholder:"WHEN" once:""`
 }
 
-// Run lists the events.
+// Run lists the events. It lists the newest event first, at most --limit of them. It
+// fails for an email address without a person.
 func (c *auditList) Run(p *cli.Program) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
@@ -82,8 +95,8 @@ func (c *auditList) Run(p *cli.Program) error {
 	})
 }
 
-// auditActor returns the id of an actor. For an email address it returns the id of that
-// person.
+// auditActor returns the id of an actor. It replaces an email address by the id of that
+// person, and returns other texts unchanged. "" selects every actor.
 func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	if !core.IsEmail(who) {
 		return who, nil
@@ -92,7 +105,9 @@ func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	return user.ID, err
 }
 
-// since parses a date, an instant or a duration before now; "" is no limit.
+// since parses a date, an instant or a duration before now; "" is no limit. A date
+// means midnight UTC. A duration must be positive and in Go's form, such as 24h or 90m.
+// Other texts fail.
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

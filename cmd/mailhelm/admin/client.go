@@ -12,6 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// clientCommands is `mailhelm admin client`. A running server applies each change
+// within five seconds, on PostgreSQL within one.
 type clientCommands struct {
 	Create  clientCreate  `cmd:"" help:"Register an OAuth client and print its secret once."`
 	List    clientList    `cmd:"" help:"List an organization's OAuth clients."`
@@ -39,22 +41,31 @@ Examples:
     mailhelm admin client block acme https://agent.example.com/client.json`
 }
 
+// clientJSON is the form in which --json prints an OAuth client. Scripts rely on its
+// members.
 type clientJSON struct {
-	ID           string           `json:"id"`
-	ClientID     string           `json:"client_id"`
-	OrgID        string           `json:"org_id"`
-	Name         string           `json:"name"`
-	Environment  core.Environment `json:"environment"`
-	Public       bool             `json:"public"`
-	Scopes       []string         `json:"scopes"`
-	RedirectURIs []string         `json:"redirect_uris"`
+	// ID is the UUID of the client. ClientID is the public id that the client sends,
+	// which begins with oc_.
+	ID          string           `json:"id"`
+	ClientID    string           `json:"client_id"`
+	OrgID       string           `json:"org_id"`
+	Name        string           `json:"name"`
+	Environment core.Environment `json:"environment"`
+	// Public reports whether the client has no secret.
+	Public       bool     `json:"public"`
+	Scopes       []string `json:"scopes"`
+	RedirectURIs []string `json:"redirect_uris"`
 	// RefreshDays is null if grants can be refreshed without a time limit.
 	RefreshDays *int       `json:"refresh_days"`
 	CreatedAt   time.Time  `json:"created_at"`
 	RevokedAt   *time.Time `json:"revoked_at"`
-	Secret      string     `json:"client_secret,omitempty"`
+	// Secret is set only by create and rotate-secret, which print it once. The database
+	// stores only its hash.
+	Secret string `json:"client_secret,omitempty"`
 }
 
+// newClientJSON returns the printed form of a client. secret is "" unless it was
+// created now. RedirectURIs is never null in JSON.
 func newClientJSON(c access.Client, secret string) clientJSON {
 	shown := clientJSON{
 		ID: c.ID, ClientID: c.ClientID, OrgID: c.OrgID, Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil,
@@ -67,6 +78,8 @@ func newClientJSON(c access.Client, secret string) clientJSON {
 	return shown
 }
 
+// kind returns "public" for a client without a secret, otherwise "confidential" (RFC
+// 6749 section 2.1).
 func (c clientJSON) kind() string {
 	if c.Public {
 		return "public"
@@ -74,6 +87,7 @@ func (c clientJSON) kind() string {
 	return "confidential"
 }
 
+// state returns "active" or "revoked". A client never becomes active again.
 func (c clientJSON) state() string {
 	if c.RevokedAt != nil {
 		return "revoked"
@@ -81,6 +95,7 @@ func (c clientJSON) state() string {
 	return "active"
 }
 
+// lifetime returns how long after the authorization a grant can be refreshed, as text.
 func (c clientJSON) lifetime() string {
 	if c.RefreshDays == nil {
 		return "never ends"
@@ -88,6 +103,8 @@ func (c clientJSON) lifetime() string {
 	return fmt.Sprintf("%d days", *c.RefreshDays)
 }
 
+// printClient prints one client, as JSON with --json and otherwise as a table. It shows
+// a new secret with a hint to keep it.
 func (s *session) printClient(c clientJSON) error {
 	if s.JSON {
 		return s.PrintJSON(c)
@@ -108,6 +125,8 @@ func (s *session) printClient(c clientJSON) error {
 	return s.PrintTable("", rows)
 }
 
+// clientCreate is `mailhelm admin client create`. A client without a redirect URI
+// cannot use the authorization code grant.
 type clientCreate struct {
 	target
 	Org             string   `arg:"" help:"Slug or id."`
@@ -119,7 +138,8 @@ type clientCreate struct {
 	Environment     string   `help:"live or test." enum:"live,test" default:"live" once:""`
 }
 
-// Run registers the client.
+// Run registers the client. It prints the secret of a confidential client once. Each
+// run registers another client. An unknown scope fails before the database is opened.
 func (c *clientCreate) Run(p *cli.Program) error {
 	scopes, err := parseScopes(c.Scopes)
 	if err != nil {
@@ -141,7 +161,8 @@ func (c *clientCreate) Run(p *cli.Program) error {
 	})
 }
 
-// refreshDays parses a refresh lifetime; "never" is 0.
+// refreshDays parses a refresh lifetime; "never" is 0. Kong has checked the text, so an
+// error cannot come from the command line.
 func refreshDays(lifetime string) (int, error) {
 	if lifetime == "never" {
 		return 0, nil
@@ -149,12 +170,14 @@ func refreshDays(lifetime string) (int, error) {
 	return strconv.Atoi(lifetime)
 }
 
+// clientList is `mailhelm admin client list`.
 type clientList struct {
 	target
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// Run lists the clients.
+// Run lists the clients. The list includes revoked clients. It contains no secrets, and
+// no clients that belong to no organization.
 func (c *clientList) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
@@ -177,7 +200,9 @@ type clientTarget struct {
 	Client string `arg:"" help:"The client id, oc_..., or the UUID."`
 }
 
-// on finds the client, calls do and prints the client that do returns.
+// on finds the client, calls do and prints the client that do returns. It fails for a
+// client that does not belong to the organization. The string that do returns is a new
+// secret, or "" if the secret stays.
 func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, access.Client) (access.Client, string, error)) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
@@ -198,9 +223,11 @@ func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, acce
 	})
 }
 
+// clientRevoke is `mailhelm admin client revoke`. Revocation cannot be undone.
 type clientRevoke struct{ clientTarget }
 
-// Run revokes the client.
+// Run revokes the client. It also revokes the grants that people gave the client. It
+// may be repeated.
 func (c *clientRevoke) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
 		revoked, err := s.operator.Lifecycle().RevokeClient(ctx, s.operator.Actor, client.OrgID, client.ID)

@@ -10,6 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
+// grantCommands is `mailhelm admin grant`. People create grants when they consent; an
+// operator can only list and revoke them.
 type grantCommands struct {
 	List   grantList   `cmd:"" help:"List the grants of the people in an organization."`
 	Revoke grantRevoke `cmd:"" help:"Revoke a grant permanently, with its tokens."`
@@ -23,28 +25,35 @@ func (grantCommands) Help() string {
     mailhelm admin grant revoke acme 01890a5d-ac96-774b-bcce-b302099a8057`
 }
 
+// grantJSON is the form in which --json prints a grant. Scripts rely on its members.
 type grantJSON struct {
-	ID        string     `json:"id"`
-	OrgID     string     `json:"org_id"`
-	UserID    string     `json:"user_id"`
-	ClientID  string     `json:"client_id"`
-	Scopes    []string   `json:"scopes"`
-	CreatedAt time.Time  `json:"created_at"`
+	ID     string `json:"id"`
+	OrgID  string `json:"org_id"`
+	UserID string `json:"user_id"`
+	// ClientID is the public client id: oc_... or the URL of a metadata document.
+	ClientID  string    `json:"client_id"`
+	Scopes    []string  `json:"scopes"`
+	CreatedAt time.Time `json:"created_at"`
+	// ExpiresAt is the time after which the grant can no longer be refreshed; null means
+	// never.
 	ExpiresAt *time.Time `json:"expires_at"`
 	RevokedAt *time.Time `json:"revoked_at"`
 }
 
+// newGrantJSON returns the printed form of a grant, which holds no token.
 func newGrantJSON(g access.Grant) grantJSON {
 	return grantJSON{g.ID, g.OrgID, g.UserID, g.ClientID, g.Scopes.Strings(), g.CreatedAt, g.ExpiresAt, g.RevokedAt}
 }
 
+// grantList is `mailhelm admin grant list`.
 type grantList struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
 	Limit int    `help:"Maximum number of rows." default:"100" placeholder:"N" once:""`
 }
 
-// Run lists the grants.
+// Run lists the grants. It lists the newest first, at most --limit of them, and leaves
+// out revoked ones.
 func (c *grantList) Run(p *cli.Program) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
@@ -60,13 +69,15 @@ func (c *grantList) Run(p *cli.Program) error {
 	})
 }
 
+// grantRevoke is `mailhelm admin grant revoke`. Revocation cannot be undone.
 type grantRevoke struct {
 	target
 	Org   string `arg:"" help:"Slug or id of the organization."`
 	Grant string `arg:"" help:"The grant's id."`
 }
 
-// Run revokes the grant.
+// Run revokes the grant. Its tokens stop working too. It fails for an unknown grant. It
+// may be repeated.
 func (c *grantRevoke) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		grant, err := s.operator.Lifecycle().RevokeGrant(ctx, s.operator.Actor, org.ID, c.Grant)

@@ -12,6 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
+// userInvite is `mailhelm admin user invite`. AuthURL and AppURL must be those of the
+// server, or the printed link leads elsewhere.
 type userInvite struct {
 	target
 	Org         string   `arg:"" help:"Slug or id."`
@@ -22,7 +24,10 @@ type userInvite struct {
 	AppURL      string   `name:"app-url" help:"Public address of the dashboard, for the link. Default: the auth URL, or http://localhost." placeholder:"URL" group:"public"`
 }
 
-// Run creates the invitation and prints its link.
+// Run creates the invitation and prints its link. The command sends no mail: the
+// operator passes the link on. The link works for seven days. A new invitation of the
+// same address voids an earlier one. It fails for an owner with permissions, and for an
+// address that is a member already.
 func (c *userInvite) Run(p *cli.Program) error {
 	permissions, err := parsePermissions(c.Permissions)
 	if err != nil {

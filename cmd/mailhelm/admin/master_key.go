@@ -10,7 +10,8 @@ import (
 )
 
 // masterKey returns the master key of the server. It fails if there is none: a new key
-// could not decrypt the server's data.
+// could not decrypt the server's data. configured is the key from the environment or
+// the configuration file. "" means the file in the data folder.
 func (s *session) masterKey(configured string) (signing.MasterKey, error) {
 	cfg := s.Config
 	cfg.MasterKey = configured

@@ -14,7 +14,8 @@ import (
 )
 
 // memberships returns the tasks for members. A running server applies their changes
-// within five seconds.
+// within five seconds. The tasks check the permissions of their actor; the operator has
+// all.
 func (s *session) memberships() members.Memberships {
 	return members.Memberships{
 		Orgs: s.DB.Orgs(), Members: s.DB.Members(), Invitations: s.DB.Invitations(), Users: s.DB.Users(), Grants: s.DB.Grants(), Audit: s.DB.Audit(),
@@ -29,7 +30,9 @@ type memberTarget struct {
 	Email string `arg:"" help:"The person's address."`
 }
 
-// withMember finds the organization and the person, and calls do.
+// withMember finds the organization and the person, and calls do. It does not check
+// that the person is a member: the task that do calls does. It fails for an unknown
+// organization or address.
 func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
 	return t.withOrg(p, t.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, t.Email)
@@ -43,6 +46,8 @@ func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *sessi
 	})
 }
 
+// memberJSON is the form in which --json prints a member. Permissions is empty for an
+// owner, who has all of them.
 type memberJSON struct {
 	UserID      string               `json:"user_id"`
 	Email       string               `json:"email"`
@@ -51,6 +56,8 @@ type memberJSON struct {
 	Permissions []members.Permission `json:"permissions"`
 }
 
+// printMember prints a member, as JSON with --json and otherwise as a table. u supplies
+// the address, which m does not have. For an owner the table says "all" permissions.
 func (s *session) printMember(u access.User, m members.Member) error {
 	shown := memberJSON{m.UserID, u.Email, m.OrgID, m.Role, append([]members.Permission{}, m.Permissions...)}
 	if s.JSON {
@@ -69,6 +76,7 @@ func (s *session) printMember(u access.User, m members.Member) error {
 	})
 }
 
+// permissionNames returns the names separated by blanks, "" for none.
 func permissionNames(permissions []members.Permission) string {
 	names := make([]string, len(permissions))
 	for i, p := range permissions {
@@ -77,7 +85,9 @@ func permissionNames(permissions []members.Permission) string {
 	return strings.Join(names, " ")
 }
 
-// parsePermissions parses names of permissions, "all" or "none".
+// parsePermissions parses names of permissions, "all" or "none". It ignores white space
+// around names and fails for an unknown name. "none" adds nothing. The result may have
+// duplicates, which the core removes.
 func parsePermissions(names []string) ([]members.Permission, error) {
 	var chosen []members.Permission
 	for _, name := range names {
@@ -94,12 +104,14 @@ func parsePermissions(names []string) ([]members.Permission, error) {
 	return chosen, nil
 }
 
+// userSetRole is `mailhelm admin user set-role`.
 type userSetRole struct {
 	memberTarget
 	As string `arg:"" name:"role" help:"owner or member. A former owner starts as a member without permissions." enum:"owner,member"`
 }
 
-// Run changes the role.
+// Run changes the role. A former owner becomes a member without permissions. It fails
+// for a person who is not a member, and for the last owner.
 func (c *userSetRole) Run(p *cli.Program) error {
 	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
 		member, err := s.memberships().SetRole(ctx, s.operator.Actor, org.ID, user.ID, members.Role(c.As))
@@ -110,12 +122,15 @@ func (c *userSetRole) Run(p *cli.Program) error {
 	})
 }
 
+// userSetPermissions is `mailhelm admin user set-permissions`. The given permissions
+// replace all earlier ones.
 type userSetPermissions struct {
 	memberTarget
 	Permissions []string `arg:"" help:"The new permissions of the member: names, or all, or none."`
 }
 
-// Run changes the permissions.
+// Run changes the permissions. It fails for an owner, who has all permissions, and for
+// a person who is not a member. It may be repeated.
 func (c *userSetPermissions) Run(p *cli.Program) error {
 	permissions, err := parsePermissions(c.Permissions)
 	if err != nil {
@@ -130,9 +145,11 @@ func (c *userSetPermissions) Run(p *cli.Program) error {
 	})
 }
 
+// userRemoveFromOrg is `mailhelm admin user remove-from-org`.
 type userRemoveFromOrg struct{ memberTarget }
 
-// Run ends the membership. The person stays.
+// Run ends the membership. The person stays. It revokes the grants that the person gave
+// to clients in this organization. It fails for the last owner.
 func (c *userRemoveFromOrg) Run(p *cli.Program) error {
 	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
 		if err := s.memberships().RemoveMember(ctx, s.operator.Actor, org.ID, user.ID); err != nil {

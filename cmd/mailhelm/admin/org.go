@@ -12,6 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
+// orgCommands is `mailhelm admin org`. No command deletes an organization.
 type orgCommands struct {
 	Create   orgCreate   `cmd:"" help:"Create an organization, with a simulated sending account in the data folder."`
 	List     orgList     `cmd:"" help:"List the organizations."`
@@ -30,22 +31,29 @@ func (orgCommands) Help() string {
     mailhelm admin org set-limit acme none`
 }
 
+// orgJSON is the form in which --json prints an organization. Scripts rely on its
+// members.
 type orgJSON struct {
-	ID            string `json:"id"`
-	Slug          string `json:"slug"`
-	Name          string `json:"name"`
+	ID   string `json:"id"`
+	Slug string `json:"slug"`
+	Name string `json:"name"`
+	// Tier is the plan. RetentionDays follows from it: how many days back analytics
+	// reach.
 	Tier          string `json:"tier"`
 	RetentionDays int    `json:"retention_days"`
-	RateLimit     *int   `json:"rate_limit"`
+	// RateLimit is in calls a minute; null means no limit.
+	RateLimit *int `json:"rate_limit"`
 
 	RequireSecondFactor bool `json:"require_second_factor"`
 	PlatformMode        bool `json:"platform_mode"`
 }
 
+// newOrgJSON returns the printed form of an organization.
 func newOrgJSON(o core.Org) orgJSON {
 	return orgJSON{o.ID, o.Slug, o.Name, o.Tier, o.RetentionDays, o.RateLimit, o.RequireSecondFactor, o.PlatformMode}
 }
 
+// printOrg prints one organization, as JSON with --json and otherwise as a table.
 func (s *session) printOrg(o core.Org) error {
 	if s.JSON {
 		return s.PrintJSON(newOrgJSON(o))
@@ -62,6 +70,7 @@ func (s *session) printOrg(o core.Org) error {
 	})
 }
 
+// requiredText returns "required" or "optional", for the table.
 func requiredText(required bool) string {
 	if required {
 		return "required"
@@ -69,6 +78,7 @@ func requiredText(required bool) string {
 	return "optional"
 }
 
+// onText returns "on" or "off", for the table.
 func onText(on bool) string {
 	if on {
 		return "on"
@@ -76,6 +86,7 @@ func onText(on bool) string {
 	return "off"
 }
 
+// limitText returns a limit of calls with its unit, "none" for nil.
 func limitText(perMinute *int) string {
 	if perMinute == nil {
 		return "none"
@@ -83,6 +94,7 @@ func limitText(perMinute *int) string {
 	return strconv.Itoa(*perMinute) + " a minute"
 }
 
+// orgCreate is `mailhelm admin org create`. No command changes the slug later.
 type orgCreate struct {
 	target
 	Slug      string `arg:"" help:"Name for URLs: lower-case letters, digits and dashes."`
@@ -91,9 +103,11 @@ type orgCreate struct {
 	RateLimit *int   `help:"Calls per minute. Default: no limit." placeholder:"N" once:""`
 }
 
+// slugForm matches slugs of 1 to 63 characters, which fit into a label of a host name.
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Run creates the organization.
+// Run creates the organization. It also creates the simulated sending account of the
+// organization. It fails for a taken slug and for a slug in the form of an id.
 func (c *orgCreate) Run(p *cli.Program) error {
 	// A slug must not look like an id: commands accept both.
 	if !slugForm.MatchString(c.Slug) || core.IsID(c.Slug) {
@@ -123,8 +137,9 @@ func (c *orgCreate) Run(p *cli.Program) error {
 	})
 }
 
-// seedAccount creates the simulated sending account of a new organization: in the sandbox,
-// with a small quota.
+// seedAccount creates the simulated sending account of a new organization: in the
+// sandbox, with a small quota. It creates the data folder if it is missing: with
+// PostgreSQL there may be none yet. It may be repeated.
 func (s *session) seedAccount(ctx context.Context, orgID string) error {
 	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
@@ -137,9 +152,10 @@ func (s *session) seedAccount(ctx context.Context, orgID string) error {
 	return account.Seed(ctx, orgID, simulator.Setup{})
 }
 
+// orgList is `mailhelm admin org list`.
 type orgList struct{ target }
 
-// Run lists the organizations.
+// Run lists the organizations. It lists all of them, without a limit.
 func (c *orgList) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		ids, err := s.DB.Orgs().OrgIDs(ctx)

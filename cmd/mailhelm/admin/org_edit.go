@@ -11,6 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
+// orgEdit is `mailhelm admin org edit`. A nil field means that its flag was not given,
+// and the setting stays.
 type orgEdit struct {
 	target
 	Org                 string  `arg:"" help:"Slug or id."`
@@ -19,7 +21,8 @@ type orgEdit struct {
 	PlatformMode        *bool   `help:"Count temporary inboxes separately for each customer of a platform." negatable:"" once:""`
 }
 
-// Run changes the settings that were given.
+// Run changes the settings that were given. It fails if no setting was given, before it
+// opens the database. It may be repeated.
 func (c *orgEdit) Run(p *cli.Program) error {
 	if c.Name == nil && c.RequireSecondFactor == nil && c.PlatformMode == nil {
 		return errors.New("nothing to change: give --name, --require-second-factor or --platform-mode, or --no- before one")
@@ -34,13 +37,16 @@ func (c *orgEdit) Run(p *cli.Program) error {
 	})
 }
 
+// orgSetLimit is `mailhelm admin org set-limit`. Limit is a number from 1 up in calls a
+// minute, or "none".
 type orgSetLimit struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
 	Limit string `arg:"" help:"Calls per minute, or none."`
 }
 
-// Run sets the limit.
+// Run sets the limit. An invalid limit fails before the database is opened. It may be
+// repeated.
 func (c *orgSetLimit) Run(p *cli.Program) error {
 	var limit *int
 	if c.Limit != "none" {

@@ -16,6 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
+// userSetPassword is `mailhelm admin user set-password`. The password never is a flag,
+// because other users of the machine can read command lines.
 type userSetPassword struct {
 	target
 	Email         string `arg:"" help:"The person's address."`
@@ -23,7 +25,9 @@ type userSetPassword struct {
 }
 
 // Run sets the password. The operator must verify first that the request comes from the
-// person. Second factors stay in force.
+// person. Second factors stay in force. It ends the person's sessions and voids links
+// that reset the password. It prints a generated password once, and never prints a
+// given one.
 func (c *userSetPassword) Run(p *cli.Program) error {
 	password, made, err := readPassword(p.Stdin, c.PasswordStdin)
 	if err != nil {
@@ -51,7 +55,9 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 	})
 }
 
-// readPassword reads one line, or generates a password and reports that it did.
+// readPassword reads one line, or generates a password and reports that it did. It
+// removes the line break and keeps blanks. It reads at most 8192 bytes. The core checks
+// whether the password is acceptable.
 func readPassword(stdin io.Reader, read bool) (password string, made bool, err error) {
 	if !read {
 		return rand.Text(), true, nil
@@ -63,7 +69,8 @@ func readPassword(stdin io.Reader, read bool) (password string, made bool, err e
 	return strings.TrimRight(line, "\r\n"), false, nil
 }
 
-// peopleStores returns the stores of people and their sessions.
+// peopleStores returns the stores of people and their sessions. It leaves out Attempts,
+// because no person signs in through a command.
 func (s *session) peopleStores() people.SessionsConfig {
 	return people.SessionsConfig{
 		Users: s.DB.Users(), Sessions: s.DB.Sessions(), Factors: s.DB.Factors(), Passkeys: s.DB.Passkeys(), Members: s.DB.Members(),

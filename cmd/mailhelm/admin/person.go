@@ -14,6 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
+// userCommands is `mailhelm admin user`. A person may belong to several organizations,
+// or to none.
 type userCommands struct {
 	Create         userCreate         `cmd:"" help:"Create a person."`
 	List           userList           `cmd:"" help:"List the people in an organization."`
@@ -41,20 +43,29 @@ Examples:
     mailhelm admin user reset-second-factor ada@example.com`
 }
 
+// userJSON is the form in which --json prints a person. Scripts rely on its members.
 type userJSON struct {
-	ID        string       `json:"id"`
-	Email     string       `json:"email"`
-	Name      string       `json:"name"`
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Name  string `json:"name"`
+	// OrgID and Role are the membership that the command is about. Both are absent
+	// without one.
 	OrgID     string       `json:"org_id,omitempty"`
 	Role      members.Role `json:"role,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
-	Password  string       `json:"password,omitempty"`
+	// Password is set only if this command generated it. The database stores only its
+	// hash.
+	Password string `json:"password,omitempty"`
 }
 
+// newUserJSON returns the printed form of a person. The zero value of m means no
+// membership.
 func newUserJSON(u access.User, m members.Member) userJSON {
 	return userJSON{ID: u.ID, Email: u.Email, Name: u.Name, OrgID: m.OrgID, Role: m.Role, CreatedAt: u.CreatedAt}
 }
 
+// printUser prints one person, as JSON with --json and otherwise as a table. It shows a
+// generated password with a hint to keep it.
 func (s *session) printUser(u userJSON) error {
 	if s.JSON {
 		return s.PrintJSON(u)
@@ -69,6 +80,7 @@ func (s *session) printUser(u userJSON) error {
 	return s.PrintTable("", rows)
 }
 
+// userCreate is `mailhelm admin user create`. As counts only together with Org.
 type userCreate struct {
 	target
 	Email         string `arg:"" help:"Address to sign in with."`
@@ -78,7 +90,9 @@ type userCreate struct {
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." once:""`
 }
 
-// Run creates the person.
+// Run creates the person. It stores the person and the membership in one transaction.
+// It prints a generated password once. It fails for a taken address, an unknown
+// organization and a refused password.
 func (c *userCreate) Run(p *cli.Program) error {
 	if !core.IsEmail(c.Email) {
 		return fmt.Errorf("%q is not an email address", c.Email)
@@ -115,12 +129,14 @@ func (c *userCreate) Run(p *cli.Program) error {
 	})
 }
 
+// userList is `mailhelm admin user list`.
 type userList struct {
 	target
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// Run lists the people.
+// Run lists the people. It lists all members of the organization with their roles,
+// without a limit.
 func (c *userList) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		members, err := s.DB.Members().Members(ctx, org.ID)
@@ -141,6 +157,8 @@ func (c *userList) Run(p *cli.Program) error {
 	})
 }
 
+// userAddToOrg is `mailhelm admin user add-to-org`, for a person who exists. For other
+// addresses use invite or create.
 type userAddToOrg struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
@@ -148,7 +166,8 @@ type userAddToOrg struct {
 	As    string `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
 }
 
-// Run makes the person a member.
+// Run makes the person a member. A new member begins without permissions; an owner has
+// all. It fails for a person who is a member already, so repeating it fails.
 func (c *userAddToOrg) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, c.Email)

@@ -8,6 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
+// signingCommands is `mailhelm admin keys`. The keys belong to the installation, not to
+// an organization.
 type signingCommands struct {
 	List   signingList   `cmd:"" help:"List the keys that sign access tokens."`
 	Rotate signingRotate `cmd:"" help:"Replace the key that signs access tokens."`
@@ -39,6 +41,8 @@ type signingJSON struct {
 	GoodUntil *time.Time `json:"good_until"`
 }
 
+// printSigningKeys prints all stored keys without their private parts, with their
+// states at this moment.
 func (s *session) printSigningKeys(ctx context.Context) error {
 	stored, err := s.DB.SigningKeys().SigningKeys(ctx)
 	if err != nil {
@@ -60,6 +64,7 @@ func (s *session) printSigningKeys(ctx context.Context) error {
 	})
 }
 
+// signingList is `mailhelm admin keys list`. It needs no master key.
 type signingList struct{ target }
 
 // Run lists the keys.
@@ -67,6 +72,8 @@ func (c *signingList) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error { return s.printSigningKeys(ctx) })
 }
 
+// signingRotate is `mailhelm admin keys rotate`. With RevokeOld, AtOnce makes no
+// difference.
 type signingRotate struct {
 	target
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
@@ -74,7 +81,9 @@ type signingRotate struct {
 	RevokeOld bool   `name:"revoke-old" help:"For a stolen key: sign with the new key immediately, and refuse every access token that another key signed." once:""`
 }
 
-// Run rotates the key and lists the keys.
+// Run rotates the key and lists the keys. It fails without the master key of the
+// server. It fails while an earlier new key does not sign yet, unless --at-once or
+// --revoke-old is given. Each run creates another key.
 func (c *signingRotate) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		master, err := s.masterKey(c.MasterKey)

@@ -2,7 +2,8 @@ package cli
 
 import "runtime/debug"
 
-// BuildInfo identifies the program.
+// BuildInfo identifies the program. Version is "devel" unless the toolchain recorded
+// another; Commit is a full revision or "unknown".
 type BuildInfo struct{ Version, Commit string }
 
 // Build returns the version and commit that the toolchain recorded. The commit is

@@ -8,10 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
+// description is the text at the top of `mailhelm --help`.
 const description = `Mailhelm is a control plane on top of your own email-sending account: agents drive it over MCP, programs over REST.
 
 Every setting can be a flag (--base-url), a variable (MAILHELM_BASE_URL) or a line of the configuration file (base-url = "..."); the first of these wins.`
 
+// parser returns the parser of the grammar. It resolves flags that are not on the
+// command line through p.Sources. After printing help, the parser calls exit instead of
+// ending the process. An error means that the grammar itself is invalid.
 func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("mailhelm"),
@@ -33,7 +37,9 @@ func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 }
 
 // parse reads the command line into p.Parsed. It reports true when it has printed the
-// help for --help; other mistakes on the line are then ignored.
+// help for --help; other mistakes on the line are then ignored. An invalid line,
+// variable or file returns a usageError, which names the selected command as far as it
+// was recognized. Call it once for each Program.
 func (p *Program) parse(grammar any, args []string) (bool, error) {
 	helped := false
 	parser, err := p.parser(grammar, func(int) { helped = true })
@@ -57,7 +63,8 @@ func (p *Program) parse(grammar any, args []string) (bool, error) {
 	return false, &usageError{command: command, err: err}
 }
 
-// valueHelp appends the environment variable to the help of a flag that has one.
+// valueHelp appends the environment variable to the help of a flag that has one. Kong
+// calls it for each flag and argument.
 func valueHelp(v *kong.Value) string {
 	if v.Flag == nil || !settings.Configurable(v.Flag) {
 		return v.Help

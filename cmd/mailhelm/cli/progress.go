@@ -10,17 +10,21 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
+// progressWidth is the width of the bar in characters. progressEvery is the shortest
+// time between two redraws.
 const (
 	progressWidth = 30
 	progressEvery = 100 * time.Millisecond
 )
 
 // Progress is a line on a terminal that shows the progress of a long command. If the
-// output is not a terminal, it writes nothing.
+// output is not a terminal, it writes nothing. It is not safe for concurrent use.
 type Progress struct {
-	to     io.Writer // nil for none
-	total  int64     // 0 if unknown
-	clock  core.Clock
+	to    io.Writer // nil for none
+	total int64     // 0 if unknown
+	clock core.Clock
+	// drawn is when the line was last drawn. length is its length in bytes, so that a
+	// shorter line can overwrite it.
 	drawn  time.Time
 	length int
 }
@@ -34,6 +38,8 @@ func NewProgress(w io.Writer, total int64, clock core.Clock) *Progress {
 	return p
 }
 
+// isTerminal reports whether w is a character device, such as a terminal. Pipes and
+// regular files are not, so scripts get no progress lines.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok {
@@ -59,6 +65,8 @@ func (p *Progress) Show(done int64, note string) {
 	p.length = len(text)
 }
 
+// bar returns the bar and the percentage for done, followed by two blanks. It returns
+// "" if the total is unknown. Values outside the total count as 0 or 100 %.
 func (p *Progress) bar(done int64) string {
 	if p.total <= 0 {
 		return ""
@@ -68,7 +76,8 @@ func (p *Progress) bar(done int64) string {
 	return fmt.Sprintf("[%s%s] %3.0f%%  ", strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), share*100)
 }
 
-// End removes the line.
+// End removes the line. Call it before other output on the same terminal. It may be
+// repeated.
 func (p *Progress) End() {
 	if p.to != nil && p.length > 0 {
 		_, _ = fmt.Fprintf(p.to, "\r%s\r", strings.Repeat(" ", p.length)) // decoration

@@ -10,7 +10,9 @@ import (
 )
 
 // Explain returns an error in the form for a person at a shell. A refusal comes without
-// its code, with the names of flags and arguments, and with the next step.
+// its code, with the names of flags and arguments, and with the next step. It returns
+// other errors, and nil, unchanged. Call it after parsing, because it reads the flags
+// of the selected command.
 func (p *Program) Explain(err error) error {
 	refusal, ok := errors.AsType[*core.Error](err)
 	if !ok || refusal.Code == core.CodeInternalError {
@@ -26,8 +28,9 @@ func (p *Program) Explain(err error) error {
 	return errors.New(strings.ReplaceAll(text, "`", ""))
 }
 
-// refusalText replaces the names of request fields, which the core uses, by the flags and
-// arguments that the person typed.
+// refusalText replaces the names of request fields, which the core uses, by the flags
+// and arguments that the person typed. It returns a message that names no field
+// unchanged.
 func (p *Program) refusalText(refusal *core.Error) string {
 	if len(refusal.Fields) == 0 || refusal.Message != core.InvalidFields(refusal.Fields...).Message {
 		return refusal.Message // it names no field

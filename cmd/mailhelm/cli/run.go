@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
-// The exit statuses.
+// The exit statuses. Scripts rely on their values.
 const (
 	ExitOK      = 0
 	ExitFailure = 1 // the command failed
@@ -36,6 +36,7 @@ type Program struct {
 }
 
 // Surroundings are the inputs and outputs of the program, except for its arguments.
+// Tests pass buffers and their own variables.
 type Surroundings struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
@@ -68,6 +69,8 @@ func Run(ctx context.Context, grammar any, args []string, around Surroundings) i
 	}
 }
 
+// execute parses the line and runs the selected command. It returns nil after printing
+// help. Without arguments it prints the help.
 func (p *Program) execute(grammar any, args []string) error {
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -82,9 +85,14 @@ func (p *Program) execute(grammar any, args []string) error {
 // usageError reports an invalid command line, environment variable or configuration
 // file.
 type usageError struct {
+	// command is the path of the selected command, such as "mailhelm admin org". Run
+	// names it in the hint about --help.
 	command string
 	err     error
 }
 
+// Error returns the text of the cause alone.
 func (e *usageError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
 func (e *usageError) Unwrap() error { return e.err }

@@ -10,7 +10,8 @@ type Version struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Run prints the version.
+// Run prints the version. With --json the object has the members version, commit, go
+// and platform.
 func (c *Version) Run(p *Program) error {
 	b := Build()
 	if c.JSON {

@@ -52,9 +52,13 @@ type Config struct {
 	MasterKey string
 	// NoMigrate turns off migrations at start.
 	NoMigrate bool
-	Role      Role
-	Public    Public
-	Listen    Listen
+	// Role selects what the process does. serve.Start replaces "" by All; Check refuses
+	// it.
+	Role Role
+	// Public holds the addresses that clients use, Listen those on which the process
+	// listens.
+	Public Public
+	Listen Listen
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
@@ -130,9 +134,10 @@ func AnyPorts() Listen {
 	return Listen{API: free, App: free, MCP: free, Fetch: free, SMTP: free, Admin: free}
 }
 
+// loopback returns a port of 127.0.0.1 as host:port. Port 0 lets the system choose one.
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
-// The files in the data folder.
+// The files in the data folder. A backup of an installation on SQLite needs all three.
 const (
 	masterKeyFile = "master.key"
 	databaseFile  = "mailhelm.db" // named by engine.Config
@@ -148,16 +153,20 @@ func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFi
 // DatabaseFile returns the path of the SQLite database.
 func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
 
-// DocumentNetworks returns ClientDocumentNetworks, parsed.
+// DocumentNetworks returns ClientDocumentNetworks, parsed. The error names the flag and
+// the invalid network.
 func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
 	return networksOf("--client-document-networks", c.ClientDocumentNetworks)
 }
 
-// MailNetworks returns MailServerNetworks, parsed.
+// MailNetworks returns MailServerNetworks, parsed. The error names the flag and the
+// invalid network.
 func (c Config) MailNetworks() ([]netip.Prefix, error) {
 	return networksOf("--mail-server-networks", c.MailServerNetworks)
 }
 
+// networksOf parses networks in CIDR form. It clears the bits of an address beyond its
+// prefix. The error names the setting, which is a flag, and the first invalid text.
 func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, text := range texts {
@@ -170,7 +179,7 @@ func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// Proxies returns TrustedProxies, parsed.
+// Proxies returns TrustedProxies, parsed. The error names the flag.
 func (c Config) Proxies() (proxies.Trusted, error) {
 	trusted, err := proxies.Parse(c.TrustedProxies)
 	if err != nil {
@@ -180,7 +189,8 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 }
 
 // Check returns an error if the configuration is invalid or contradicts itself. It
-// contacts nothing.
+// contacts nothing. It returns the first problem that it finds, with the flag that
+// causes it. It may be repeated; doctor calls it too.
 func (c Config) Check() error {
 	if c.DataDir == "" {
 		return fmt.Errorf("no data folder is configured")

@@ -1,6 +1,8 @@
 package config
 
-// Derived returns, by flag, the derived values of the settings that are empty.
+// Derived returns, by flag, the derived values of the settings that are empty. The keys
+// are the names of flags without dashes. `mailhelm config` shows the values as derived.
+// It may return values of settings that are set; the caller ignores them.
 func (s Settings) Derived() map[string]string {
 	cfg := s.Server()
 	public := cfg.Complete()

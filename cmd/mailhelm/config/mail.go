@@ -20,12 +20,13 @@ type MailServer struct {
 	From string
 }
 
-// The ports of submission (RFC 6409, RFC 8314).
+// The ports of submission (RFC 6409, RFC 8314). They apply to a URL without a port.
 const (
 	submissionPort  = "587"
 	submissionsPort = "465"
 )
 
+// errServer is the error for a text that is not the URL of an SMTP server.
 var errServer = errors.New("must be an SMTP server such as smtp://user:password@mail.example.com:587, or smtps:// for TLS from the beginning")
 
 // parseMailServer parses the URL of a mail server. smtp:// means STARTTLS, which only a
@@ -55,7 +56,8 @@ func parseMailServer(address, from string) (MailServer, error) {
 	return s, nil
 }
 
-// checkSender returns an error unless from is one address, with or without a name.
+// checkSender returns an error unless from is one address, with or without a name. It
+// refuses control characters, which could add header lines to a mail.
 func checkSender(from string) error {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !core.IsEmail(a.Address) || strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }) {

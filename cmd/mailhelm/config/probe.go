@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// probeTimeout limits the connection and the answer together.
 const probeTimeout = 2 * time.Second
 
 // Probe returns nil if a Mailhelm service answers on the port. It needs no credential.
@@ -42,6 +43,8 @@ func (p Port) Probe(ctx context.Context) error {
 	return nil
 }
 
+// checkGreeting returns nil if a server at addr greets as SMTP does, with status 220
+// (RFC 5321 section 4.2). It sends nothing. It waits until the deadline of ctx.
 func checkGreeting(ctx context.Context, addr string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)
 	if err != nil {

@@ -56,6 +56,9 @@ func checkOrigin(raw string) error {
 	return err
 }
 
+// parseWeb parses an http or https address without user, query or fragment. Its host
+// must be in lower case; a path is allowed. The error completes a sentence that begins
+// with the flag and the address.
 func parseWeb(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -69,7 +72,8 @@ func parseWeb(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// complete derives the empty addresses from the listen addresses.
+// complete derives the empty addresses from the listen addresses. The app follows the
+// authorization server, and the documentation follows the app.
 func (p Public) complete(l Listen) Public {
 	for _, one := range []struct {
 		into *string

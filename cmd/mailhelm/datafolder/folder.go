@@ -11,7 +11,8 @@ import (
 // folder for this process until the returned function is called.
 //
 // exclusive is needed for SQLite. Write ordering, caches and rate limits belong to one
-// process, so two processes on one SQLite file would contradict each other.
+// process, so two processes on one SQLite file would contradict each other. The lock is
+// a file named lock in the folder. It stays after the process, without effect.
 func Hold(dir string, exclusive bool) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)

@@ -8,7 +8,8 @@ import (
 )
 
 // account creates the simulated sending account. It is out of the sandbox and has a
-// channel for each kind of mail. One identity still waits for its DNS records.
+// channel for each kind of mail. One identity still waits for its DNS records. It may
+// be repeated.
 func (s Seeder) account(ctx context.Context, orgID string, people []person) error {
 	contacts := make([]sending.Contact, len(people))
 	for i, p := range people {

@@ -27,7 +27,8 @@ Examples:
     mailhelm demo --json`
 }
 
-// Run serves the demo until a signal.
+// Run serves the demo until a signal. The first start takes a few seconds longer. The
+// exit status is 0 after a signal.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger(c.LogLevel)
 	if err != nil {
@@ -50,6 +51,9 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
+// show creates the missing data, checks that every address answers, and prints the
+// credentials. It prints nothing on standard output before all of that has succeeded,
+// so scripts can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	credentials, err := Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
 	if err != nil {
@@ -67,7 +71,8 @@ func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	return printDemo(p, h.Addresses(), credentials, c.Data)
 }
 
-// makePast creates 90 days of mail at the first start, which takes a few seconds.
+// makePast creates 90 days of mail at the first start, which takes a few seconds. Later
+// starts find the data and return at once. Progress appears on standard error.
 func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()
@@ -92,6 +97,8 @@ type printed struct {
 	Credentials
 }
 
+// newPrinted returns the printed form of addresses and credentials. It includes
+// secrets.
 func newPrinted(a serve.Addresses, c Credentials) printed {
 	return printed{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,

@@ -16,7 +16,8 @@ import (
 // credentialsFile stores the demo's secrets. The database holds only their hashes.
 const credentialsFile = "demo.json"
 
-// Credentials are the credentials of the demo organization.
+// Credentials are the credentials of the demo organization. They are stored in clear
+// text.
 type Credentials struct {
 	OrgID            string `json:"org_id"`
 	ClientID         string `json:"client_id"`
@@ -29,7 +30,8 @@ type Credentials struct {
 	UserPassword     string `json:"user_password"`
 }
 
-// create adds a client and a key for each environment, with every scope.
+// create adds a client and a key for each environment, with every scope. It takes part
+// in the transaction of ctx.
 func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error {
 	for _, one := range []struct {
 		env                   core.Environment
@@ -51,7 +53,8 @@ func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error
 	return nil
 }
 
-// write replaces the file atomically. Only its owner may read it.
+// write replaces the file atomically. Only its owner may read it. A crash leaves the
+// old file or the new one, never a part.
 func (c Credentials) write(path string) error {
 	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // the file is where the secrets are kept
 	if err != nil {
@@ -69,7 +72,9 @@ func (c Credentials) write(path string) error {
 	return os.Rename(temp.Name(), path)
 }
 
-// readCredentials reads the stored credentials of the organization with this id.
+// readCredentials reads the stored credentials of the organization with this id. It
+// fails if the file is missing, or belongs to another database. The error says how to
+// start over.
 func readCredentials(path, orgID string) (Credentials, error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

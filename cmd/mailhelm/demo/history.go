@@ -35,7 +35,7 @@ func History(now time.Time) []PastEvent {
 		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose
 		gone: map[string]time.Time{},
 	}
-	for _, p := range everybody(now) {
+	for _, p := range allPeople(now) {
 		h.addresses = append(h.addresses, p.Email)
 		if !p.UnsubscribeAll && slices.Contains(p.lists, newsletterList) {
 			h.readers = append(h.readers, p.Email)
@@ -55,13 +55,18 @@ func History(now time.Time) []PastEvent {
 	return h.events
 }
 
+// history builds the events of all days. The order of calls determines the random
+// numbers, so changing it changes every later event.
 type history struct {
-	now                time.Time
+	now time.Time
+	// chance is seeded with fixed numbers. addresses get receipts and onboarding mail,
+	// readers the newsletter.
 	chance             *rand.Rand
 	addresses, readers []string
 	gone               map[string]time.Time // when an address bounced permanently or complained
-	messages           int
-	events             []PastEvent
+	// messages counts the messages so far and is a part of their ids.
+	messages int
+	events   []PastEvent
 }
 
 // letterKind is a kind of mail with its open, click and complaint rates.
@@ -81,6 +86,8 @@ var (
 	}
 )
 
+// day adds the mail of the day that begins at midnight, in UTC. On a bad day a campaign
+// also goes to 150 old addresses.
 func (h *history) day(midnight time.Time, bad bool) {
 	receipts, newcomers := 16, 3
 	if w := midnight.Weekday(); w == time.Saturday || w == time.Sunday {
@@ -107,6 +114,8 @@ func (h *history) day(midnight time.Time, bad bool) {
 	}
 }
 
+// anyone returns a random address of the demo. upTo returns a random duration below d.
+// happens returns true with the given probability, from 0 to 1.
 func (h *history) anyone() string { return h.addresses[h.chance.IntN(len(h.addresses))] }
 func (h *history) upTo(d time.Duration) time.Duration {
 	return time.Duration(h.chance.Int64N(int64(d)))
@@ -114,6 +123,7 @@ func (h *history) upTo(d time.Duration) time.Duration {
 func (h *history) happens(probability float64) bool { return h.chance.Float64() < probability }
 
 // send adds the events of one message. old marks an address that had no mail for years.
+// It adds none for a message after now, or to an address that is gone by then.
 func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	at = at.Truncate(time.Millisecond)
 	if since, gone := h.gone[to]; at.After(h.now) || gone && at.After(since) {
@@ -143,6 +153,7 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 }
 
 // addBounce decides whether the message bounces, adds the event if so, and reports it.
+// A permanent bounce ends all later mail to the address.
 func (h *history) addBounce(m pastMail, failing, old bool) bool {
 	probability, permanent := 0.004, 0.8
 	switch {
@@ -168,7 +179,8 @@ func (h *history) addBounce(m pastMail, failing, old bool) bool {
 }
 
 // addDelivery adds the delivery and what follows it. The delay until an open is
-// exponential, so opens become rarer over time.
+// exponential, so opens become rarer over time. A complaint ends all later mail to the
+// address.
 func (h *history) addDelivery(m pastMail) {
 	at := m.at.Add(time.Second + h.upTo(4*time.Second)).Truncate(time.Millisecond)
 	h.add("Delivery", m, at, map[string]any{
@@ -194,6 +206,8 @@ func (h *history) addDelivery(m pastMail) {
 	}
 }
 
+// pastMail is one message: its kind, its recipient, when it was sent, and its id at the
+// provider.
 type pastMail struct {
 	kind letterKind
 	to   string
@@ -201,6 +215,8 @@ type pastMail struct {
 	id   string
 }
 
+// recipients returns one recipient as bounces and complaints list them. An empty status
+// or diagnostic is left out.
 func recipients(to, status, diagnostic string) []map[string]string {
 	r := map[string]string{"emailAddress": to}
 	if status != "" {
@@ -219,6 +235,9 @@ var members = map[string]string{
 	"Reject": "reject", "Rendering Failure": "failure",
 }
 
+// add appends an event of a message with the members that Amazon SES publishes, unless
+// it is after now. kind is a key of members. Sends, rejections and rendering failures
+// have no time of their own.
 func (h *history) add(kind string, m pastMail, at time.Time, details map[string]any) {
 	if at.After(h.now) {
 		return

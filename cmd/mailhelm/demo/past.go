@@ -37,8 +37,9 @@ const recordedAtOnce = 2_000
 // Recipients determines how the demo's people react to mail that is sent to them now.
 var Recipients = simulator.Behaviour{Delay: 0.01, Bounce: 0.01, Open: 0.45, Click: 0.25, Unsubscribe: 0.01, Complaint: 0.001}
 
-// Ensure creates the past, unless the organization has any messages. After that the data
-// belongs to the user, who may have changed it.
+// Ensure creates the past, unless the organization has any messages. After that the
+// data belongs to the user, who may have changed it. It may be repeated after an
+// interruption.
 func (p Past) Ensure(ctx context.Context, orgID string) error {
 	found, err := p.Domains.Messages.Store.CountMessages(ctx, orgID, messages.Filter{
 		Window: core.Window{From: time.Time{}, To: p.Clock().AddDate(1, 0, 0)}, Limit: 1,
@@ -53,7 +54,8 @@ func (p Past) Ensure(ctx context.Context, orgID string) error {
 }
 
 // make stores the past in one transaction. An interrupted start therefore stores
-// nothing, and the next start begins again.
+// nothing, and the next start begins again. The account is not part of the transaction;
+// adding to it may be repeated.
 func (p Past) make(ctx context.Context, orgID string) error {
 	now := p.Clock()
 	events, err := parseHistory(now)
@@ -76,7 +78,8 @@ func (p Past) make(ctx context.Context, orgID string) error {
 	})
 }
 
-// parseHistory returns the history as the server would parse it from a notification.
+// parseHistory returns the history as the server would parse it from a notification. An
+// event with several recipients would become several; these have one each.
 func parseHistory(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
 	for _, past := range History(now) {
@@ -89,6 +92,8 @@ func parseHistory(now time.Time) ([]messages.Event, error) {
 	return events, nil
 }
 
+// connect connects the simulated account and records the newest infrastructure
+// template. Both changes appear in the audit log.
 func (p Past) connect(ctx context.Context, orgID string) error {
 	connecting := sending.Connecting{Connections: p.Connections, Transactor: p.DB, Clock: p.Clock, Record: p.audit, Forget: p.Forget}
 	if _, err := connecting.Connect(ctx, sending.NewConnection{OrgID: orgID, Provider: sending.Simulated}); err != nil {
@@ -143,6 +148,8 @@ func (p Past) channels(ctx context.Context, orgID string) error {
 	return p.Domains.Channels.Verify(ctx, orgID)
 }
 
+// record stores the events in batches of recordedAtOnce and reports progress after
+// each. It takes part in the transaction of ctx.
 func (p Past) record(ctx context.Context, orgID string, events []messages.Event) error {
 	for done := 0; done < len(events); {
 		next := min(done+recordedAtOnce, len(events))
@@ -158,10 +165,10 @@ func (p Past) record(ctx context.Context, orgID string, events []messages.Event)
 }
 
 // exclude excludes the first address that bounced permanently, so that the demo has an
-// address that is no longer undeliverable.
+// address that is no longer undeliverable. Without such an event it does nothing.
 func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event) error {
 	for _, e := range events {
-		if !bouncedForGood(e) {
+		if !isPermanentBounce(e) {
 			continue
 		}
 		entry := suppression.Entry{Key: suppression.AddressKey(e.Recipient)}
@@ -171,6 +178,8 @@ func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event
 	return nil
 }
 
-func bouncedForGood(e messages.Event) bool {
+// isPermanentBounce reports whether the event is a permanent bounce. The history has no
+// later mail to such an address.
+func isPermanentBounce(e messages.Event) bool {
 	return e.Type == messages.Bounce && e.Bounced != nil && e.Bounced.Type == messages.PermanentBounce
 }

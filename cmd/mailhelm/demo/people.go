@@ -33,18 +33,21 @@ type person struct {
 	lists []string
 }
 
-// everybody returns the people. The random seed is fixed, so they are always the same.
+// allPeople returns the people. The random seed is fixed, so they are always the same.
 // Their dates are relative to now.
-func everybody(now time.Time) []person {
+func allPeople(now time.Time) []person {
 	chance := rand.New(rand.NewPCG(2606, 500)) //nolint:gosec // repeatable on purpose
 	people := make([]person, PeopleCount)
 	for i := range people {
-		people[i] = somebody(i, now, chance)
+		people[i] = newPerson(i, now, chance)
 	}
 	return people
 }
 
-func somebody(i int, now time.Time, chance *rand.Rand) person {
+// newPerson returns the person with index i. Name and address depend on i alone; dates
+// and choices also depend on chance. All persons must be created in order, with one
+// chance.
+func newPerson(i int, now time.Time, chance *rand.Rand) person {
 	// With 30 and 26 names the pairs repeat after 390 people, so the second round
 	// is shifted by one.
 	given, family := givenNames[i%len(givenNames)], familyNames[(i+i/390)%len(familyNames)]
@@ -67,7 +70,8 @@ func somebody(i int, now time.Time, chance *rand.Rand) person {
 }
 
 // customer returns the attributes of a person. A person without orders has no last
-// order, so that some values are missing, as in real data.
+// order, so that some values are missing, as in real data. spent_eur is in euro with
+// two decimals, and 0 without orders.
 func customer(given, family string, joined, now time.Time, chance *rand.Rand) map[string]any {
 	orders := int(chance.ExpFloat64() * 6)
 	attributes := map[string]any{
@@ -100,6 +104,8 @@ func (p *person) choose(chance *rand.Rand) {
 	}
 }
 
+// join sets the lists of the person. About two thirds get the newsletter. Wholesale
+// partners are exactly the people with the attribute wholesale.
 func (p *person) join(chance *rand.Rand) {
 	if chance.IntN(3) > 0 {
 		p.lists = append(p.lists, newsletterList)
@@ -115,7 +121,8 @@ func (p *person) join(chance *rand.Rand) {
 	}
 }
 
-// consent returns the person as a contact of the sending account.
+// consent returns the person as a contact of the sending account. Topics without an
+// explicit choice are absent and follow the defaults.
 func (p person) consent() sending.Contact {
 	c := sending.Contact{
 		Email: p.Email, UnsubscribeAll: p.UnsubscribeAll, UpdatedAt: p.UpdatedAt,
@@ -127,6 +134,8 @@ func (p person) consent() sending.Contact {
 	return c
 }
 
+// withoutMarks replaces the diacritics that occur in the names above. A new name may
+// need another pair.
 var withoutMarks = strings.NewReplacer("ö", "o", "é", "e", "í", "i", "á", "a", "ä", "a", "ı", "i", "'", "")
 
 // plainLetters returns a name in the form used in addresses: lower case, without

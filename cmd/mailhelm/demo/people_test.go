@@ -17,7 +17,7 @@ var someTime = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func TestPeopleAreVariedAndUnique(t *testing.T) {
 	t.Parallel()
-	people := everybody(someTime)
+	people := allPeople(someTime)
 	addresses, externalIDs, onLists, kinds := map[string]bool{}, map[string]bool{}, map[string]int{}, map[string]int{}
 	for _, p := range people {
 		if !plainAddress.MatchString(p.Email) {
@@ -52,7 +52,7 @@ func TestPeopleAreVariedAndUnique(t *testing.T) {
 func TestPeopleAreTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	ignoreID := cmpopts.IgnoreFields(contacts.Contact{}, "ID")
-	if diff := cmp.Diff(everybody(someTime), everybody(someTime), cmp.AllowUnexported(person{}), ignoreID); diff != "" {
+	if diff := cmp.Diff(allPeople(someTime), allPeople(someTime), cmp.AllowUnexported(person{}), ignoreID); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -66,7 +66,7 @@ func TestRegistryCoversEveryTypeAndEveryAttributeInUse(t *testing.T) {
 	if len(types) != 5 {
 		t.Errorf("types in use: %v, want all five", types)
 	}
-	for _, p := range everybody(someTime) {
+	for _, p := range allPeople(someTime) {
 		for name := range p.Attributes {
 			if !registered[name] {
 				t.Fatalf("attribute %q of %s is not in the registry", name, p.Email)

@@ -23,7 +23,7 @@ const (
 	userEmail = "robin@example.com"
 )
 
-// Seeder creates the demo's data in these stores.
+// Seeder creates the demo's data in these stores. All fields are required.
 type Seeder struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
@@ -32,7 +32,8 @@ type Seeder struct {
 }
 
 // Ensure creates the demo organization unless it exists, and returns its credentials.
-// dir holds the file with the credentials.
+// dir holds the file with the credentials. It may be repeated. It fails if the
+// organization exists but the file does not fit.
 func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	path := filepath.Join(dir, credentialsFile)
 	org, err := s.DB.Orgs().OrgBySlug(ctx, Slug)
@@ -45,7 +46,9 @@ func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	return s.Seed(ctx, path)
 }
 
-// Seed creates the organization and writes its credentials to the file at path.
+// Seed creates the organization and writes its credentials to the file at path. It
+// fails if the organization exists. Afterwards it copies the contact list of the
+// account into the mirror.
 func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	var c Credentials
 	// The file is written before the commit. A crash in between leaves a file without an
@@ -67,6 +70,8 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	return c, nil
 }
 
+// seed creates the organization, its owner, the credentials, the account and the
+// contacts. It takes part in the transaction of ctx, except for the account.
 func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo"})
@@ -80,7 +85,7 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	if err := c.create(ctx, a); err != nil {
 		return Credentials{}, err
 	}
-	people := everybody(s.Clock())
+	people := allPeople(s.Clock())
 	if err := s.account(ctx, org.ID, people); err != nil {
 		return Credentials{}, err
 	}
@@ -88,7 +93,8 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 }
 
 // mirror stores the attribute registry, the lists, the segments and the people. A job
-// computes the members of the segments later.
+// computes the members of the segments later. It writes through the stores, without the
+// guardrails.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
 	store, now := s.DB.Contacts(), s.Clock()
 	for _, attribute := range registeredAttributes(now) {

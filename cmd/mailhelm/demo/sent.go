@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// accountOf returns the state that the history leaves in the account: its templates, the
-// messages sent today, and its suppression list.
+// accountOf returns the state that the history leaves in the account: its templates,
+// the messages sent today, and its suppression list. It marks the request for
+// production access as granted.
 func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 	setup := simulator.Setup{Templates: letters}
 	yesterday, sent := now.Add(-24*time.Hour), int64(0)
@@ -18,7 +19,7 @@ func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 		if e.Type == messages.Send && e.OccurredAt.After(yesterday) {
 			sent++
 		}
-		if entry, on := suppressedBy(e); on {
+		if entry, on := suppressionEntry(e); on {
 			setup.Suppressed = append(setup.Suppressed, entry)
 		}
 	}
@@ -27,13 +28,13 @@ func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 	return setup
 }
 
-// suppressedBy returns the suppression entry that the event causes under the policy of
-// the message's channel. It returns false if the event causes none.
-func suppressedBy(e messages.Event) (sending.Suppressed, bool) {
+// suppressionEntry returns the suppression entry that the event causes under the policy
+// of the message's channel. It returns false if the event causes none.
+func suppressionEntry(e messages.Event) (sending.Suppressed, bool) {
 	entry := sending.Suppressed{Email: e.Recipient, At: e.OccurredAt}
 	word := ""
 	switch {
-	case bouncedForGood(e):
+	case isPermanentBounce(e):
 		entry.Reason, word = sending.SuppressedByBounce, "BOUNCE"
 	case e.Type == messages.Complaint:
 		entry.Reason, word = sending.SuppressedByComplaint, "COMPLAINT"
@@ -52,6 +53,8 @@ var letters = []sending.Template{
 	letter(onboarding[2], "Take ten per cent off your first order with the code FIRST."),
 }
 
+// letter returns the template of a kind of mail, as plain text and as HTML, with the
+// recipient's first name.
 func letter(k letterKind, text string) sending.Template {
 	return sending.Template{
 		Name: k.template, Subject: k.subject,

@@ -21,7 +21,9 @@ Examples:
     mailhelm doctor --config /etc/mailhelm.toml --json`
 }
 
-// Run checks the configuration.
+// Run checks the configuration. The exit status is 1 if a part is broken; a part that
+// needs attention leaves it at 0. It changes nothing and may be repeated while a server
+// runs.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger("error")
 	if err != nil {
@@ -41,6 +43,8 @@ func (c *Command) Run(p *cli.Program) error {
 	return err
 }
 
+// printReport prints one row for each check: status, name and detail. A second row
+// holds the next step, if there is one.
 func printReport(p *cli.Program, report Report) error {
 	var rows [][]string
 	for _, check := range report.Checks {

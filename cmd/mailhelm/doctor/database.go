@@ -15,7 +15,8 @@ import (
 )
 
 // database checks the database and the parts that need it: the sealed keys, the sending
-// account of each organization, the clock.
+// account of each organization, the clock. It opens the database without a lock, so a
+// server may run at the same time.
 func (e *examination) database(ctx context.Context) {
 	const name = "database"
 	if e.cfg.DatabaseURL == "" {
@@ -49,6 +50,9 @@ func (e *examination) database(ctx context.Context) {
 	}
 }
 
+// contents checks what a database with the current schema stores: signing keys, the
+// clock and sending accounts. The newest signing key gives the time that the clock must
+// not precede.
 func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	keys, err := db.SigningKeys().SigningKeys(ctx)
 	if err != nil {
@@ -78,7 +82,9 @@ func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	e.add("signing keys", OK, "open with the master key", "")
 }
 
-// sendingAccounts checks the state of each organization's account.
+// sendingAccounts checks the state of each organization's account. It examines the
+// simulated account alone and contacts no provider; `mailhelm admin account verify`
+// does that. It reports only the first organization whose account does not answer.
 func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 	const name = "sending account"
 	path := e.cfg.AccountFile()

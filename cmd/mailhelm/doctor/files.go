@@ -9,7 +9,8 @@ import (
 )
 
 // configurationFile checks who may read the configuration file. It may hold the master
-// key and the passwords of the database, Redis and the mail server.
+// key and the passwords of the database, Redis and the mail server. It warns if other
+// users have any access and such a setting is in use. Without a file it adds no result.
 func (e *examination) configurationFile(path string) {
 	if path == "" {
 		return
@@ -25,7 +26,8 @@ func (e *examination) configurationFile(path string) {
 	}
 }
 
-// dataFolder checks the data folder and the master key in it.
+// dataFolder checks the data folder and the master key in it. It warns if other users
+// have any access to the folder.
 func (e *examination) dataFolder() {
 	dir := e.cfg.DataDir
 	info, err := os.Stat(dir)
@@ -72,6 +74,8 @@ func writable(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
+// masterKey checks that the master key can be read. It does not create a missing one.
+// Only the check of the signing keys shows whether it is the right one.
 func (e *examination) masterKey() {
 	const name = "master key"
 	path := e.cfg.MasterKeyFile()

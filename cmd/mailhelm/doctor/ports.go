@@ -11,7 +11,8 @@ import (
 )
 
 // ports tries to listen on each port. If that fails, it checks whether Mailhelm is
-// already listening there.
+// already listening there. It closes each port at once. A port that several services
+// share is checked once.
 func (e *examination) ports(ctx context.Context) {
 	var free, ours []string
 	seen := map[string]bool{}
@@ -28,7 +29,7 @@ func (e *examination) ports(ctx context.Context) {
 		case errors.Is(err, syscall.EADDRINUSE) && p.Probe(ctx) == nil:
 			ours = append(ours, p.Addr)
 		default:
-			e.unavailable(p, err)
+			e.addUnavailable(p, err)
 		}
 	}
 	if len(ours) > 0 {
@@ -39,7 +40,9 @@ func (e *examination) ports(ctx context.Context) {
 	}
 }
 
-func (e *examination) unavailable(p config.Port, err error) {
+// addUnavailable adds a Fail for a port on which a server could not listen. The next
+// step depends on the cause: taken, not permitted, or an invalid address.
+func (e *examination) addUnavailable(p config.Port, err error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		e.add("ports", Fail, p.Addr+" is taken by another program", "Stop it, or choose another address with "+p.Flag()+".")

@@ -10,7 +10,7 @@ import (
 )
 
 // publicURLs checks the public addresses in combination. The check of the settings
-// covers the form of each.
+// covers the form of each. With invalid settings it adds no result.
 func (e *examination) publicURLs() {
 	const name = "public addresses"
 	if e.cfg.Check() != nil {
@@ -33,12 +33,15 @@ func (e *examination) publicURLs() {
 	}
 }
 
-// unsafe reports whether an address uses plain http for another machine.
+// unsafe reports whether an address uses plain http for another machine. An invalid
+// address counts as unsafe.
 func unsafe(address string) bool {
 	u, err := url.Parse(address)
 	return err != nil || u.Scheme != "https" && !isLocal(u.Hostname())
 }
 
+// isLocal reports whether a host is this machine: localhost, a name below it (RFC 6761
+// section 6.3), or a loopback address.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()

@@ -11,8 +11,10 @@ import (
 )
 
 // rejectedFile writes rejected rows unchanged, with two more columns. The first row
-// creates the file.
+// creates the file. A person can correct the rows and import the file.
 type rejectedFile struct {
+	// name is the file to create, "" for none. header is the first line of the imported
+	// file, comma its delimiter.
 	name   string
 	header []string
 	comma  rune
@@ -20,6 +22,9 @@ type rejectedFile struct {
 	rows   *csv.Writer
 }
 
+// write appends a rejected row with its line number and the reason. The first call
+// replaces an existing file of that name. Columns that an earlier rejection added are
+// left out, so they do not accumulate. Without a name it does nothing.
 func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 	if f.name == "" {
 		return nil
@@ -59,6 +64,8 @@ func (f *rejectedFile) createdName() string {
 	return f.name
 }
 
+// close writes buffered rows and closes the file. Without a rejected row it does
+// nothing. An error means that rows may be missing from the file.
 func (f *rejectedFile) close() error {
 	if f.file == nil {
 		return nil

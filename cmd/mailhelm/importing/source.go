@@ -13,7 +13,7 @@ import (
 )
 
 // open returns an organization and the file to import for it. Without a reference it
-// returns the only organization.
+// returns the only organization. The caller closes the file.
 func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *counted, error) {
 	org, err := s.OrgOrOnly(ctx, ref)
 	if err != nil {
@@ -23,7 +23,8 @@ func open(ctx context.Context, s *installation.Session, ref, name string) (core.
 	return org, file, err
 }
 
-// openFile opens a file, or returns standard input for "-".
+// openFile opens a file, or returns standard input for "-". It fails for a folder.
+// Closing the result does not close standard input.
 func openFile(stdin io.Reader, name string) (*counted, error) {
 	if name == "-" {
 		return &counted{ReadCloser: io.NopCloser(stdin)}, nil
@@ -42,7 +43,8 @@ func openFile(stdin io.Reader, name string) (*counted, error) {
 	return &counted{ReadCloser: file, size: info.Size()}, nil
 }
 
-// counted is a file that counts the bytes read. size is 0 if unknown.
+// counted is a file that counts the bytes read. size is 0 if unknown. bytes may be read
+// while another goroutine reads the file, for the display of progress.
 type counted struct {
 	io.ReadCloser
 	size  int64

@@ -24,10 +24,15 @@ type Target struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Session is a running command with its open database.
+// Session is a running command with its open database. It ends when the function given
+// to [Target.With] returns.
 type Session struct {
 	*cli.Program
-	JSON   bool
+	// JSON is true with --json. A command then prints one JSON object in place of a
+	// table.
+	JSON bool
+	// Config has only what names the data: the folder, the database, the clock and the
+	// log.
 	Config config.Config
 	DB     *storage.DB
 }
@@ -72,7 +77,8 @@ func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*
 	return db, nil
 }
 
-// Org returns the organization with an id or slug.
+// Org returns the organization with an id or slug. The error for an unknown one names
+// the command that lists them.
 func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
 	find := s.DB.Orgs().OrgBySlug
 	if core.IsID(ref) {
@@ -86,7 +92,8 @@ func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
 }
 
 // OrgOrOnly returns the organization with an id or slug. Without a reference it returns
-// the only organization, and fails if there are several.
+// the only organization, and fails if there are several. It also fails if there is
+// none.
 func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	if ref != "" {
 		return s.Org(ctx, ref)

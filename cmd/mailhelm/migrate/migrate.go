@@ -27,9 +27,11 @@ func (Command) Help() string {
     mailhelm migrate up --database-url postgres://mailhelm@db/mailhelm`
 }
 
+// up is `mailhelm migrate up`. It creates the database on SQLite if it is missing.
 type up struct{ config.Database }
 
-// Run applies the missing migrations.
+// Run applies the missing migrations. It may be repeated: without missing migrations it
+// changes nothing.
 func (c *up) Run(p *cli.Program) error {
 	return withDatabase(p, c.Database, func(db *storage.DB) error {
 		if err := db.Migrate(p.Ctx); err != nil {
@@ -40,18 +42,22 @@ func (c *up) Run(p *cli.Program) error {
 	})
 }
 
+// status is `mailhelm migrate status`.
 type status struct {
 	config.Database
 	JSON bool `help:"Print one JSON object."`
 }
 
+// migrationJSON is the form in which --json prints a migration. Versions are numbered
+// in the order of application.
 type migrationJSON struct {
 	Version int64  `json:"version"`
 	Name    string `json:"name"`
 	Applied bool   `json:"applied"`
 }
 
-// Run lists the migrations.
+// Run lists the migrations. It changes no schema. The exit status is 0 even if
+// migrations are missing.
 func (c *status) Run(p *cli.Program) error {
 	return withDatabase(p, c.Database, func(db *storage.DB) error {
 		states, err := db.MigrationStatus(p.Ctx)
@@ -75,6 +81,9 @@ func (c *status) Run(p *cli.Program) error {
 	})
 }
 
+// withDatabase opens a database of any version, calls do and closes the database. It
+// returns the errors of do and of closing. Unlike installation.Target it accepts a
+// database that lacks migrations.
 func withDatabase(p *cli.Program, where config.Database, do func(*storage.DB) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {

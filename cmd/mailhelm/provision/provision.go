@@ -34,6 +34,7 @@ type Provisioner struct {
 // installation is the actor when the program creates something by itself.
 var installation = access.Actor{Kind: "system", ID: "mailhelm"}
 
+// actor returns p.Actor, or the installation for the zero value.
 func (p Provisioner) actor() access.Actor { return cmp.Or(p.Actor, installation) }
 
 // Lifecycle returns the tasks for API keys and clients.
@@ -51,14 +52,16 @@ func (p Provisioner) CreateOrg(ctx context.Context, org core.Org) (core.Org, err
 	return org, err
 }
 
-// SetRateLimit sets or clears (nil) an organization's calls a minute.
+// SetRateLimit sets or clears (nil) an organization's calls a minute. It does not check
+// the number. A running server applies the change within five seconds.
 func (p Provisioner) SetRateLimit(ctx context.Context, orgID string, perMinute *int) error {
 	return p.audit(ctx, orgID, "org.limit_set", orgID, func(ctx context.Context) error {
 		return p.Orgs.SetRateLimit(ctx, orgID, perMinute)
 	})
 }
 
-// CreateOwner stores a user as an owner of the organization.
+// CreateOwner stores a user as an owner of the organization. It fails as CreateUser
+// does.
 func (p Provisioner) CreateOwner(ctx context.Context, orgID, email, name, password string) (access.User, error) {
 	return p.CreateUser(ctx, NewUser{OrgID: orgID, Role: members.Owner, Email: email, Name: name, Password: password})
 }
@@ -90,7 +93,9 @@ func (p Provisioner) CreateUser(ctx context.Context, n NewUser) (access.User, er
 	return user, err
 }
 
-// AddMember adds a user to an organization. It fails with core.CodeConflict for a member.
+// AddMember adds a user to an organization. It fails with core.CodeConflict for a
+// member. It also revokes grants of an earlier membership. A plain member begins
+// without permissions.
 func (p Provisioner) AddMember(ctx context.Context, orgID, userID string, role members.Role) error {
 	return p.audit(ctx, orgID, "member.added", userID, func(ctx context.Context) error {
 		// Grants from an earlier membership must not come back.
@@ -101,7 +106,7 @@ func (p Provisioner) AddMember(ctx context.Context, orgID, userID string, role m
 	})
 }
 
-// Grant describes a new credential.
+// Grant describes a new credential. CreateClient and CreateAPIKey take it.
 type Grant struct {
 	OrgID       string
 	Name        string
@@ -109,21 +114,25 @@ type Grant struct {
 	Scopes      core.Scopes
 }
 
-// CreateClient registers a confidential OAuth client and returns its secret.
+// CreateClient registers a confidential OAuth client and returns its secret. The secret
+// cannot be read again. The client has no redirect URI, so it can only use client
+// credentials.
 func (p Provisioner) CreateClient(ctx context.Context, g Grant) (access.Client, string, error) {
 	return p.Lifecycle().CreateClient(ctx, p.actor(), access.NewClient{
 		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
 	})
 }
 
-// CreateAPIKey creates an API key and returns its secret.
+// CreateAPIKey creates an API key and returns its secret. The secret cannot be read
+// again. The name is for people and need not be unique.
 func (p Provisioner) CreateAPIKey(ctx context.Context, g Grant) (access.APIKey, string, error) {
 	return p.Lifecycle().CreateKey(ctx, p.actor(), access.NewKey{
 		OrgID: g.OrgID, Name: g.Name, Environment: g.Environment, Scopes: g.Scopes,
 	})
 }
 
-// audit calls do and appends an event to the audit log, in one transaction.
+// audit calls do and appends an event to the audit log, in one transaction. If either
+// fails, neither is stored. Inside a transaction of the caller it joins that one.
 func (p Provisioner) audit(ctx context.Context, orgID, action, subject string, do func(context.Context) error) error {
 	return p.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := do(ctx); err != nil {

@@ -20,7 +20,8 @@ import (
 )
 
 // peoplePages returns the pages for sign-in, consent and the dashboard, by path on the
-// app's address. [at] defines how paths match.
+// app's address. [at] defines how paths match. The map is new for each call; the caller
+// owns it.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 	guard *guardrails.Guard,
@@ -45,7 +46,8 @@ func peoplePages(
 }
 
 // secondFactors returns the second factors. They include passkeys if the app's address
-// supports them.
+// supports them. WebAuthn binds passkeys to a domain name or localhost, so an app on an
+// IP address has none.
 func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
 	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
 	if passkey.IsSupported(appURL) {
@@ -60,7 +62,8 @@ func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL s
 
 // appSites returns the sites of the authorization server, the app with its pages for
 // people, and the documentation. Services with the same origin become one site. In it
-// the documentation's paths take precedence.
+// the documentation's paths take precedence. The returned sites have different origins,
+// as dispatch requires.
 func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []site {
 	origin, path := splitAddress(public.Docs)
 	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +88,8 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 
 // at returns a handler that selects a page by path. A path matches exactly; one that
 // ends in a slash also matches everything below it. The root matches only itself. Other
-// paths go to elsewhere.
+// paths go to elsewhere. Two paths that end in a slash must not match the same request,
+// because their order is not defined.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]
@@ -113,7 +117,8 @@ func below(path string, inside, outside http.Handler) http.Handler {
 	})
 }
 
-// splitAddress splits a validated address into its origin and its path.
+// splitAddress splits a validated address into its origin and its path. The path has no
+// slash at its end. An invalid address is returned whole, as the origin.
 func splitAddress(address string) (origin, path string) {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -4,7 +4,8 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // countAudience registers counters for background work on contacts and returns the
 // function that increments them. Their labels have few values, all chosen by this
-// program.
+// program. It ignores unknown values of what, and n below 1. Call it once for each
+// registry: a second registration panics.
 func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{

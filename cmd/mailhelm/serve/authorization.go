@@ -12,7 +12,8 @@ import (
 )
 
 // authorization returns the configuration of the authorization server and of the token
-// checks in this process. It also sets s.principals.
+// checks in this process. It also sets s.principals. A worker does not call it, so its
+// principals stay nil.
 func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Config, error) {
 	networks, err := cfg.DocumentNetworks()
 	if err != nil {

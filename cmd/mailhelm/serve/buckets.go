@@ -10,11 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 )
 
+// redisTimeout limits a ping of Redis. It also limits the counting of activities there,
+// unless cfg.RedisTimeout is set.
 const redisTimeout = time.Second
 
 // openBuckets returns the rate-limit buckets in the configured Redis, or nil without
 // one. A worker needs none. If Redis does not answer, it logs a warning and the host
-// starts: calls work without Redis too, see guardrails.
+// starts: calls work without Redis too, see guardrails. It returns an error only for an
+// invalid address. The caller closes the buckets.
 func openBuckets(ctx context.Context, cfg config.Config) (*redisbuckets.Buckets, error) {
 	if cfg.RedisURL == "" || cfg.Role == config.Worker {
 		return nil, nil
@@ -40,7 +43,8 @@ func (s *stores) sharedBuckets() guardrails.Buckets {
 	return s.buckets
 }
 
-// shares reports whether Redis answers.
+// shares reports whether Redis answers. It logs a warning if Redis does not answer
+// within a second. Call it only with buckets.
 func (r *readiness) shares(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()

@@ -30,13 +30,17 @@ const (
 	paceVariable  = "GOGC"
 )
 
-// surroundings determine the settings of the collector.
+// surroundings determine the settings of the collector. Tests replace them.
 type surroundings struct {
+	// variable reads a variable, "" if it is unset. container and machine return the
+	// memory in bytes.
 	variable  func(string) string
 	container memlimit.Provider
 	machine   memlimit.Provider
 }
 
+// thisProcess returns the real surroundings: the environment, the cgroup of the process
+// and the machine.
 func thisProcess() surroundings {
 	return surroundings{variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
 }
@@ -51,7 +55,8 @@ type collector struct {
 }
 
 // collector returns the settings that the operator left open. It selects the slow pace
-// only under a limit, which bounds the heap.
+// only under a limit, which bounds the heap. It changes no setting, so `mailhelm
+// config` can show the result.
 func (s surroundings) collector() collector {
 	var c collector
 	limit := settings.Value{Name: limitVariable, Value: s.variable(limitVariable), Source: "environment " + limitVariable}
@@ -76,7 +81,8 @@ func (s surroundings) collector() collector {
 }
 
 // limit returns a share of the container's memory, or else of the machine's, and its
-// source. It is 0 when both are unknown.
+// source. It is 0 when both are unknown. The limit is in bytes. A container without a
+// limit counts as unknown.
 func (s surroundings) limit() (bytes int64, from string) {
 	if all, err := s.container(); err == nil && all < math.MaxInt64 {
 		return int64(float64(all) * containerShare), "derived from the container's memory"
@@ -112,7 +118,7 @@ func (h *Host) TuneMemory(ctx context.Context) {
 }
 
 // returnMemory closes idle connections to the database and returns free heap to the
-// system.
+// system. It only logs an error. It may be repeated.
 func (h *Host) returnMemory(ctx context.Context) {
 	if err := h.DB().GiveBack(ctx); err != nil {
 		h.cfg.Log.Debug("the database's connections stay open", "cause", err.Error())
@@ -120,7 +126,7 @@ func (h *Host) returnMemory(ctx context.Context) {
 	debug.FreeOSMemory()
 }
 
-// sleep reports whether the time passed before ctx ended.
+// sleep reports whether the time passed before ctx ended. It waits at most d.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

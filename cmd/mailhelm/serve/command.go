@@ -16,7 +16,8 @@ import (
 // stopTimeout bounds how long calls in flight may take to finish.
 const stopTimeout = 15 * time.Second
 
-// Command is `mailhelm serve`.
+// Command is `mailhelm serve`. It shares its settings with `mailhelm doctor` and
+// `mailhelm config`, so that both examine what serve would do.
 type Command struct {
 	config.Settings
 	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info" group:"process"`
@@ -39,7 +40,9 @@ Examples:
         --fetch-url https://fetch.example.com`
 }
 
-// Run serves until a signal.
+// Run serves until a signal. It logs one line with all addresses when every address
+// answers. The exit status is 0 after a signal, and 1 if the start, a listener or the
+// stop failed.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger(c.LogLevel)
 	if err != nil {
@@ -59,8 +62,9 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
-// RunUntilSignal waits until ctx ends or a listener fails, and stops the host. It returns
-// the failure of the listener, if any.
+// RunUntilSignal waits until ctx ends or a listener fails, and stops the host. It
+// returns the failure of the listener, if any. Calls in flight get 15 seconds. Call it
+// once.
 func (h *Host) RunUntilSignal(ctx context.Context) error {
 	log := h.cfg.Log
 	var failure error
@@ -84,7 +88,7 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 }
 
 // Abandon stops a host whose start failed at a later step. It returns the cause, joined
-// with the error of stopping.
+// with the error of stopping. It waits at most 15 seconds.
 func (h *Host) Abandon(cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

@@ -10,7 +10,8 @@ import (
 )
 
 // connecting returns the tasks that change connections. This process uses a changed
-// connection at once.
+// connection at once, other processes within three seconds. The tasks enqueue a sync of
+// the account, which a process with jobs runs.
 func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
 		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,

@@ -21,7 +21,7 @@ import (
 )
 
 // newDashboard returns the handlers of the dashboard and of the invitation page. It
-// gives each area its stores and tasks.
+// gives each area its stores and tasks. It fails if a page cannot be built.
 func newDashboard(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *people.SecondFactors,
 	principals *access.Authenticator, guard *guardrails.Guard,

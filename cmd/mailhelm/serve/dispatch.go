@@ -12,14 +12,18 @@ import (
 
 // site is one public address and its handler.
 type site struct {
+	// service is one of the services of package config, which selects the listener.
 	service string
+	// origin is the public address without a path. Its host, in lower case, selects the
+	// site.
 	origin  string
 	handler http.Handler
 }
 
 // dispatch returns the handler of one listener. A single site answers under any host
 // name, so that a health check by IP address works. With several sites, the Host header
-// selects one. The caller must have merged sites of one origin.
+// selects one. The caller must have merged sites of one origin. The returned handler is
+// safe for concurrent use.
 func dispatch(sites []site, docsURL string) http.Handler {
 	if len(sites) == 1 {
 		return sites[0].handler
@@ -33,12 +37,13 @@ func dispatch(sites []site, docsURL string) http.Handler {
 			h.ServeHTTP(w, r)
 			return
 		}
-		misdirected(w, r, docsURL)
+		refuseMisdirected(w, r, docsURL)
 	})
 }
 
 // handlersOf returns one handler for each listener, by service. Services that share a
-// listener appear under the first of them in sites.
+// listener appear under the first of them in sites. Each site must have a listener in
+// open under its service.
 func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Handler {
 	first := map[net.Listener]string{}
 	grouped := map[string][]site{}
@@ -56,9 +61,9 @@ func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Ha
 	return handlers
 }
 
-// misdirected answers a request for an unknown host name with status 421 (RFC 9110
-// section 15.5.20). Guessing a site could hand a credential to the wrong resource.
-func misdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
+// refuseMisdirected answers a request for an unknown host name with status 421 (RFC
+// 9110 section 15.5.20). Guessing a site could hand a credential to the wrong resource.
+func refuseMisdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	refuse(w, r, docsURL, &core.Error{
 		Code: core.CodeNotFound, Status: http.StatusMisdirectedRequest,
 		Message: "Nothing is served here under the host name of the request.",
@@ -66,13 +71,17 @@ func misdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	})
 }
 
-// refuse writes a problem document for a request that no surface handles.
+// refuse writes a problem document for a request that no surface handles. It takes the
+// request id from the X-Request-Id header, or makes one, and returns it in the same
+// header.
 func refuse(w http.ResponseWriter, r *http.Request, docsURL string, refusal *core.Error) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	rest.WriteProblem(w, core.ProblemOf(refusal, docsURL, id))
 }
 
+// hostOf returns the host of a public address in the form of normalHost, "" for an
+// invalid address.
 func hostOf(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil {

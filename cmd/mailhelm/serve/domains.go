@@ -27,7 +27,8 @@ import (
 )
 
 // newDomains returns the domains of the product. The surfaces, the pages and the jobs
-// share them.
+// share them. Call it once for each host, because it registers metrics. It starts no
+// job and contacts no account.
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
@@ -43,12 +44,12 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
 	subjects := topics.New(topics.Config{
 		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
-		OnRedefine: topicsRedefined(divided),
+		OnRedefine: forwardRedefinedTopics(divided),
 	})
 	sync := topics.NewSync(topics.SyncConfig{
 		Store: s.db.TopicSync(), Subscribers: s.db.Subscribers(), Topics: subjects, Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, OnChange: divided.ObserveChange,
 	})
-	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: listsDeleted(divided)})
+	listed := lists.New(lists.Config{Store: s.db.Lists(), Members: s.db.ListMembers(), Clock: cfg.Clock, Deletes: forwardDeletedLists(divided)})
 	observe := countAudience(metrics)
 	return catalogue.Domains{
 		Account: account.New(account.Config{
@@ -84,17 +85,21 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Sync:   sync,
 		Attributes: attributes.New(attributes.Config{
 			Store: s.db.Attributes(), Passes: s.db.AttributePasses(), Transactor: s.db, Topics: list, Clock: cfg.Clock, Log: cfg.Log,
-			OnChange: divided.ObserveChange, AffectedSegments: segmentsAffected(divided), ActivityProperties: divided.ActivityProperties,
+			OnChange: divided.ObserveChange, AffectedSegments: attributeSegments(divided), ActivityProperties: divided.ActivityProperties,
 		}),
 	}
 }
 
+// newSegments returns the domain of segments. Only the sweep reads the account's
+// suppression list, so account may be nil for callers that run no sweep.
 func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
+// newSuppression returns the domain of undeliverable addresses. account may be nil for
+// callers that only record events.
 func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
 	return suppression.New(suppression.Config{
 		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
@@ -134,7 +139,8 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 // accountList reads the sending account's own suppression list for a diagnosis.
 type accountList struct{ account sending.Suppressions }
 
-// FindSuppressed returns the entry for an address, or nil if the list has none.
+// FindSuppressed returns the entry for an address, or nil if the list has none. Other
+// failures of the account are returned, so a diagnosis can mention them.
 func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
 	found, err := l.account.FindSuppressed(ctx, orgID, email)
 	if sending.IsNotFound(err) {
@@ -150,6 +156,7 @@ func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*
 type judgedList struct{ judged *suppression.Suppression }
 
 // Undeliverable returns the entry for an address, or nil if the address is not listed.
+// An excluded address counts as not listed.
 func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*messages.UndeliverableRecipient, error) {
 	found, err := l.judged.Undeliverable(ctx, orgID, email)
 	if err != nil || found == nil || found.Status != suppression.Listed {

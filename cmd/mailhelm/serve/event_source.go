@@ -11,7 +11,9 @@ import (
 )
 
 // eventSource returns the handler that receives events about sent mail. It runs on the
-// public API's host but outside the guardrails: the senders have no Mailhelm credential.
+// public API's host but outside the guardrails: the senders have no Mailhelm
+// credential. It authenticates each event itself: by the signature of the notification,
+// or by the ingest key.
 func eventSource(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers,
 ) http.Handler {

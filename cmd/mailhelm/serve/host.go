@@ -20,16 +20,19 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Host is the running product.
+// Host is the running product. Create it with [Start] and stop it once with
+// [Host.Stop].
 type Host struct {
 	cfg       config.Config
 	addresses Addresses
 	stores    *stores
 	domains   catalogue.Domains
 	readiness *readiness
-	jobs      *engine.Jobs
-	servers   *servers
-	spans     *tracing.Exporter
+	// jobs runs the background jobs. It is nil in a process with the role api.
+	jobs    *engine.Jobs
+	servers *servers
+	// spans sends spans; without an endpoint it does nothing.
+	spans *tracing.Exporter
 	// unfollow stops following the signing keys and delivering simulated events. It waits
 	// for both.
 	unfollow func()
@@ -37,7 +40,8 @@ type Host struct {
 	leave func(context.Context) error
 }
 
-// Addresses are the addresses of a running host.
+// Addresses are the addresses of a running host. Ports that the system chose are
+// included.
 type Addresses struct {
 	config.Public
 	SMTP  string // host:port
@@ -62,6 +66,8 @@ func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 	return h, nil
 }
 
+// withDefaults returns cfg with the role all, the system's clock, the default logger
+// and the commit "unknown" where these are unset.
 func withDefaults(cfg config.Config) config.Config {
 	cfg.Role = cmp.Or(cfg.Role, config.All)
 	cfg.Build.Commit = cmp.Or(cfg.Build.Commit, "unknown")
@@ -74,8 +80,10 @@ func withDefaults(cfg config.Config) config.Config {
 	return cfg
 }
 
+// start opens spans and stores, and then assembles the host on the open listeners. On
+// an error it closes what it opened; the caller closes the listeners.
 func (h *Host) start(ctx context.Context, open listeners) error {
-	h.cfg.Listen = open.bound(h.cfg.Listen)
+	h.cfg.Listen = open.boundAddresses(h.cfg.Listen)
 	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.LocalURL(h.cfg.Listen.Admin)}
 	if err := h.addresses.Check(); err != nil {
 		return err
@@ -90,12 +98,15 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 	}
 	if err := h.assemble(ctx, open); err != nil {
 		h.spans.Close(ctx)
-		h.leaves(ctx)
+		h.returnReservations(ctx)
 		return errors.Join(err, h.stores.close())
 	}
 	return nil
 }
 
+// assemble builds what the role needs and starts it: surfaces unless it is worker, jobs
+// unless it is api. On an error the caller closes the stores and returns the
+// reservations.
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
 	h.domains = newDomains(h.cfg, h.stores, metrics)
@@ -135,8 +146,8 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	return nil
 }
 
-// hostname returns the host name of a URL without the port, or "localhost" if the URL is
-// invalid.
+// hostname returns the host name of a URL without the port, or "localhost" if the URL
+// is invalid. The receiver for incoming mail greets with it.
 func hostname(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -145,14 +156,15 @@ func hostname(address string) string {
 	return u.Hostname()
 }
 
-// Addresses returns the addresses of the host.
+// Addresses returns the addresses of the host. They stay the same until the host stops.
 func (h *Host) Addresses() Addresses { return h.addresses }
 
-// DB returns the open database, for code that sets up data in this process.
+// DB returns the open database, for code that sets up data in this process. The host
+// closes it. Do not use it after [Host.Stop].
 func (h *Host) DB() *storage.DB { return h.stores.db }
 
 // Account returns the simulated sending account. Organizations without a connection use
-// it.
+// it. The host closes it.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
 // Sync returns the sync of contact lists without guardrails, for callers that cannot
@@ -168,10 +180,12 @@ func (h *Host) Domains() catalogue.Domains { return h.domains }
 // change at once.
 func (h *Host) Connections() sending.Connections { return h.stores.connections }
 
-// Forget removes an organization's connection from the cache of this process.
+// Forget removes an organization's connection from the cache of this process. The next
+// use of the account reads the connection again. It may be repeated.
 func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
 
-// Clock returns the host's clock.
+// Clock returns the host's clock. Callers that set up data use it, so that all times
+// agree.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 
 // Failed returns a channel that receives an error when a listener ends by itself. The
@@ -190,14 +204,14 @@ func (h *Host) Stop(ctx context.Context) error {
 	h.unfollow()
 	failures = append(failures, h.servers.close())
 	h.spans.Close(ctx)
-	h.leaves(ctx)
+	h.returnReservations(ctx)
 	return errors.Join(append(failures, h.stores.close())...)
 }
 
-// leaves gives back the reservations of this process, so that other processes can take
-// them over. It only logs an error: an unavailable database must not prevent the host
-// from stopping.
-func (h *Host) leaves(ctx context.Context) {
+// returnReservations gives back the reservations of this process, so that other
+// processes can take them over. It only logs an error: an unavailable database must not
+// prevent the host from stopping.
+func (h *Host) returnReservations(ctx context.Context) {
 	if h.leave == nil {
 		return
 	}

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// startJobs registers and starts the background jobs of every domain.
+// startJobs registers and starts the background jobs of every domain. The caller stops
+// the returned queue. Several processes on one PostgreSQL database may each run jobs.
 func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
 	queue, err := s.db.NewJobs(engine.JobsConfig{})
 	if err != nil {

@@ -11,10 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// listeners are the open ports by service.
+// listeners are the open ports by service. Web services with one address share a
+// listener, so a listener can appear several times.
 type listeners map[string]net.Listener
 
-// listen opens every port that the role needs. On an error it opens none.
+// listen opens every port that the role needs. On an error it opens none. It fails with
+// an error that names the flag to change. Services with port 0 each get a port of their
+// own.
 func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 	open := listeners{}
 	byAddr := map[string]net.Listener{}
@@ -35,6 +38,8 @@ func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 	return open, nil
 }
 
+// listenError returns the error for a port that cannot be opened. It names the flag
+// that sets the address and, for a taken port, what to do.
 func listenError(p config.Port, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is taken: stop what listens there, or choose another address with %s, or six others in a row with --port", p.Addr, p.Flag())
@@ -42,9 +47,9 @@ func listenError(p config.Port, err error) error {
 	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
 }
 
-// bound returns the addresses in use, with the ports that the system chose. Services
-// that this process does not open keep their configured address.
-func (open listeners) bound(configured config.Listen) config.Listen {
+// boundAddresses returns the addresses in use, with the ports that the system chose.
+// Services that this process does not open keep their configured address.
+func (open listeners) boundAddresses(configured config.Listen) config.Listen {
 	addr := func(service, otherwise string) string {
 		if l, ok := open[service]; ok {
 			return l.Addr().String()
@@ -58,6 +63,8 @@ func (open listeners) bound(configured config.Listen) config.Listen {
 	}
 }
 
+// close closes all listeners and returns the errors. It may be repeated: a listener
+// that is closed already is no error.
 func (open listeners) close() error {
 	var failures []error
 	for _, l := range open {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 )
 
+// portTries limits the attempts to find a port that is free on both loopback addresses.
 const (
 	loopbackV4 = "127.0.0.1"
 	loopbackV6 = "::1"
@@ -16,7 +17,8 @@ const (
 
 // listenOn opens an address. For 127.0.0.1 it also opens ::1 on the same port. Printed
 // URLs say localhost, and clients try ::1 first; another user's program listening there
-// could receive their credentials.
+// could receive their credentials. With port 0 it tries up to ten times, because a port
+// can be free on only one of the two.
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host != loopbackV4 {
@@ -32,7 +34,8 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 }
 
 // listenOnBoth opens a port on both loopback addresses. On a machine without IPv6 it
-// opens only the IPv4 one.
+// opens only the IPv4 one. It fails with EADDRINUSE if either is taken. Port "0" lets
+// the system choose one port for both.
 func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 	var config net.ListenConfig
 	v4, err := config.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
@@ -48,7 +51,7 @@ func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 		return nil, errors.Join(err, v4.Close())
 	}
 	if err != nil {
-		return v4, nil //nolint:nilerr // no IPv6 here, so nobody else can have it either
+		return v4, nil //nolint:nilerr // without IPv6 no other program can listen on ::1 either
 	}
 	return newPair(v4, v6), nil
 }
@@ -56,17 +59,22 @@ func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 // pair combines two listeners into one. Its address is that of the first.
 type pair struct {
 	net.Listener
-	second   net.Listener
+	second net.Listener
+	// accepted passes the results of both listeners to Accept. closing is closed by the
+	// first Close; close implements Close.
 	accepted chan accepted
 	closing  chan struct{}
 	close    func() error
 }
 
+// accepted is one result of a listener's Accept: a connection or an error.
 type accepted struct {
 	conn net.Conn
 	err  error
 }
 
+// newPair returns a pair and starts to accept on both listeners. The pair owns the
+// listeners and closes them.
 func newPair(first, second net.Listener) *pair {
 	p := &pair{Listener: first, second: second, accepted: make(chan accepted), closing: make(chan struct{})}
 	p.close = sync.OnceValue(func() error {
@@ -102,7 +110,9 @@ func isTemporary(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// Accept waits for a connection on either address.
+// Accept waits for a connection on either address. After Close it returns
+// net.ErrClosed. A listener that fails with an error that is not temporary accepts no
+// more.
 func (p *pair) Accept() (net.Conn, error) {
 	select {
 	case a := <-p.accepted:

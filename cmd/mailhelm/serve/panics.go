@@ -8,10 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// panicking returns the handler with panics logged by Mailhelm. It re-panics with
+// logPanics returns the handler with panics logged by Mailhelm. It re-panics with
 // http.ErrAbortHandler, so that net/http closes the connection. net/http itself would
-// log the panic's value and the client's address.
-func panicking(handler http.Handler, log *slog.Logger) http.Handler {
+// log the panic's value and the client's address. The client gets no answer, or a
+// cut-off one.
+func logPanics(handler http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			v := recover()

@@ -11,7 +11,7 @@ import (
 )
 
 // newMailer returns the sender of system mail to people. It connects when it sends the
-// first mail.
+// first mail. The caller closes it.
 func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 	return smtpmail.New(smtpmail.Config{
 		Address: server.Address, User: server.User, Password: server.Password, ImplicitTLS: server.ImplicitTLS, From: server.From,
@@ -20,14 +20,15 @@ func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 }
 
 // peopleStores returns the stores of people and their sessions. Where people sign in,
-// the caller adds Attempts.
+// the caller adds Attempts. Jobs need no Attempts.
 func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
 	return people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: cfg.Clock,
 	}
 }
 
-// entrance returns the sign-in pages and the second factors.
+// entrance returns the sign-in pages and the second factors. Without a server for
+// system mail, the pages offer no reset of passwords by mail.
 func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
@@ -52,7 +53,7 @@ func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, 
 }
 
 // addPeopleWorkers registers the jobs that mail people and the job that deletes expired
-// records.
+// records. Without a server for system mail the jobs run too, but send nothing.
 func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
 		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,

@@ -7,7 +7,9 @@ import (
 	"sync"
 )
 
-// Probe returns an error unless every address of the host answers.
+// Probe returns an error unless every address of the host answers. It asks all services
+// at the same time and waits at most two seconds. The error names each service that
+// does not answer.
 func (h *Host) Probe(ctx context.Context) error {
 	var asking sync.WaitGroup
 	ports := h.cfg.Ports()

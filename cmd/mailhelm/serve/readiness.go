@@ -31,6 +31,7 @@ func newMetrics(b config.Build) *prometheus.Registry {
 	return r
 }
 
+// readinessTimeout limits all checks of one request together.
 const readinessTimeout = 2 * time.Second
 
 // readiness decides whether this host should receive calls. It is ready if the database
@@ -55,6 +56,7 @@ type readiness struct {
 // checks maps the name of a check to "ok" or "failed".
 type checks map[string]string
 
+// set stores the result of a check under its name and returns ok.
 func (c checks) set(name string, ok bool) bool {
 	c[name] = "ok"
 	if !ok {
@@ -65,7 +67,7 @@ func (c checks) set(name string, ok bool) bool {
 
 // check runs all checks and reports whether the host is ready. It also returns the
 // causes of failed checks. Only the operator sees them, because the admin address is
-// private.
+// private. It takes at most two seconds.
 func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
@@ -81,6 +83,8 @@ func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 // causes maps the name of a failed check to its cause.
 type causes map[string]string
 
+// answers reports whether the database accepts calls. If it does not, answers stores
+// the cause in why and logs it.
 func (r *readiness) answers(ctx context.Context, why causes) bool {
 	err := r.db.Check(ctx)
 	if err != nil {
@@ -90,6 +94,8 @@ func (r *readiness) answers(ctx context.Context, why causes) bool {
 	return err == nil
 }
 
+// current reports whether the schema has all migrations of this program. It reads the
+// database until the answer is yes for the first time.
 func (r *readiness) current(ctx context.Context) bool {
 	if r.migrated.Load() {
 		return true
@@ -103,6 +109,8 @@ func (r *readiness) current(ctx context.Context) bool {
 	return true
 }
 
+// serve answers GET /readyz: status 200 if the host is ready, otherwise 503, with the
+// checks and causes as JSON.
 func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 	c, why, ready := r.check(req.Context())
 	status, word := http.StatusOK, "ready"
@@ -117,7 +125,8 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 }
 
 // adminHandler returns the handler of the admin address: metrics, readiness and
-// liveness.
+// liveness. It authenticates no caller, so the address must be private. /livez answers
+// as long as the process serves, whatever the readiness.
 func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
@@ -128,9 +137,11 @@ func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
 	return mux
 }
 
+// answer writes body as JSON with a status. Caches must not store it, because readiness
+// changes at any time.
 func answer(w http.ResponseWriter, status int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client is gone, nobody is left to tell
+	json.NewEncoder(w).Encode(body) //nolint:errcheck // the client is gone, so no error can reach it
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// segmentsAffected returns a function that reports which segments a change of the
-// attribute registry affects.
-func segmentsAffected(s *segments.Segments) func(context.Context, string, attributes.Change) ([]attributes.AffectedSegment, error) {
+// attributeSegments returns a function that reports which segments a change of the
+// attribute registry affects. With change.Preview it only reports; otherwise it also
+// updates the segments.
+func attributeSegments(s *segments.Segments) func(context.Context, string, attributes.Change) ([]attributes.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
 		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == attributes.Disruptive, Preview: change.Preview}
 		if change.After != nil {
@@ -28,8 +29,9 @@ func segmentsAffected(s *segments.Segments) func(context.Context, string, attrib
 	}
 }
 
-// propertySegments returns a function that reports which segments a change of a promoted
-// property affects.
+// propertySegments returns a function that reports which segments a change of a
+// promoted property affects. With change.Preview it only reports; otherwise it also
+// updates the segments.
 func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) ([]activities.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
@@ -47,19 +49,23 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 	}
 }
 
+// propertyName returns the property in the terms of segment expressions.
 func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
 
-// topicsRedefined returns a function that passes changes of topics to the segments.
-func topicsRedefined(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
+// forwardRedefinedTopics returns a function that passes changes of topics to the
+// segments. The topics domain calls it in the transaction of the change, with the
+// topics that are gone or have another default.
+func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
 	}
 }
 
-// listsDeleted returns a function that passes the deletion of lists to the segments.
-func listsDeleted(s *segments.Segments) func(context.Context, string, []string) error {
+// forwardDeletedLists returns a function that passes the deletion of lists to the
+// segments. It takes the ids of the lists.
+func forwardDeletedLists(s *segments.Segments) func(context.Context, string, []string) error {
 	return func(ctx context.Context, orgID string, listIDs []string) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneLists: listIDs})
 	}

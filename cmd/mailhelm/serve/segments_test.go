@@ -83,7 +83,7 @@ func TestSegmentsHearOfAttributes(t *testing.T) {
 	narrow.EnumValues = []string{"free"}
 	for _, preview := range []bool{true, false} {
 		change := attributes.Change{Before: plan, After: &narrow, Class: attributes.SafeButStale, Preview: preview}
-		if a, err := segmentsAffected(s)(t.Context(), org, change); err != nil || len(a) != 1 || !a[0].TypecheckOK {
+		if a, err := attributeSegments(s)(t.Context(), org, change); err != nil || len(a) != 1 || !a[0].TypecheckOK {
 			t.Errorf("%+v, %v", a, err)
 		}
 		warns(t, s, org, !preview)

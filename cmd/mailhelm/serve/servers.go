@@ -28,7 +28,8 @@ const (
 type servers struct {
 	public []*http.Server
 	admin  *http.Server
-	smtp   *smtpd.Server
+	// smtp is nil in a worker.
+	smtp *smtpd.Server
 	// failed receives the error of a server that ended by itself.
 	failed  chan error
 	running sync.WaitGroup
@@ -36,7 +37,8 @@ type servers struct {
 	abort context.CancelFunc
 }
 
-// serve starts a server on each listener and returns them.
+// serve starts a server on each listener and returns them. It takes over the listeners:
+// stopping the servers closes them. smtp may be nil.
 func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *servers {
 	// Calls must outlive the context that started the host: stopping waits for them.
 	base, abort := context.WithCancel(context.Background())
@@ -56,9 +58,12 @@ func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server
 	return s
 }
 
+// newServer returns an HTTP server with the limits of this file. base is the parent of
+// the context of each call; cancelling it cancels all calls. Panics and errors of the
+// protocol are logged.
 func newServer(base context.Context, handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
-		Handler:           panicking(handler, log),
+		Handler:           logPanics(handler, log),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -69,6 +74,8 @@ func newServer(base context.Context, handler http.Handler, log *slog.Logger) *ht
 	}
 }
 
+// run runs serve in a goroutine. If serve ends by itself, run sends its error to
+// failed, which has room for one error of each server.
 func (s *servers) run(serve func() error) {
 	s.running.Go(func() {
 		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -78,7 +85,8 @@ func (s *servers) run(serve func() error) {
 }
 
 // drain stops accepting and waits for calls in flight until ctx ends. Then it closes
-// their connections and returns an error that says so.
+// their connections and returns an error that says so. It covers the public servers and
+// the SMTP server; the admin address stays open.
 func (s *servers) drain(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
@@ -102,6 +110,8 @@ func (s *servers) close() error {
 	return err
 }
 
+// shutdown stops one server and waits for its calls in flight until ctx ends. Then it
+// closes their connections and returns an error.
 func shutdown(ctx context.Context, one *http.Server) error {
 	err := one.Shutdown(ctx)
 	if err == nil {

@@ -41,6 +41,8 @@ type simulatedEvents struct {
 	base string // the public API's address
 }
 
+// newSimulatedEvents returns the delivery to base, the public address of the API. The
+// caller must set the handler of its transport before it calls follow.
 func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logger) (*simulatedEvents, error) {
 	e := &simulatedEvents{
 		outbox: s.account.Outbox(), connections: s.connections, clock: clock, log: log,
@@ -58,16 +60,18 @@ func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logg
 // certificate URL is not the publisher's.
 func (e *simulatedEvents) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	key, err := e.publisher.Key(ctx, certificateURL)
-	return key, untrusted(err)
+	return key, asIngestError(err)
 }
 
 // Confirm opens a confirmation link of the publisher. It returns ingest.ErrUntrusted if
 // the link is not the publisher's.
 func (e *simulatedEvents) Confirm(ctx context.Context, subscribeURL, topic string) error {
-	return untrusted(e.publisher.Confirm(ctx, subscribeURL, topic))
+	return asIngestError(e.publisher.Confirm(ctx, subscribeURL, topic))
 }
 
-func untrusted(err error) error {
+// asIngestError replaces an error about a foreign publisher by ingest.ErrUntrusted. It
+// returns other errors, and nil, unchanged.
+func asIngestError(err error) error {
 	if errors.Is(err, notify.ErrNotMine) {
 		return ingest.ErrUntrusted
 	}
@@ -75,7 +79,7 @@ func untrusted(err error) error {
 }
 
 // follow delivers events every second until the returned function is called. That
-// function waits for a delivery in progress.
+// function waits for a delivery in progress. Call it once, after the handler is set.
 func (e *simulatedEvents) follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(deliverEvery)
@@ -111,6 +115,9 @@ func (e *simulatedEvents) deliver(ctx context.Context) {
 	}
 }
 
+// deliverTo delivers at most deliverBatch due events of one organization. It subscribes
+// the organization's topic first if necessary. It does nothing unless the connection is
+// simulated and has a topic.
 func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	c, err := e.connections.Connection(ctx, orgID)
 	if core.AsError(err) != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -132,6 +139,8 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	return err
 }
 
+// complain logs a failed delivery, which the next tick repeats. It logs nothing after
+// the end of ctx, because stopping causes such failures. orgID may be "".
 func (e *simulatedEvents) complain(ctx context.Context, orgID string, err error) {
 	if ctx.Err() == nil {
 		e.log.WarnContext(ctx, "events of a simulated account were not delivered", "org_id", orgID, "error", err)

@@ -63,6 +63,8 @@ func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 	return s, nil
 }
 
+// open opens the stores in the order in which they depend on each other. On an error
+// some are open; the caller closes s.
 func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	master, err := cfg.OpenMasterKey()
 	if err != nil {
@@ -111,7 +113,8 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 }
 
 // follow applies changes of other processes to the signing keys and the cached callers.
-// The returned function stops it and waits.
+// The returned function stops it and waits. A worker has no cached callers and follows
+// only the keys.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
@@ -151,7 +154,9 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 // does not delay later changes.
 const reloadTimeout = 2 * time.Second
 
-// apply applies a change committed by any process to the caches of this process.
+// apply applies a change committed by any process to the caches of this process. A
+// reload of the signing keys takes at most reloadTimeout. A failed one is logged, and
+// the periodic reload repeats it.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
 		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)
@@ -164,7 +169,7 @@ func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 }
 
 // migrate applies missing migrations. With leave it applies none, and returns an error
-// if any are missing.
+// if any are missing. A server with missing migrations does not start.
 func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	if !leave {
 		return db.Migrate(ctx)
@@ -176,6 +181,9 @@ func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	return err
 }
 
+// close closes what is open and releases the data folder, and returns all errors. It
+// works on stores that are open only in part. Call it once, after all users of the
+// stores have ended.
 func (s *stores) close() error {
 	var failures []error
 	if s.buckets != nil {

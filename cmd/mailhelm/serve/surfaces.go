@@ -22,8 +22,9 @@ type observers struct {
 	tracer  trace.Tracer // nil when there are no spans
 }
 
-// surfaces returns every HTTP site except the admin address. All operations pass through
-// the same guardrails.
+// surfaces returns every HTTP site except the admin address. All operations pass
+// through the same guardrails. It also sets s.principals and the handler of simulated.
+// Call it once, before follow.
 func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
@@ -77,7 +78,8 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	return append(web, appSites(public, issuer.Handler(), documentation, pages)...), nil
 }
 
-// toolNames returns the names of the documented tools that the catalogue can serve.
+// toolNames returns the names of the documented tools that the catalogue can serve. The
+// documentation lists no other tools.
 func toolNames(operations *guardrails.Catalogue) []string {
 	var names []string
 	for _, name := range tools.Table() {

@@ -14,9 +14,10 @@ import (
 // separately from calls.
 const volumeBuckets = "activities"
 
-// activityVolume returns a function that admits up to n items of an organization, within
-// its limit for a minute. It counts in this process, and also in Redis if that answers,
-// where all processes share the count.
+// activityVolume returns a function that admits up to n items of an organization,
+// within its limit for a minute. It counts in this process, and also in Redis if that
+// answers, where all processes share the count. The function returns how many items it
+// admits; core/activities refuses the others one by one.
 func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
 	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
 	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()
@@ -38,7 +39,8 @@ func activityVolume(cfg config.Config, s *stores) func(context.Context, string, 
 	}
 }
 
-// takeUpTo takes up to n tokens from a bucket and returns how many it took.
+// takeUpTo takes up to n tokens from a bucket and returns how many it took. After three
+// failed attempts it returns 0, which refuses all items. n must be at least 1.
 func takeUpTo(ctx context.Context, from guardrails.Buckets, key guardrails.BucketKey, limit, n int) (int, error) {
 	const attempts = 3 // other callers take from the bucket concurrently
 	for range attempts {

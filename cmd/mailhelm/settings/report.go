@@ -15,6 +15,7 @@ type Value struct {
 	Source string `json:"source"`
 }
 
+// hidden replaces a secret, or a URL that may contain one, in a report.
 const hidden = "(hidden)"
 
 // Report lists the settings of the selected command in the order of its help, with
@@ -35,7 +36,9 @@ func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 	return values
 }
 
-// concealSecrets returns the value as text, with its secrets hidden.
+// concealSecrets returns the value as text, with its secrets hidden. The tag "secret"
+// of a flag selects how: "whole" hides all of the value, "url" only passwords in it. An
+// empty value stays empty.
 func concealSecrets(flag *kong.Flag, value any) string {
 	text := stringOf(value)
 	switch flag.Tag.Get("secret") {

@@ -10,6 +10,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
+// environmentPrefix is the start of every variable of this program.
 const environmentPrefix = "MAILHELM_"
 
 // standard maps settings to the variables that other programs use for them. They come
@@ -23,11 +24,16 @@ const configFlag = "config"
 // the configuration file, and records where it found each value. It is one resolver for
 // both, because kong alone would let a file win over the environment.
 type Sources struct {
+	// lookup reads a variable, as os.LookupEnv does.
 	lookup func(string) (string, bool)
+	// path is the configuration file, "" for none. file holds its content by setting.
+	// loaded is true once load has been called.
 	path   string
 	file   map[string]any
 	loaded bool
-	found  map[string]string
+	// found holds, by flag, where the last value came from. Flags on the command line
+	// and defaults have no entry.
+	found map[string]string
 }
 
 // NewSources returns sources that read the environment through lookup, as os.LookupEnv.
@@ -77,7 +83,9 @@ func Configurable(flag *kong.Flag) bool {
 	return flag.Name != "help" && flag.Name != "json" && flag.Name != configFlag && !flag.Tag.Has("once")
 }
 
-// load reads the file that --config or MAILHELM_CONFIG names, once.
+// load reads the file that --config or MAILHELM_CONFIG names, once. Without a file it
+// returns nil. A second call returns nil even after an error, which Resolve has
+// returned already.
 func (s *Sources) load(ctx *kong.Context) error {
 	if s.loaded {
 		return nil
@@ -103,7 +111,8 @@ func (s *Sources) load(ctx *kong.Context) error {
 }
 
 // checkFile refuses names that no command has as a setting: ignoring a misspelt setting
-// would be worse than failing.
+// would be worse than failing. It also refuses values that are lists, tables, dates or
+// fractions.
 func (s *Sources) checkFile(app *kong.Application) error {
 	known := knownFlags(app)
 	for name, value := range s.file {
@@ -119,6 +128,9 @@ func (s *Sources) checkFile(app *kong.Application) error {
 	return nil
 }
 
+// knownFlags returns the names that a configuration file may contain: the settings of
+// all commands. One file can serve several commands, so a setting of another command is
+// no mistake.
 func knownFlags(app *kong.Application) []string {
 	var names []string
 	for _, flag := range flagsOf(app.Node) {
@@ -129,6 +141,8 @@ func knownFlags(app *kong.Application) []string {
 	return names
 }
 
+// flagsOf returns the flags of a node and of all nodes below it. A flag of several
+// commands appears several times.
 func flagsOf(node *kong.Node) []*kong.Flag {
 	flags := slices.Clone(node.Flags)
 	for _, child := range node.Children {

@@ -30,14 +30,18 @@ type Config struct {
 }
 
 const (
+	// scope names the instrumentation of all spans, tracesPath is the path that OTLP
+	// over HTTP defines.
 	scope      = "github.com/mailhelm/mailhelm"
 	tracesPath = "v1/traces"
 	// flushTimeout limits how long an unresponsive collector delays the end of the program.
 	flushTimeout = 3 * time.Second
 )
 
-// Exporter creates and sends spans. Without an endpoint it does nothing.
+// Exporter creates and sends spans. Without an endpoint it does nothing. Each host has
+// its own.
 type Exporter struct {
+	// provider is nil without an endpoint.
 	provider *sdktrace.TracerProvider
 	log      *slog.Logger
 }
@@ -96,7 +100,7 @@ func (e *Exporter) Close(ctx context.Context) {
 	}
 }
 
-// tracesURL returns the URL that receives spans.
+// tracesURL returns the URL that receives spans. It fails as CheckEndpoint does.
 func tracesURL(endpoint string) (string, error) {
 	if err := CheckEndpoint(endpoint); err != nil {
 		return "", err
@@ -104,7 +108,8 @@ func tracesURL(endpoint string) (string, error) {
 	return url.JoinPath(endpoint, tracesPath)
 }
 
-// CheckEndpoint returns an error unless endpoint is the base URL of a collector.
+// CheckEndpoint returns an error unless endpoint is the base URL of a collector. It
+// contacts nothing.
 func CheckEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {

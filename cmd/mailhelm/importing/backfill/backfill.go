@@ -68,11 +68,14 @@ type Summary struct {
 type run struct {
 	cfg Config
 	Summary
+	// batch holds the lines that are not stored yet.
 	batch    []line
 	size     int // events in batch
 	failures int // in a row
 }
 
+// line is one line of the file with its events. number counts from 1, including empty
+// lines.
 type line struct {
 	number int
 	events []messages.Event
@@ -89,12 +92,16 @@ func Run(ctx context.Context, cfg Config, file io.Reader) (Summary, error) {
 	return r.Summary, err
 }
 
+// tell reports the summary so far to cfg.Progress.
 func (r *run) tell() {
 	if r.cfg.Progress != nil {
 		r.cfg.Progress(r.Summary)
 	}
 }
 
+// read takes every line of the file and stores the events in batches. It returns nil at
+// the end of the file, and the first error otherwise. Events before the failed line are
+// stored first.
 func (r *run) read(ctx context.Context, file io.Reader) error {
 	lines, err := decompress(stoppable{ctx, file})
 	if err != nil {
@@ -139,8 +146,8 @@ func (s stoppable) Read(b []byte) (int, error) {
 	return s.file.Read(b)
 }
 
-// decompress returns the file, decompressed if it is gzip. It detects gzip by the
-// first bytes, not by the name.
+// decompress returns the file, decompressed if it is gzip. It detects gzip by the first
+// bytes, not by the name. A damaged gzip file can also fail later, when it is read.
 func decompress(file io.Reader) (*bufio.Reader, error) {
 	raw := bufio.NewReaderSize(file, 64<<10)
 	if start, _ := raw.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) { // a shorter file is not gzip
@@ -171,6 +178,9 @@ func readLine(lines *bufio.Reader) ([]byte, bool, error) {
 	}
 }
 
+// take adds the events of a line to the batch, or counts the line as malformed. whole
+// is false for a line that was cut off. It ignores the notice with which Amazon SES
+// tests a topic.
 func (r *run) take(number int, text []byte, whole bool) {
 	event := messages.UnwrapSES(text)
 	if messages.IsSESNotice(event) {
@@ -186,6 +196,7 @@ func (r *run) take(number int, text []byte, whole bool) {
 	r.batch, r.size = append(r.batch, line{number, events}), r.size+len(events)
 }
 
+// appendLine appends a line number unless the list holds maxNoted already.
 func appendLine(lines []int, number int) []int {
 	if len(lines) < maxNoted {
 		lines = append(lines, number)
@@ -193,7 +204,8 @@ func appendLine(lines []int, number int) []int {
 	return lines
 }
 
-// flush stores the batch. If that fails, it stores the batch line by line.
+// flush stores the batch. If that fails, it stores the batch line by line. It returns
+// the cause of the end of ctx, or an error after too many failures in a row.
 func (r *run) flush(ctx context.Context) error {
 	if r.size == 0 {
 		r.tell()
@@ -208,6 +220,9 @@ func (r *run) flush(ctx context.Context) error {
 	return err
 }
 
+// oneByOne stores each line of the batch in a transaction of its own. It counts a line
+// that fails and continues, so that one bad event does not prevent the others. It stops
+// after maxFailures failures in a row.
 func (r *run) oneByOne(ctx context.Context) error {
 	for _, l := range r.batch {
 		err := r.store(ctx, l)
@@ -227,6 +242,8 @@ func (r *run) oneByOne(ctx context.Context) error {
 	return nil
 }
 
+// store stores the events of lines in one transaction and adds the result to the
+// summary. On an error none of them is stored.
 func (r *run) store(ctx context.Context, lines ...line) error {
 	var events []messages.Event
 	for _, l := range lines {

@@ -30,6 +30,7 @@ const listSeparator = "|"
 // means that the column is ignored.
 type column struct{ field, attribute, topic string }
 
+// String returns the target as users write it in --map, "" for an ignored column.
 func (c column) String() string {
 	switch {
 	case c.attribute != "":
@@ -81,6 +82,9 @@ func columnsOf(header []string, cfg Config) ([]column, error) {
 	return columns, checkColumns(seen, unknown, unused, cfg)
 }
 
+// checkColumns returns an error for the problems of all columns together. These are
+// --map for a header that is missing, unknown headers, and no column that identifies a
+// contact.
 func checkColumns(seen map[column]string, unknown []string, unused map[string]string, cfg Config) error {
 	if len(unused) > 0 {
 		return fmt.Errorf("there is no column %q to map", slices.Sorted(maps.Keys(unused))[0])
@@ -97,11 +101,15 @@ func checkColumns(seen map[column]string, unknown []string, unused map[string]st
 	return nil
 }
 
+// fieldNames turns a header in lower case into the form of a field name.
 var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
 
 // aliases maps other common headers to fields.
 var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
 
+// meaning returns the target that a text names, and whether it exists. attributes are
+// the registered names. Any name is accepted after "topics.", because only the import
+// knows the topics.
 func meaning(target string, attributes []string) (column, bool) {
 	target = strings.TrimSpace(target)
 	if name, found := strings.CutPrefix(target, topicPrefix); found {
@@ -130,7 +138,9 @@ func (r *Reader) Mapping() []string {
 	return all
 }
 
-// row returns the record as an item of a bulk write, or the reason why it cannot be one.
+// row returns the record as an item of a bulk write, or the reason why it cannot be
+// one. It leaves out empty cells, unless they clear an attribute. It checks the form of
+// cells; core/bulk checks their values.
 func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	if len(cells) != len(r.columns) {
 		return nil, fmt.Sprintf("has %d fields where the header has %d", len(cells), len(r.columns))
@@ -171,9 +181,12 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	return append(b.text, '}'), ""
 }
 
-// rowBuilder writes the members of a JSON object.
+// rowBuilder writes the members of a JSON object. It holds the text without the closing
+// brace.
 type rowBuilder struct{ text []byte }
 
+// name appends the name of the next member with its colon, after a comma unless the
+// member is the first.
 func (b *rowBuilder) name(name string) {
 	if n := len(b.text); n > 0 && b.text[n-1] != '{' {
 		b.text = append(b.text, ',')
@@ -185,16 +198,20 @@ func (b *rowBuilder) name(name string) {
 // quote appends a JSON string. s must be valid UTF-8.
 func (b *rowBuilder) quote(s string) { b.text, _ = jsontext.AppendQuote(b.text, s) }
 
+// member appends a member with a string value.
 func (b *rowBuilder) member(name, value string) {
 	b.name(name)
 	b.quote(value)
 }
 
+// literal appends a member with a value that is JSON already, such as true or null.
 func (b *rowBuilder) literal(name, value string) {
 	b.name(name)
 	b.text = append(b.text, value...)
 }
 
+// object appends a member whose value is an object of the given members. Without
+// members it appends nothing.
 func (b *rowBuilder) object(name string, members []byte) {
 	if len(members) > 0 {
 		b.name(name)
@@ -202,6 +219,8 @@ func (b *rowBuilder) object(name string, members []byte) {
 	}
 }
 
+// choice appends the choice for a topic. It accepts common words for both choices and
+// returns the fault of any other cell, "" if there is none.
 func (b *rowBuilder) choice(topic, cell string) string {
 	switch strings.ToLower(strings.TrimSpace(cell)) {
 	case "opt_in", "true", "yes", "1", "subscribed":
@@ -214,6 +233,8 @@ func (b *rowBuilder) choice(topic, cell string) string {
 	return ""
 }
 
+// field appends a field of a contact. It removes white space around all values except
+// external ids. It returns the fault of the cell, "" if there is none.
 func (b *rowBuilder) field(field, cell string) string {
 	switch field {
 	case unsubscribeAll:

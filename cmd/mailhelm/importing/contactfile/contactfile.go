@@ -19,7 +19,9 @@ const (
 	// record nearly always has a quote that was never closed.
 	MaxRecord = 1 << 20
 	// maxHeader is the number of bytes that Open inspects before reading records.
-	maxHeader  = 64 << 10
+	maxHeader = 64 << 10
+	// maxColumns is far above what contacts need. It bounds the work for a file without
+	// a header.
 	maxColumns = 500
 )
 
@@ -57,12 +59,15 @@ type Row struct {
 // Reader reads the rows of a file one by one. It holds one row in memory.
 type Reader struct {
 	records *csv.Reader
+	// limit bounds the record that is being read. last is the last record read, from
+	// which the line of an error is computed.
 	limit   *recordLimit
 	header  []string
 	columns []column
 	cfg     Config
 	last    Row
-	failed  error
+	// failed is the error that ended reading; every later call returns it.
+	failed error
 }
 
 // Open reads the header of a file. It fails if the file is not CSV in UTF-8, and for the
@@ -122,7 +127,8 @@ func checkStart(start []byte) error {
 	return nil
 }
 
-// delimiterOf returns the most frequent delimiter in the header.
+// delimiterOf returns the most frequent delimiter in the header. Among equals it
+// prefers comma, then semicolon, then tab. Without any it returns a comma.
 func delimiterOf(start []byte) rune {
 	header, _, _ := bytes.Cut(start, []byte("\n"))
 	best, most := ',', 0
@@ -134,6 +140,8 @@ func delimiterOf(start []byte) rune {
 	return best
 }
 
+// readHeader reads the first record and determines the columns. It fails for too many
+// columns, and as columnsOf does.
 func (r *Reader) readHeader() error {
 	header, err := r.records.Read()
 	if err != nil {
@@ -147,10 +155,11 @@ func (r *Reader) readHeader() error {
 	return err
 }
 
-// Header returns the first line of the file.
+// Header returns the first line of the file. The caller must not change it.
 func (r *Reader) Header() []string { return r.header }
 
-// Delimiter returns the character between fields.
+// Delimiter returns the character between fields. It is the configured or the detected
+// one.
 func (r *Reader) Delimiter() rune { return r.records.Comma }
 
 // Next returns the next row. A record that cannot be imported has a Fault, and reading
@@ -181,7 +190,8 @@ func (r *Reader) Next() (Row, error) {
 	return row, nil
 }
 
-// explain returns a read error with its line in the file.
+// explain returns a read error with its line in the file. It returns io.EOF itself at
+// the end of the file, because callers compare it.
 func (r *Reader) explain(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):
@@ -192,7 +202,8 @@ func (r *Reader) explain(err error) error {
 	return fmt.Errorf("at line %d: %w", r.line(), err)
 }
 
-// line returns the number of the line after the record that was read last, counted from 1.
+// line returns the number of the line after the record that was read last, counted from
+// 1. Cells may contain line breaks, which count too.
 func (r *Reader) line() int {
 	line := r.last.Line + 1
 	for _, cell := range r.last.Cells {
@@ -201,11 +212,15 @@ func (r *Reader) line() int {
 	return line
 }
 
+// errRecordTooLong is the error of recordLimit, which explain replaces by one with the
+// line.
 var errRecordTooLong = errors.New("record too long")
 
 // recordLimit is a reader that fails when one record exceeds the limit. Readers in front
 // of it buffer a part of the next record, so it may fail a little late.
 type recordLimit struct {
+	// from is the file. left is the number of bytes that may still be read; Next resets
+	// it before each record.
 	from io.Reader
 	left int
 }

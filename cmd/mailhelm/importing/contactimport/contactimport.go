@@ -65,10 +65,11 @@ type Summary struct {
 	DoneBefore int `json:"done_before"`
 }
 
-// run is the state of a run.
+// run is the state of a run. Only the goroutine that calls Run uses it.
 type run struct {
 	cfg Config
 	Summary
+	// parts counts the parts read so far. The number of a part is a component of its id.
 	parts int
 }
 
@@ -97,7 +98,8 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, er
 	return r.Summary, <-ended
 }
 
-// cut reads the file to its end and sends its parts.
+// cut reads the file to its end and sends its parts. It returns nil at the end of the
+// file. Otherwise it returns the error of reading, or the cause of the end of ctx.
 func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
 	for {
 		part, err := readPart(rows)
@@ -120,6 +122,8 @@ func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfi
 	}
 }
 
+// readPart reads rows until the part is full or the file ends. It returns the rows read
+// so far together with an error, which is io.EOF at the end.
 func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 	var part []contactfile.Row
 	for size := 0; len(part) < maxRows && size < maxPart; {
@@ -133,7 +137,8 @@ func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 	return part, nil
 }
 
-// do imports one part.
+// do imports one part. It rejects rows with a fault without storing them. It fails if
+// the part cannot be stored, or a rejected row cannot be written.
 func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	r.parts++
 	var rows []json.RawMessage
@@ -159,6 +164,8 @@ func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	return r.reject(part, reasons)
 }
 
+// count adds the outcome of one stored row to the summary. For a failed row it sets
+// reason. line is the line on which the row begins.
 func (r *run) count(item bulk.Item, line int, reason *string) {
 	if item.Mailable != nil && !*item.Mailable {
 		r.NotMailable++
@@ -176,6 +183,8 @@ func (r *run) count(item bulk.Item, line int, reason *string) {
 	}
 }
 
+// reject counts the rows of a part and passes the rejected ones to cfg.Rejected. Then
+// it reports progress. reasons holds a text for each row, "" for an accepted one.
 func (r *run) reject(part []contactfile.Row, reasons []string) error {
 	r.Rows += len(part)
 	for i, row := range part {
@@ -196,6 +205,9 @@ func (r *run) reject(part []contactfile.Row, reasons []string) error {
 	return nil
 }
 
+// outcomes stores valid rows and returns their outcomes, with the index of each row in
+// rows. With cfg.DryRun it stores nothing. For a part that an earlier run has done, it
+// returns the outcomes of that run.
 func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
 	if r.cfg.DryRun {
 		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)
@@ -214,9 +226,9 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item
 	return r.cfg.People.Import(ctx, r.cfg.OrgID, id, rows)
 }
 
-// idOf returns the id of a part. The same rows at the same place of a file have the same
-// id, so a repeated run finds the parts it has done. The id is a UUID of version 8 (RFC
-// 9562 section 5.8).
+// idOf returns the id of a part. The same rows at the same place of a file have the
+// same id, so a repeated run finds the parts it has done. A part with other rows, or at
+// another place, has another id. The id is a UUID of version 8 (RFC 9562 section 5.8).
 func idOf(orgID string, part int, rows []json.RawMessage) string {
 	h := sha256.New()
 	add := func(b []byte) {
@@ -234,7 +246,8 @@ func idOf(orgID string, part int, rows []json.RawMessage) string {
 	return id.String()
 }
 
-// reasonOf returns, on one line, the reason why a row was refused.
+// reasonOf returns, on one line, the reason why a row was refused. It begins with the
+// code of the error and names each invalid member.
 func reasonOf(item bulk.Item) string {
 	words := make([]string, 0, len(item.Errors))
 	for _, e := range item.Errors {
