@@ -36,3 +36,13 @@ func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, erro
 	lines, err := engine.Rows(ctx, db, c.query("plan", `EXPLAIN (COSTS OFF) `+c.selectQuery(`count(*)`)), scanID)
 	return strings.Join(lines, "\n"), err
 }
+
+// SamplePlan returns the plan of the query of examples.
+func SamplePlan(ctx context.Context, db *engine.DB, q segments.Question) (string, error) {
+	c, err := conditionOn(db, &q)
+	if err != nil {
+		return "", err
+	}
+	lines, err := engine.Rows(ctx, db, c.query("plan", `EXPLAIN (COSTS OFF) `+c.sampleQuery(1)), scanID)
+	return strings.Join(lines, "\n"), err
+}

@@ -95,10 +95,7 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 	if err != nil {
 		return nil, err
 	}
-	// Addresses are looked up only for the contacts on the page.
-	first := c.selectQuery(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
-	sample := c.query("sample of a predicate", `SELECT c.id, c.email, `+membership.IsMailable+` FROM contacts AS c WHERE c.org_id = `+orgParameter+
-		` AND c.id IN (SELECT f.contact_id FROM (`+first+`) AS f) ORDER BY c.id`)
+	sample := c.query("sample of a predicate", c.sampleQuery(limit))
 	examples, err := engine.Rows(ctx, s.db, sample, func(rows *sql.Rows) (segments.Example, error) {
 		var e segments.Example
 		err := rows.Scan(&e.ContactID, &e.Email, &e.Mailable)
@@ -108,6 +105,18 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 		examples = []segments.Example{}
 	}
 	return examples, err
+}
+
+// sampleQuery returns the query of the first matching contacts by id, at most limit. It
+// looks up addresses only for these, by their key: PostgreSQL keeps the order of LATERAL
+// and SQLite that of CROSS JOIN. With contacts outside, PostgreSQL without statistics
+// searched again for each contact of the organization.
+func (c *condition) sampleQuery(limit int) string {
+	first := c.selectQuery(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
+	return `SELECT c.id, c.email, ` + membership.IsMailable + ` FROM (` + first + `) AS f
+		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
+			WHERE named.org_id = ` + orgParameter + ` AND named.id = f.contact_id LIMIT 1)*/ AS c
+		WHERE c.org_id = ` + orgParameter + ` AND c.id = f.contact_id ORDER BY c.id`
 }
 
 func (s Store) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {

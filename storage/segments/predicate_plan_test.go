@@ -44,3 +44,22 @@ func TestEventsAreAggregatedOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestExamplesAreSearchedOnce holds the plan of examples for tables without statistics: the
+// search is the outer side of the join, and runs once.
+func TestExamplesAreSearchedOnce(t *testing.T) {
+	t.Parallel()
+	db := storagetest.Postgres(t)
+	checked, err := predicate.Compile(`attr.email contains "x" and count(open) > 2`, predicate.Schema{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := segmentsstore.SamplePlan(t.Context(), db.DB, segments.Question{OrgID: core.NewID(), Predicate: checked, Now: predicatetest.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	search, lookup := strings.Index(plan, "GroupAggregate"), strings.Index(plan, " on contacts named")
+	if search < 0 || lookup < search || !strings.Contains(plan[lookup:], "((id)::text = (s.contact_id)::text)") {
+		t.Error(plan)
+	}
+}
