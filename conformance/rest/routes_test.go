@@ -251,7 +251,8 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestScopesAreAllTested: every route of the document is in the tables above or derived.
+// TestScopesAreAllTested checks that every route of the OpenAPI document has a case in the
+// tables above, or one that ordinaryNeeds derives from its input schema.
 func TestScopesAreAllTested(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -98,6 +98,7 @@ type ContactsWrite struct {
 	// Lists maps a contact's id to the ids of the static lists that it is on after the
 	// write.
 	Lists map[string][]string
-	// Push maps a contact's id to the consent to push to the account.
+	// Push maps a contact's id to its subscription choices, which a job writes to the
+	// sending account after the transaction.
 	Push map[string]contacts.Said
 }

@@ -10,7 +10,8 @@ const day = 24 * time.Hour
 
 // span is a window split into whole UTC days and the parts before and after them.
 type span struct {
-	// days are the whole days; empty when From is not before To.
+	// days is the part of the window that consists of whole UTC days. The window has none
+	// when days.From is not before days.To.
 	days core.Window
 	// parts are the at most two partial days; none is empty.
 	parts []core.Window

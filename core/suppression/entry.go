@@ -29,8 +29,8 @@ type Entry struct {
 	// and "".
 	ExcludedAt      *time.Time
 	ExclusionReason string
-	// ForgivenAt is when a person last excluded the address. Events up to then no longer
-	// count.
+	// ForgivenAt is when a person last took the address off the list of undeliverable ones.
+	// Events up to then no longer count against it.
 	ForgivenAt *time.Time
 }
 

@@ -18,8 +18,8 @@ type Store interface {
 	HoldRules(ctx context.Context, orgID string) (Rules, error)
 	// SetRules stores the rules and marks all addresses to be judged again.
 	SetRules(ctx context.Context, orgID string, r Rules, at time.Time) error
-	// JudgedTo returns the key after which judging again continues, nil when it is
-	// finished.
+	// JudgedTo returns how far the job has come that applies changed rules to all addresses
+	// in the order of their keys: the last key done, or nil when it has finished.
 	JudgedTo(ctx context.Context, orgID string) (*string, error)
 	SetJudgedTo(ctx context.Context, orgID string, key *string) error
 

@@ -37,8 +37,9 @@ var (
 	// endMoves keeps the names of deleted attributes, whose values stay in the records.
 	endMoves = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
 
-	// passContacts walks the primary key of contacts, archived ones too, and locks what
-	// it finds. It reads active rather than the status, which is vocabulary of contacts.
+	// passContacts reads a page of contacts by id, archived ones too, and locks them until
+	// the pass has rewritten their attribute values. It returns whether a contact is active
+	// as a boolean, so that this package needs no status of core/contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
 	// settleContacts does not change updated_at, because nobody has written the contacts.

@@ -19,13 +19,14 @@ func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {
 	return err
 }
 
-// OpenSlots returns the text that PostgreSQL reads.
+// OpenSlots returns the SQL of a statement for PostgreSQL: it replaces each comment
+// /*pg text*/ by its text.
 func OpenSlots(text string) string { return openSlots(text) }
 
 // JobSteps returns the table of River's schema versions.
 func JobSteps() map[int64]int { return jobSteps }
 
-// TestGate wraps the gate of a pool.
+// TestGate exports gate, which limits how many calls use a pool of connections at a time.
 type TestGate struct{ gate *gate }
 
 // NewTestGate returns a gate with the default wait.

@@ -143,7 +143,8 @@ type accountTemplateVersion struct {
 	Version int `arg:"" field:"template_version" help:"Number of the template."`
 }
 
-// Run records the version. It fails if the organization has no connection. It may be
+// Run stores the number of the infrastructure template that the customer
+// applied. It fails if the organization has no connected sending account. It may be
 // repeated.
 func (c *accountTemplateVersion) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {

@@ -117,6 +117,7 @@ func (h *history) day(midnight time.Time, bad bool) {
 // anyone returns a random address of the demo. upTo returns a random duration below d.
 // happens returns true with the given probability, from 0 to 1.
 func (h *history) anyone() string { return h.addresses[h.chance.IntN(len(h.addresses))] }
+
 func (h *history) upTo(d time.Duration) time.Duration {
 	return time.Duration(h.chance.Int64N(int64(d)))
 }
