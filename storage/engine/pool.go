@@ -10,9 +10,9 @@ import (
 // pool is a set of connections behind a gate, with the statements that are used often
 // prepared on them.
 //
-// A statement is sent as text the first time, and is prepared when it is used again. A
-// process uses about a quarter of all statements more than once, so preparing all of them
-// would be most of the time of a start (core/doc/decisions/0075).
+// A statement is sent as text the first time, and is prepared when it is used again.
+// Preparing all of them at the start took a quarter of its processor time
+// (core/doc/decisions/0075).
 type pool struct {
 	sql     *sql.DB
 	dialect Dialect
