@@ -6,6 +6,7 @@ import (
 
 	"github.com/mailhelm/mailhelm/core/contacts/contactstest"
 	"github.com/mailhelm/mailhelm/core/sending"
+	"github.com/mailhelm/mailhelm/core/sending/simulator"
 	"github.com/mailhelm/mailhelm/storage"
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
@@ -77,5 +78,18 @@ func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
 	}
 	if c := b.Want(t, "contacts_replace", `{"email":"b@x.example"}`); len(contactstest.Choices(c)) != 0 {
 		t.Errorf("a PUT of a contact in use states its choices: %v", c)
+	}
+}
+
+// TestArchivedContactsAreReadWithoutTheAccount looks up an archived contact while the
+// account does not answer: archiving removed its address there, so nothing is asked.
+func TestArchivedContactsAreReadWithoutTheAccount(t *testing.T) {
+	t.Parallel()
+	b := setupOn(t, storagetest.SQLite(t))
+	b.Want(t, "contacts_create", `{"email":"ada@x.example"}`)
+	b.Want(t, "contacts_archive", `{"email":"ada@x.example"}`)
+	b.Account.Faults().Set(simulator.Fault{Method: simulator.MethodContact, Kind: sending.Refused})
+	if c := b.Want(t, "contacts_lookup", `{"email":"ada@x.example"}`); c["status"] != "archived" {
+		t.Errorf("looked up %v", c)
 	}
 }
