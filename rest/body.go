@@ -89,7 +89,7 @@ func refuseQuery(query string) error {
 	return core.Invalid(core.Quotable(name, 80), "is given in the query; this method takes its arguments from the body")
 }
 
-// errNoBody returns the refusal of an empty body.
+// errNoBody returns the refusal of a request without a body.
 func errNoBody() error {
 	return core.Invalid("", "has no body where a JSON object is expected")
 }

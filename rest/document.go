@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+	jsonv2 "github.com/go-json-experiment/json"
+	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
 // document is a public JSON document that is the same for every caller and does not change.
@@ -19,7 +21,7 @@ type document struct {
 
 // newDocument returns the document of a value, with an ETag.
 func newDocument(value any) (*document, error) {
-	body, err := json.Marshal(value)
+	body, err := jsonv2.Marshal(value, jsonv1.DefaultOptionsV1())
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,10 @@
 package rest
 
 import (
-	"bytes"
 	"encoding/json"
+
+	jsonv2 "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // object is a JSON object whose members keep their order. So the document has the order of
@@ -16,68 +18,23 @@ type member struct {
 	value any
 }
 
-// MarshalJSON writes the members in order. It writes nested objects itself: each call of
-// json.Marshal checks and copies its result, so an object would be copied once for every
-// level that it is below the top.
-func (o object) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	if err := appendValue(&b, o); err != nil {
-		return nil, err
+// MarshalJSONTo writes the members in order. It writes to the encoder of the whole
+// document: a MarshalJSON would be copied once for every level that it is below the top.
+func (o object) MarshalJSONTo(to *jsontext.Encoder) error {
+	if err := to.WriteToken(jsontext.BeginObject); err != nil {
+		return err
 	}
-	return b.Bytes(), nil
-}
-
-// appendValue appends the JSON of a value of the document.
-func appendValue(b *bytes.Buffer, value any) error {
-	switch v := value.(type) {
-	case object:
-		return appendObject(b, v)
-	case []object:
-		return appendObjects(b, v)
-	}
-	plain, err := json.Marshal(value)
-	b.Write(plain)
-	return err
-}
-
-// appendObject writes an object as JSON, with its members in order. It fails for a value
-// that package json cannot encode.
-func appendObject(b *bytes.Buffer, o object) error {
-	b.WriteByte('{')
-	for i, m := range o {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(m.name)
-		if err != nil {
+	for _, m := range o {
+		if err := to.WriteToken(jsontext.String(m.name)); err != nil {
 			return err
 		}
-		b.Write(name)
-		b.WriteByte(':')
-		if err := appendValue(b, m.value); err != nil {
+		if err := jsonv2.MarshalEncode(to, m.value); err != nil {
 			return err
 		}
 	}
-	b.WriteByte('}')
-	return nil
+	return to.WriteToken(jsontext.EndObject)
 }
 
-// appendObjects writes a list of objects as JSON.
-func appendObjects(b *bytes.Buffer, objects []object) error {
-	b.WriteByte('[')
-	for i, o := range objects {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		if err := appendObject(b, o); err != nil {
-			return err
-		}
-	}
-	b.WriteByte(']')
-	return nil
-}
-
-// with returns the object with a member appended.
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }
 
 // reference returns a reference to a component.

@@ -118,14 +118,14 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	})
 	list := topics.NewLive(sim, s.clock.Now, log)
 	listed := lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: s.clock.Now})
-	turns := sending.NewKeyedLocks()
+	locks := sending.NewKeyedLocks()
 	product := catalogue.Operations(catalogue.Domains{
 		Account: account.New(account.Config{
 			Account: sim, Connections: db.Connections(nil), Mirror: db.Channels(), Requests: db.ProductionRequests(), Orgs: db.Orgs().OrgIDs,
 			Clock: s.clock.Now, Log: log,
 		}),
 		Contacts: contacts.New(contacts.Config{
-			Store: db.Contacts(), Visitors: db.Visitors(), Notes: db.AccountNotes(), Attributes: db.Attributes(), List: list, Lists: listed, Turns: turns, Account: sim, Clock: s.clock.Now,
+			Store: db.Contacts(), Visitors: db.Visitors(), Notes: db.AccountNotes(), Attributes: db.Attributes(), List: list, Lists: listed, Locks: locks, Account: sim, Clock: s.clock.Now,
 		}),
 		Bulk: bulk.New(bulk.Config{
 			Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(), Lists: listed, Orgs: db.Orgs().OrgIDs, Clock: s.clock.Now, Log: log,
@@ -133,7 +133,7 @@ func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 		Lists:      listed,
 		Attributes: attributes.New(attributes.Config{Store: db.Attributes(), Passes: db.AttributePasses(), Transactor: db, Topics: list, Clock: s.clock.Now, Log: log}),
 		Topics: topics.New(topics.Config{
-			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Turns: turns, Contacts: db.ContactCount(), Clock: s.clock.Now,
+			Store: db.Topics(), Transactor: db, Account: sim, Live: list, Locks: locks, Contacts: db.ContactCount(), Clock: s.clock.Now,
 		}),
 	})
 	server, err := rest.NewServer(rest.Config{

@@ -9,13 +9,15 @@
 //	             and scopes                                       prehandler.go
 //	SDK          the protocol itself: initialize, server/discover, results in
 //	             the form of each revision          protocol.go, transport.go
-//	call         one handler for all tools: a guardrails.Request from the call,
-//	             an MCP result from what it came to    toolset.go, call.go
+//	call         one handler for all tools: it makes a guardrails.Request of the
+//	             call, and an MCP result of the outcome       toolset.go, call.go
 //
-// What the prehandler read of a request travels to the handler as an exchange, so
-// the body has one reading that decides. The SDK's own HTTP handler is not used:
-// it reads a body several times over, and answers much of what is wrong in plain
-// text.
+// The prehandler reads the body once and passes the result to the handler as an
+// exchange. The SDK's own HTTP handler is not used: it reads a body several times,
+// and answers many invalid requests in plain text.
+//
+// It is one package of 2,500 lines because all three layers share the exchange and the
+// forms of a refusal. Content, schemas and the connection have packages of their own below.
 //
 // A refusal that concerns HTTP is a problem document; one that concerns a JSON-RPC
 // request is a JSON-RPC error; a tool that refuses or fails answers a result with

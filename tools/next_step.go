@@ -24,9 +24,9 @@ var (
 	}
 )
 
-// nextCall returns the call that repairs the refusal, nil when there is none that this
-// caller may make. It never returns the tool that refused. The exception is an invalid
-// confirmation: then the same call starts again without its token.
+// nextCall returns the call that repairs the refusal. It returns nil if no tool repairs it,
+// or if the caller may not call that tool. It returns the tool that refused only for an
+// invalid confirmation: then the same call starts again without its token.
 func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)

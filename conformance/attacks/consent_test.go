@@ -75,7 +75,7 @@ func newWriter(p *product.Product) *writer {
 	quiet := slog.New(slog.DiscardHandler)
 	w.sync = serve.Sync(p.DB, w.account, p.Clock.Now, quiet)
 	w.people = contacts.New(contacts.Config{
-		Store: w.store, Visitors: p.DB.Visitors(), Notes: p.DB.AccountNotes(), Attributes: p.DB.Attributes(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Members: p.DB.ListMembers(), Clock: p.Clock.Now}), Turns: w.sync.Topics.Turns, Account: w.account, Clock: p.Clock.Now,
+		Store: w.store, Visitors: p.DB.Visitors(), Notes: p.DB.AccountNotes(), Attributes: p.DB.Attributes(), List: w.sync.Topics.Live, Lists: lists.New(lists.Config{Store: p.DB.Lists(), Members: p.DB.ListMembers(), Clock: p.Clock.Now}), Locks: w.sync.Topics.Locks, Account: w.account, Clock: p.Clock.Now,
 	})
 	return w
 }

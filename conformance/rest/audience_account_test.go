@@ -34,7 +34,7 @@ func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
 	return bulk.NewPushes(bulk.PushConfig{
 		Store: bulkstore.NewPushStore(p.DB.DB), Contacts: p.DB.Contacts(), Account: p.Simulator, Orgs: p.DB.Orgs().OrgIDs,
-		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Turns: sending.NewKeyedLocks(), Clock: p.Clock.Now, Log: quiet,
+		List: topics.NewLive(p.Simulator, p.Clock.Now, quiet), Locks: sending.NewKeyedLocks(), Clock: p.Clock.Now, Log: quiet,
 	})
 }
 

@@ -73,8 +73,8 @@ type PushConfig struct {
 	Account  sending.Account
 	// List is the account's contact list.
 	List PushedList
-	// Turns serializes the writers of an address. It is shared with the sync.
-	Turns *sending.KeyedLocks
+	// Locks serializes the writers of an address. It is shared with the sync.
+	Locks *sending.KeyedLocks
 	// Repairs repairs writes that failed after they had reached the account.
 	Repairs Repairer
 	// Orgs lists every organization, for the job that visits all.
@@ -157,7 +157,7 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 			keys = append(keys, sending.AddressLockKey(b.org, address))
 		}
 	}
-	release, err := b.pushes.Turns.Lock(ctx, keys...)
+	release, err := b.pushes.Locks.Lock(ctx, keys...)
 	if err != nil {
 		return err
 	}

@@ -134,14 +134,14 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 		keys = append(keys, addressKey(c, w.Claim.Email))
 	}
 	if w.Claim.ExternalID != "" {
-		release, err := wr.Turns.Lock(ctx, org+"#"+w.Claim.ExternalID)
+		release, err := wr.Locks.Lock(ctx, org+"#"+w.Claim.ExternalID)
 		if err != nil {
 			return nil, err
 		}
 		c.Defer(release)
 	}
 	for range maxMoves {
-		release, err := wr.Turns.Lock(ctx, keys...)
+		release, err := wr.Locks.Lock(ctx, keys...)
 		if err != nil {
 			return nil, err
 		}

@@ -24,8 +24,8 @@ type Config struct {
 	List AccountList
 	// Lists turns names into changes of membership, and applies them.
 	Lists Memberships
-	// Turns serializes the writers of an address. It is shared with the sync.
-	Turns *sending.KeyedLocks
+	// Locks serializes the writers of an address. It is shared with the sync.
+	Locks *sending.KeyedLocks
 	// Sealer seals visitor ids.
 	Sealer sending.Sealer
 	Clock  core.Clock

@@ -70,7 +70,7 @@ func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, s
 // pushOne pushes one contact, with the lock on its address. It does nothing if the contact
 // has changed or the account lists it by then.
 func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, report *SyncReport) error {
-	release, err := s.turns.Lock(ctx, sending.AddressLockKey(orgID, at.Email))
+	release, err := s.locks.Lock(ctx, sending.AddressLockKey(orgID, at.Email))
 	if err != nil {
 		return err
 	}

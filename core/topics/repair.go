@@ -42,7 +42,7 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	if n.Put != "" {
 		keys = append(keys, sending.AddressLockKey(org, n.Put))
 	}
-	release, err := s.turns.Lock(ctx, keys...)
+	release, err := s.locks.Lock(ctx, keys...)
 	if err != nil {
 		return err
 	}

@@ -38,14 +38,14 @@ type Sync struct {
 	SyncConfig
 	account    sending.Account
 	live       *Live
-	turns      *sending.KeyedLocks
+	locks      *sending.KeyedLocks
 	transactor core.Transactor
 }
 
 // NewSync returns a Sync with the configuration.
 func NewSync(cfg SyncConfig) *Sync {
 	t := cfg.Topics
-	return &Sync{SyncConfig: cfg, account: t.Account, live: t.Live, turns: t.Turns, transactor: t.Transactor}
+	return &Sync{SyncConfig: cfg, account: t.Account, live: t.Live, locks: t.Locks, transactor: t.Transactor}
 }
 
 // SyncArgs are the arguments of the sync.
@@ -137,10 +137,11 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 }
 
 // mirrorTopics replaces the mirror's topics by those of the account, and returns the
-// account's contact list. Writers of topics wait meanwhile. Otherwise a list that was read
-// before their write would undo it in the mirror.
+// account's contact list. It holds the lock of topic writes from the read of the account to
+// the commit. Without the lock, a list read before a write could replace the result of that
+// write in the mirror.
 func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactList, error) {
-	release, err := s.turns.Lock(ctx, topicsTurn(orgID))
+	release, err := s.locks.Lock(ctx, topicsLockKey(orgID))
 	if err != nil {
 		return sending.ContactList{}, err
 	}

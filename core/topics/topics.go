@@ -15,9 +15,9 @@ type Config struct {
 	Account    sending.Account
 	// Live reads the account's topics. All users in the process must share one.
 	Live *Live
-	// Turns serializes the writers of one organization's topics. It is shared with the
+	// Locks serializes the writers of one organization's topics. It is shared with the
 	// writers of contacts.
-	Turns *sending.KeyedLocks
+	Locks *sending.KeyedLocks
 	// Contacts counts contacts, for contact_list_get.
 	Contacts ContactCounter
 	Clock    core.Clock

@@ -29,16 +29,15 @@ type topicWrite struct {
 	after []sending.Topic // accepted by the account
 }
 
-// topicsTurn returns the key under which the writers of an organization's topics take
-// turns.
-func topicsTurn(orgID string) string { return orgID + "/topics" }
+// topicsLockKey returns the key under which writers lock the topics of an organization.
+func topicsLockKey(orgID string) string { return orgID + "/topics" }
 
 // push writes the change to the account; Prepare calls it. It locks the organization's
 // topics until the call ends, so that the mirror follows the account in order. It refuses
 // topics that a repository defines.
 func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
-	release, err := t.Turns.Lock(ctx, topicsTurn(org))
+	release, err := t.Locks.Lock(ctx, topicsLockKey(org))
 	if err != nil {
 		return err
 	}

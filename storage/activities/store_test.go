@@ -2,7 +2,6 @@ package activities_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"strings"
 	"testing"
@@ -141,7 +140,7 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 		exec(`PREPARE looked AS ` + db.Dialect().Text(s.Text()))
 		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
 			exec(`SET plan_cache_mode = ` + mode)
-			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)
+			plan := storagetest.PostgresPlan(t, conn, `EXECUTE looked(`+call.arguments+`)`)
 			if !strings.Contains(plan, call.how) || page && strings.Contains(plan, "Sort") || strings.Contains(plan, "Seq Scan") {
 				t.Errorf("%s, %s:\n%s", s.Name(), mode, plan)
 			}
@@ -199,7 +198,7 @@ func TestBatchLookupsOnPostgres(t *testing.T) {
 		exec(`PREPARE looked AS ` + db.Dialect().Text(s.Text()))
 		for _, mode := range []string{"force_generic_plan", "force_custom_plan"} {
 			exec(`SET plan_cache_mode = ` + mode)
-			plan := explained(t, conn, `EXECUTE looked(`+call.arguments+`)`)
+			plan := storagetest.PostgresPlan(t, conn, `EXECUTE looked(`+call.arguments+`)`)
 			if !strings.Contains(plan, "Scan using "+call.index) || strings.Contains(plan, "Hash") || strings.Contains(plan, "Seq Scan") {
 				t.Errorf("%s, %s:\n%s", s.Name(), mode, plan)
 			}
@@ -209,25 +208,4 @@ func TestBatchLookupsOnPostgres(t *testing.T) {
 	if seen != len(calls) {
 		t.Errorf("%d statements of %d", seen, len(calls))
 	}
-}
-
-func explained(t *testing.T, conn *sql.Conn, statement string) string {
-	t.Helper()
-	rows, err := conn.QueryContext(t.Context(), "EXPLAIN "+statement)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	var plan strings.Builder
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		plan.WriteString(line + "\n")
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return plan.String()
 }

@@ -26,10 +26,10 @@ var (
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
 	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
 	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
-	// advance changes no row if the pass was restarted meanwhile.
+	// advance changes no row if another process has restarted the pass.
 	advance = engine.Register("advance pass", `
 		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
-	// endPass deletes no row if the pass was restarted meanwhile.
+	// endPass deletes no row if another process has restarted the pass.
 	endPass = engine.Register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
 
 	// trustSlots lets predicates read what the pass has filled.
@@ -42,7 +42,8 @@ var (
 	// as a boolean, so that this package needs no status of core/contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
-	// settleContacts does not change updated_at, because nobody has written the contacts.
+	// settleContacts does not change updated_at, which is the time of the last write by a
+	// caller.
 	settleContacts = engine.Register("settle contacts", `
 		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)

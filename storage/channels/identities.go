@@ -62,7 +62,7 @@ var (
 	// unverified reads all domains of the organization, which has few.
 	unverified = engine.Register("unverified tracking domains", selectTracking+`
 		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
-	// setTracking changes no row if a sync has dropped the domain meanwhile.
+	// setTracking changes no row if a sync has deleted the domain.
 	setTracking = engine.Register("set tracking status", `
 		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
 )

@@ -33,8 +33,8 @@ var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
-// mirroredAddresses walks the primary key, so that a page costs the same everywhere. A
-// stub counts as a shell, since nobody provided either.
+// mirroredAddresses reads a page of the primary key, so that every page costs the same. It
+// reports a stub as a shell, because callers have written neither of them.
 var mirroredAddresses = engine.Register("mirrored addresses", `
 	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/jmoiron/sqlx/reflectx"
@@ -67,7 +68,7 @@ func (t *transaction) ready(ctx context.Context, s *Statement) prepared {
 	if stmt != nil {
 		return prepared{stmt: t.tx.StmtContext(ctx, stmt)}
 	}
-	if again {
+	if again && !slices.Contains(t.noted, s) {
 		t.noted = append(t.noted, s)
 	}
 	return prepared{on: t.tx, text: s.on(t.pool.dialect)}

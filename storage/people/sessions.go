@@ -36,7 +36,7 @@ var (
 	// which stays until the purge.
 	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
-	// touchSession changes no row of a session that was deleted meanwhile.
+	// touchSession changes no row if the session has been deleted.
 	touchSession = engine.Register("touch session", `
 		UPDATE sessions SET last_seen_at = $1, expires_at = $2, second_factor_at = $3, org_id = $4
 		WHERE hash = $5 AND user_id = $6`)

@@ -88,7 +88,7 @@ var (
 		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
 	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
-	// namedSets reads what a predicate may name besides attributes and properties, in one
+	// namedSets reads the topics, lists and segments that a predicate may name, in one
 	// statement. value is the default of a topic, and an id otherwise.
 	namedSets = engine.RegisterPoint("what predicates may name", `
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'

@@ -1,6 +1,8 @@
 package storagetest
 
 import (
+	"context"
+	"database/sql"
 	"strings"
 	"testing"
 
@@ -25,6 +27,32 @@ func Plan(t testing.TB, db *storage.DB, s *engine.Statement) string {
 			t.Fatal(err)
 		}
 		plan.WriteString(detail + "; ")
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return plan.String()
+}
+
+// PostgresPlan returns the lines of PostgreSQL's plan of a statement, without parameters.
+// on is a pool or one of its connections, which may have settings of its own.
+func PostgresPlan(t testing.TB, on interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}, statement string,
+) string {
+	t.Helper()
+	rows, err := on.QueryContext(t.Context(), "EXPLAIN "+statement)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	defer func() { _ = rows.Close() }()
+	var plan strings.Builder
+	for rows.Next() {
+		var line string
+		if err := rows.Scan(&line); err != nil {
+			t.Fatal(err)
+		}
+		plan.WriteString(line + "\n")
 	}
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)

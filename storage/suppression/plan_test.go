@@ -27,37 +27,11 @@ func TestHistoriesAreReadByAddress(t *testing.T) {
 		}
 		text := strings.NewReplacer("$1", "'org'", "$2", "1000", "$3", `'["a@example.com"]'`, "$4", "1").
 			Replace(db.Dialect().Text(all[at].Text()))
-		lines := planOf(t, db, `EXPLAIN (COSTS OFF) `+text)
-		outer, inner := lineWith(lines, "Function Scan on json_array_elements"), lineWith(lines, "using message_events_against on message_events m")
-		if outer < 0 || inner < outer || lineWith(lines, "Seq Scan") >= 0 {
-			t.Errorf("%s", strings.Join(lines, "\n"))
+		plan := storagetest.PostgresPlan(t, db.Reader(), text)
+		outer := strings.Index(plan, "Function Scan on json_array_elements")
+		inner := strings.Index(plan, "using message_events_against on message_events m")
+		if outer < 0 || inner < outer || strings.Contains(plan, "Seq Scan") {
+			t.Error(plan)
 		}
 	})
-}
-
-// lineWith returns the index of the first line that contains the text, or -1.
-func lineWith(lines []string, text string) int {
-	return slices.IndexFunc(lines, func(line string) bool { return strings.Contains(line, text) })
-}
-
-// planOf returns the lines of a plan of PostgreSQL.
-func planOf(t *testing.T, db *storage.DB, query string) []string {
-	t.Helper()
-	rows, err := db.Reader().QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	var lines []string
-	for rows.Next() {
-		var line string
-		if err := rows.Scan(&line); err != nil {
-			t.Fatal(err)
-		}
-		lines = append(lines, line)
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return lines
 }

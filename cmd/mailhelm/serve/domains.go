@@ -43,7 +43,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	})
 	list := topics.NewLive(s.accounts, cfg.Clock, cfg.Log)
 	subjects := topics.New(topics.Config{
-		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Turns: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
+		Store: s.db.Topics(), Transactor: s.db, Account: s.accounts, Live: list, Locks: sending.NewKeyedLocks(), Contacts: s.db.ContactCount(), Clock: cfg.Clock,
 		OnRedefine: forwardRedefinedTopics(divided),
 	})
 	sync := topics.NewSync(topics.SyncConfig{
@@ -68,7 +68,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 		Segments:    divided,
 		Contacts: contacts.New(contacts.Config{
 			Store: s.db.Contacts(), Visitors: s.db.Visitors(), Notes: s.db.AccountNotes(), Attributes: s.db.Attributes(),
-			List: list, Lists: listed, Turns: subjects.Turns, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,
+			List: list, Lists: listed, Locks: subjects.Locks, Account: s.accounts, Sealer: s.master, Clock: cfg.Clock,
 			OnChange: divided.ObserveChange, Record: done.Record, SegmentsOf: divided.SegmentsOf,
 		}),
 		Bulk: bulk.New(bulk.Config{
@@ -77,7 +77,7 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 			Queue: s.queue, Observe: observe, OnChange: divided.ObserveChange, OnWrite: s.db.Replay().Supersede,
 		}),
 		Pushes: bulk.NewPushes(bulk.PushConfig{
-			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Turns: subjects.Turns, Repairs: sync,
+			Store: bulkstore.NewPushStore(s.db.DB), Contacts: s.db.Contacts(), Account: s.accounts, List: list, Locks: subjects.Locks, Repairs: sync,
 			Orgs: orgs, Clock: cfg.Clock, Log: cfg.Log, Observe: observe,
 		}),
 		Lists:  listed,
@@ -120,7 +120,7 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 // that set up data without a server use it. It reports no changed contacts.
 func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
 	subjects := topics.New(topics.Config{
-		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Turns: sending.NewKeyedLocks(), Contacts: db.ContactCount(), Clock: clock,
+		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Locks: sending.NewKeyedLocks(), Contacts: db.ContactCount(), Clock: clock,
 	})
 	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Subscribers: db.Subscribers(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }

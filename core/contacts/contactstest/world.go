@@ -69,9 +69,9 @@ func (w *World) assemble(t testing.TB) {
 	key, err := signing.NewMasterKey(make([]byte, 32))
 	must(t, err)
 	log := slog.New(slog.DiscardHandler)
-	list, turns := topics.NewLive(w.Account, w.Clock, log), sending.NewKeyedLocks()
+	list, locks := topics.NewLive(w.Account, w.Clock, log), sending.NewKeyedLocks()
 	w.Topics = topics.New(topics.Config{
-		Store: w.DB.Topics(), Transactor: w.DB, Account: w.Account, Live: list, Turns: turns, Contacts: w.DB.ContactCount(), Clock: w.Clock,
+		Store: w.DB.Topics(), Transactor: w.DB, Account: w.Account, Live: list, Locks: locks, Contacts: w.DB.ContactCount(), Clock: w.Clock,
 	})
 	w.Sync = topics.NewSync(topics.SyncConfig{
 		Store: w.DB.TopicSync(), Subscribers: w.DB.Subscribers(), Topics: w.Topics, Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, OnChange: w.NoteChanged,
@@ -79,14 +79,14 @@ func (w *World) assemble(t testing.TB) {
 	w.Lists = lists.New(lists.Config{Store: w.DB.Lists(), Members: w.DB.ListMembers(), Clock: w.Clock})
 	w.Contacts = contacts.New(contacts.Config{
 		Store: w.DB.Contacts(), Visitors: w.DB.Visitors(), Notes: w.DB.AccountNotes(), Attributes: w.DB.Attributes(), List: list, Lists: w.Lists,
-		Turns: turns, Account: w.Account, Sealer: key, Clock: w.Clock, OnChange: w.NoteChanged, Record: w.noteActivity,
+		Locks: locks, Account: w.Account, Sealer: key, Clock: w.Clock, OnChange: w.NoteChanged, Record: w.noteActivity,
 	})
 	w.Bulk = bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(w.DB.DB), Contacts: bulkstore.NewContactStore(w.DB.DB), Transactor: w.DB, Attributes: w.DB.Attributes(), Topics: w.DB.Topics(), Lists: w.Lists,
 		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log, OnChange: w.NoteChanged,
 	})
 	w.Pushes = bulk.NewPushes(bulk.PushConfig{
-		Store: bulkstore.NewPushStore(w.DB.DB), Contacts: w.DB.Contacts(), Account: w.Account, List: list, Turns: turns, Repairs: w.Sync,
+		Store: bulkstore.NewPushStore(w.DB.DB), Contacts: w.DB.Contacts(), Account: w.Account, List: list, Locks: locks, Repairs: w.Sync,
 		Orgs: w.DB.Orgs().OrgIDs, Clock: w.Clock, Log: log,
 	})
 	w.Attributes = attributes.New(attributes.Config{
@@ -174,7 +174,7 @@ func (w *World) Activities() []string {
 func (w *World) OtherProcess() *World {
 	other := &World{DB: w.DB, Account: w.Account, Org: w.Org, Surface: w.Surface, now: w.Clock(), ops: map[string]core.Operation{}}
 	alone := w.Contacts.Config
-	alone.List, alone.Turns = topics.NewLive(w.Account, w.Clock, slog.New(slog.DiscardHandler)), sending.NewKeyedLocks()
+	alone.List, alone.Locks = topics.NewLive(w.Account, w.Clock, slog.New(slog.DiscardHandler)), sending.NewKeyedLocks()
 	other.Contacts = contacts.New(alone)
 	for _, op := range other.Contacts.Operations() {
 		other.ops[op.Info().Name] = op

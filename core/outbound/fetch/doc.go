@@ -1,6 +1,5 @@
 // Package fetch reads small documents over HTTP from addresses that an outsider named.
-// All requests to such addresses go through a [Fetcher]. Whoever makes one states its
-// limits in a [Config].
+// All requests to such addresses go through a [Fetcher], whose [Config] states the limits.
 //
 // A Fetcher follows no redirect, keeps no cookie, decompresses nothing, uses no proxy of
 // the environment, and opens one connection per request. It checks the address of the
