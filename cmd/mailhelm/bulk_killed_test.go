@@ -87,7 +87,7 @@ func outlivesAKill(t *testing.T, s servers) {
 	job, prefix, at := killedInTheMiddle(t, s)
 
 	_, d := s.launch()
-	again := time.NewTicker(20 * time.Millisecond)
+	again := time.NewTicker(200 * time.Millisecond)
 	defer again.Stop()
 	for began := time.Now(); ; <-again.C {
 		p := readBulk(t, d, job, "")

@@ -21,24 +21,32 @@ import (
 	"time"
 )
 
-// binary returns the path of the compiled program, built once for all tests of this
-// package.
+// program is the file name under which the test binary runs main instead of the tests.
+const program = "mailhelm"
+
+// binary returns the path of a link to the test binary whose file name is program. The
+// link is made once for all tests of this package. A build of the program would take
+// longer than most of the tests.
 var binary = sync.OnceValues(func() (string, error) {
+	tests, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
 	dir, err := os.MkdirTemp("", "mailhelm-binary-")
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "mailhelm")
-	output, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("go build: %w\n%s", err, output)
-	}
-	return path, nil
+	path := filepath.Join(dir, program)
+	return path, os.Symlink(tests, path)
 })
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "curl" {
+	switch filepath.Base(os.Args[0]) {
+	case "curl":
 		os.Exit(curl(os.Args[1:]))
+	case program:
+		main()
+		os.Exit(0)
 	}
 	code := m.Run()
 	if path, err := binary(); err == nil {
