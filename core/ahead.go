@@ -2,9 +2,9 @@ package core
 
 import "fmt"
 
-// StartAsync starts f in a goroutine and returns a function that waits for its result. A panic of
-// f becomes an error of that function, because no caller could recover it. The caller may
-// leave without waiting. To stop f, end its context and then wait.
+// StartAsync starts f in a goroutine and returns a function that waits for its result. If f
+// panics, the returned function fails, because the caller could not recover the panic. The
+// caller need not wait for the result. To stop f, cancel its context and then wait.
 func StartAsync[T any](f func() (T, error)) func() (T, error) {
 	type outcome struct {
 		value T

@@ -13,18 +13,18 @@ import (
 // AnyPaths are the paths of a value at which any JSON text may stand (RFC 8259). That
 // includes texts that CheckJSON refuses: a member named twice, a number of any length, a
 // NUL. Such a text is stored and returned as bytes, without being parsed. A field of type
-// json.RawMessage declares such a path. A slice of that type declares rows, which are
-// decoded one by one. The nil value has no paths; all methods accept it.
+// json.RawMessage declares such a path. A field of type []json.RawMessage declares rows,
+// which are decoded one by one. The nil value has no paths; all methods accept it.
 type AnyPaths struct {
 	any     bool
-	deep    bool // of any depth, because a row is read by itself; see [ReadRow]
+	deep    bool // the text may nest to any depth: it is a row, which [ReadRow] checks by itself
 	items   *AnyPaths
 	members map[string]*AnyPaths
 }
 
-// CheckJSON checks a value as the function [CheckJSON] does, apart from the texts at the
-// paths. Each of them must be one JSON text in UTF-8. Its depth is at most MaxJSONDepth,
-// except in rows.
+// CheckJSON checks a value as the function [CheckJSON] does, except for the texts at the
+// paths of p. Each of these must be one JSON text in UTF-8. It may nest at most
+// MaxJSONDepth levels, unless it is a row.
 func (p *AnyPaths) CheckJSON(raw []byte) error {
 	err := CheckJSON(raw)
 	if err == nil || p == nil {
@@ -33,7 +33,8 @@ func (p *AnyPaths) CheckJSON(raw []byte) error {
 	return CheckJSON(p.cover(raw))
 }
 
-// Nest returns the paths of an object in which the member at this path has the paths p.
+// Nest returns p moved below the given member names: a path "c" of p becomes "a.b.c" for
+// the names a and b.
 func (p *AnyPaths) Nest(names ...string) *AnyPaths {
 	for i := len(names) - 1; i >= 0 && p != nil; i-- {
 		p = &AnyPaths{members: map[string]*AnyPaths{names[i]: p}}
@@ -41,8 +42,8 @@ func (p *AnyPaths) Nest(names ...string) *AnyPaths {
 	return p
 }
 
-// Member returns the paths below a member of an object, or with "*" below the items of an
-// array.
+// Member returns the paths below one member of an object. The name "*" means the items of
+// an array.
 func (p *AnyPaths) Member(name string) *AnyPaths {
 	switch {
 	case p == nil:
@@ -53,7 +54,7 @@ func (p *AnyPaths) Member(name string) *AnyPaths {
 	return p.members[name]
 }
 
-// Union returns the paths of p and q together.
+// Union returns a value with the paths of both p and q.
 func (p *AnyPaths) Union(q *AnyPaths) *AnyPaths {
 	if p == nil || q == nil || p.any || q.any {
 		if p == nil || q != nil && q.any {
@@ -73,10 +74,11 @@ func (p *AnyPaths) Union(q *AnyPaths) *AnyPaths {
 
 var rawJSON = reflect.TypeFor[json.RawMessage]()
 
-// AnyPathsOf returns the paths of a Go type by its fields, nil for a type without paths.
+// AnyPathsOf returns the paths at which a value of the Go type may have any JSON, nil for
+// none.
 func AnyPathsOf[T any]() *AnyPaths { return anyPathsOf(reflect.TypeFor[T]()) }
 
-// anyPathsOf returns the paths of t, nil when it has none.
+// anyPathsOf returns the paths at which a value of type t may have any JSON, nil for none.
 func anyPathsOf(t reflect.Type) *AnyPaths {
 	switch {
 	case t == rawJSON:
@@ -97,7 +99,7 @@ func anyPathsOf(t reflect.Type) *AnyPaths {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// anyPathsOfMembers returns the paths of a struct type, by the JSON names of its fields.
+// anyPathsOfMembers returns the paths of a struct type. Its fields are named as in JSON.
 func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	var p *AnyPaths
 	for _, f := range reflect.VisibleFields(t) {
@@ -111,8 +113,8 @@ func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	return p
 }
 
-// cover returns raw with null in each place that holds JSON. The errors that remain are
-// outside the places, or in a place that holds no JSON.
+// cover returns raw with null in place of each valid text at a path. Errors that CheckJSON
+// finds in the result are outside the paths, or in an invalid text at a path.
 func (p *AnyPaths) cover(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		return raw
@@ -127,11 +129,12 @@ func (p *AnyPaths) cover(raw []byte) []byte {
 	return append(c.covered, raw[c.taken:]...)
 }
 
-// covering copies raw up to the position of the reader.
+// covering copies raw up to the decoder's position, with null in place of the texts at
+// paths.
 type covering struct {
 	*jsontext.Decoder
 	raw, covered []byte
-	taken        int // bytes of raw that are in covered, or null there
+	taken        int // number of bytes of raw that were copied or replaced
 }
 
 func (c *covering) value(p *AnyPaths) error {
@@ -168,7 +171,8 @@ func (c *covering) value(p *AnyPaths) error {
 	}
 }
 
-// hide writes null in place of the next value, unless the value is too deep for its place.
+// hide writes null in place of the next value. It copies a value that nests too deep
+// unchanged, so that CheckJSON refuses it; deep allows any depth.
 func (c *covering) hide(deep bool) error {
 	above := c.StackDepth()
 	value, err := c.ReadValue()
@@ -182,7 +186,7 @@ func (c *covering) hide(deep bool) error {
 	return nil
 }
 
-// levels returns how deep the arrays and objects of a JSON text nest.
+// levels returns the greatest depth of nested arrays and objects in a JSON text.
 func levels(text []byte) int {
 	depth, most, quoted := 0, 0, false
 	for i := 0; i < len(text); i++ {

@@ -26,8 +26,9 @@ func boxes() core.Operation {
 	}})
 }
 
-// TestAnyJSONStandsWhereItIsDeclared: values of any JSON type are accepted and returned
-// byte for byte where the schema declares them, and refused elsewhere.
+// TestAnyJSONStandsWhereItIsDeclared checks that values of any JSON type are accepted and
+// returned byte for byte at the paths where the schema declares them, and refused
+// elsewhere.
 func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
 	t.Parallel()
 	op := boxes()
@@ -57,8 +58,8 @@ func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoCanonicalFormIsKnownByItsBytes: a value without a canonical form is
-// compared by its bytes, so two different values never count as equal.
+// TestWhatHasNoCanonicalFormIsKnownByItsBytes checks that a value without a canonical form
+// is compared by its bytes, so that two different values never count as equal.
 func TestWhatHasNoCanonicalFormIsKnownByItsBytes(t *testing.T) {
 	t.Parallel()
 	schema := boxes().Input(core.Agent)
@@ -77,8 +78,8 @@ func TestWhatHasNoCanonicalFormIsKnownByItsBytes(t *testing.T) {
 	}
 }
 
-// FuzzAnyJSON checks that an accepted place holds valid JSON, and that all other places
-// are as strict as before.
+// FuzzAnyJSON checks that an accepted text at a declared path is valid JSON, and that the
+// rest of the value is checked as strictly as if no path were declared.
 func FuzzAnyJSON(f *testing.F) {
 	op := boxes()
 	for _, seed := range []string{`{"a":1,"a":2}`, `"\ud800"`, `1e999`, `"]`, `1},{"content":2`, `1}],"name":"\u0000","boxes":[{`} {

@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// Surface is the wire a call came over. Results and arguments may differ between the two;
-// see [AgentViewer] and the field tag "only".
+// Surface is the protocol of a call: REST or MCP. Arguments and results may differ between
+// the two; see [AgentViewer] and the field tag "only".
 type Surface string
 
 // The two surfaces.
@@ -25,19 +25,19 @@ type Call struct {
 	after   []func()
 }
 
-// SetSubject records the id of the record that a write changed, for the audit line. It takes ids
-// only: never an address or a name.
+// SetSubject records the id of the record that a write changed, for the audit entry of the
+// call. It accepts only ids, never an email address or a name.
 func (c *Call) SetSubject(id string) { c.subject = id }
 
-// Subject returns the id that About recorded.
+// Subject returns the id that SetSubject recorded, "" for none.
 func (c *Call) Subject() string { return c.subject }
 
-// Defer registers f to run when the call is over, whether it succeeded or failed, last
-// registered first. Prepare registers the release of a lock that must last until the
-// transaction is decided.
+// Defer registers f to run when the call ends, whether it succeeded or failed. The function
+// that was registered last runs first. Prepare registers the release of a lock here that
+// must last until the transaction commits or rolls back.
 func (c *Call) Defer(f func()) { c.after = append(c.after, f) }
 
-// Finish runs the functions that After registered. The rails call it exactly once.
+// Finish runs the functions that Defer registered. The guardrails call it exactly once.
 func (c *Call) Finish() {
 	for i := len(c.after) - 1; i >= 0; i-- {
 		c.after[i]()

@@ -2,8 +2,8 @@ package core
 
 import "time"
 
-// Clock returns the current time. Code that needs the time takes a Clock, so that a test can
-// stop or move it.
+// Clock returns the current time. Code that needs the time receives a Clock, so that a test
+// can control it.
 type Clock func() time.Time
 
 // SystemClock returns the machine's time in UTC, truncated to microseconds. Both databases

@@ -6,7 +6,8 @@ import "net/url"
 // the last segment of a problem's type URI.
 type Code string
 
-// The error catalogue. It is closed; see codes below for statuses and remedies.
+// The error codes. The list is complete; the table codes below has the status and the
+// remedy of each.
 const (
 	CodeInvalidKey                   Code = "invalid_key"
 	CodeKeyRevoked                   Code = "key_revoked"
@@ -39,14 +40,14 @@ const (
 	CodeWrongHost                    Code = "wrong_host"
 )
 
-// CodeInfo is the catalogue's entry for a code. The documentation page of an error is
-// generated from it.
+// CodeInfo describes one error code. The documentation page of the code is generated from
+// it.
 type CodeInfo struct {
 	Code      Code
 	Status    int
 	Title     string
 	Retryable bool
-	// Meaning and Remedy are whole sentences for the reader of the error's page.
+	// Meaning and Remedy are whole sentences for the documentation page of the error.
 	Meaning string
 	Remedy  string
 }
@@ -207,12 +208,13 @@ var codesByName = func() map[Code]CodeInfo {
 	return m
 }()
 
-// Codes returns the error catalogue in the order of the documentation.
+// Codes returns the descriptions of all error codes, in the order of the documentation.
 func Codes() []CodeInfo {
 	return append([]CodeInfo(nil), codes...)
 }
 
-// Info returns what the catalogue knows about c; an unknown code is an internal error.
+// Info returns the description of the code. For an unknown code, it returns that of an
+// internal error.
 func (c Code) Info() CodeInfo {
 	if info, ok := codesByName[c]; ok {
 		return info
@@ -220,7 +222,8 @@ func (c Code) Info() CodeInfo {
 	return codesByName[CodeInternalError]
 }
 
-// TypeURI returns the stable address of the code's page below the documentation's root.
+// TypeURI returns the permanent URL of the code's documentation page. docsURL is the root
+// of the documentation.
 func (c Code) TypeURI(docsURL string) string {
 	return docsURL + "/api/errors/" + url.PathEscape(string(c))
 }

@@ -6,9 +6,9 @@ import (
 	"encoding/json"
 )
 
-// A cursor holds the sort keys of the last row of a page and a digest of the page's filters.
-// It is not secret and grants nothing: with a forged cursor a reader only moves within rows
-// that the reader may see.
+// A cursor holds the sort keys of the last row of a page and a digest of the list's
+// filters. It is not secret and grants nothing: with a forged cursor, a caller only reaches
+// rows that the caller may read anyway.
 type cursor struct {
 	Filter string   `json:"f"`
 	Keys   []string `json:"k"`
@@ -16,16 +16,16 @@ type cursor struct {
 
 const maxCursorLength = 1024
 
-// EncodeCursor makes the opaque cursor that continues after the row with the
-// given sort keys, valid only for a list with the same filter text.
+// EncodeCursor returns an opaque cursor for the page after the row with the given sort
+// keys. It is valid only for a list with the same filter text.
 func EncodeCursor(filter string, keys ...string) string {
-	b, _ := json.Marshal(cursor{Filter: filterDigest(filter), Keys: keys}) // strings always marshal
+	b, _ := json.Marshal(cursor{Filter: filterDigest(filter), Keys: keys}) // marshaling strings never fails
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
 // DecodeCursor returns the n sort keys of a cursor that EncodeCursor made for the same
-// filter text. For "", the start of the list, it returns nil, nil. Any other text fails with
-// validation_failed on the field "cursor".
+// filter text. For "", the start of the list, it returns nil, nil. For any other text, it
+// fails with validation_failed on the field "cursor".
 func DecodeCursor(filter, s string, n int) ([]string, error) {
 	if s == "" {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 func TestCursorRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		// Keys are what we put in: valid UTF-8 without NUL.
+		// Sort keys are always valid UTF-8 without NUL.
 		keys := rapid.SliceOfN(rapid.StringMatching(`[^\x00]{0,40}`), 1, 4).Draw(t, "keys")
 		filter := rapid.String().Draw(t, "filter")
 		cursor := core.EncodeCursor(filter, keys...)

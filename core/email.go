@@ -7,7 +7,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// Longest parts of an address, in octets (RFC 5321 section 4.5.3.1).
+// The greatest lengths of an address and of its parts, in octets (RFC 5321 section
+// 4.5.3.1).
 const (
 	maxLocalPart = 64
 	maxAddress   = 254
@@ -17,18 +18,19 @@ const (
 // IsEmail reports whether s is an address that Mailhelm accepts: a dot-string and a domain
 // (RFC 5321 section 4.1.2) in visible ASCII. Quoted local parts and address literals are
 // refused on purpose: they let nearly every character into headers, logs and prompts, and
-// sending accounts refuse them too. An internationalized domain has its ASCII form; see
-// [CanonicalEmail].
+// sending accounts refuse them too. An internationalized domain must be in its ASCII form;
+// see [CanonicalEmail].
 func IsEmail(s string) bool {
 	at := strings.LastIndexByte(s, '@')
 	return at > 0 && at <= maxLocalPart && len(s) <= maxAddress && isDotString(s[:at]) && isDomain(s[at+1:])
 }
 
-// CanonicalEmail returns an address in the form that mail carries. A domain with letters
-// beyond ASCII is converted to its ASCII form by the rules for looking a name up (UTS 46,
-// nontransitional; RFC 5891 section 5). A domain in ASCII keeps its spelling. The local part
-// is never changed: one beyond ASCII needs SMTPUTF8 (RFC 6531), which sending accounts do
-// not support, and is refused. It reports false when IsEmail refuses the result.
+// CanonicalEmail returns an address in the form that mail uses. A domain with characters
+// beyond ASCII is converted to its ASCII form by the rules for looking up a name (UTS 46,
+// nontransitional; RFC 5891 section 5). A domain in ASCII keeps its spelling. The local
+// part is never changed. It returns false if IsEmail refuses the result, for example for a
+// local part beyond ASCII: that needs SMTPUTF8 (RFC 6531), which sending accounts do not
+// support.
 func CanonicalEmail(s string) (string, bool) {
 	at := strings.LastIndexByte(s, '@')
 	if at < 0 {
@@ -44,9 +46,9 @@ func CanonicalEmail(s string) (string, bool) {
 	return s, IsEmail(s)
 }
 
-// EmailKey returns what all spellings of an address have in common, for comparing: the
-// canonical form in lower case, as accounts match addresses. A text that is not an address
-// is only put into lower case.
+// EmailKey returns the form in which two addresses are compared: the canonical form in
+// lower case, because sending accounts ignore case. For text that is not an address, it
+// returns the text in lower case.
 func EmailKey(s string) string {
 	if canonical, ok := CanonicalEmail(s); ok {
 		s = canonical
@@ -65,7 +67,7 @@ func isDotString(local string) bool {
 	return true
 }
 
-// notInAtom is the complement of atext (RFC 5322 section 3.2.3).
+// notInAtom reports whether r is not an atext character (RFC 5322 section 3.2.3).
 func notInAtom(r rune) bool {
 	return !isAlphanumeric(r) && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~", r)
 }
@@ -85,9 +87,9 @@ func isAlphanumeric(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// MaskAddress hides the person and keeps the destination of an address: the first character
-// of the local part, three asterisks and the domain. Of a text that is not an address it
-// keeps nothing.
+// MaskAddress returns the address with its local part hidden, such as a***@example.com: the
+// first character, three asterisks and the domain. For text that is not an address, it
+// returns only the asterisks.
 func MaskAddress(address string) string {
 	const hidden = "***"
 	at := strings.LastIndexByte(address, '@')

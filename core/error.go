@@ -8,49 +8,48 @@ import (
 	"time"
 )
 
-// Error is a refusal or a failure. Callers see Message and Next, which therefore hold
-// nothing internal; Err is only for the log.
+// Error is a refused or failed call. Message and Next are shown to callers, so they must
+// contain nothing internal. Err is only for the log.
 type Error struct {
 	Code Code
 	// Message says what was wrong, with the caller's own value where that helps.
 	Message string
-	// Next says what to do. "" means the catalogue's remedy.
+	// Next says what the caller can do. "" means the remedy of the code.
 	Next string
-	// Status replaces the catalogue's status where one code has two: 504 for an
-	// upstream that timed out. Zero means the catalogue's.
+	// Status replaces the HTTP status of the code, for a code with two: 504 for an upstream
+	// that timed out. 0 means the status of the code.
 	Status int
 	// Fields lists the faults of the members of the request.
 	Fields []FieldError
-	// RetryAfter is how long to wait before a retry; zero says nothing.
+	// RetryAfter is how long to wait before a retry; 0 means that no time is given.
 	RetryAfter time.Duration
 	// Resource is the kind of record that was not found (not_found).
 	Resource string
 	// Scope is the scope that is missing (invalid_scope, missing_scope).
 	Scope Scope
-	// Extra holds members that belong to one code, by their wire name.
+	// Extra has members of the problem document that only this code has, by JSON name.
 	Extra map[string]any
-	// Call is the call of another operation that repairs the fault, or nil. Only agents get
-	// it: a problem document over REST does not have it.
+	// Call is a call of another operation that corrects the fault, or nil. Only agents
+	// receive it: a problem document over REST does not contain it.
 	Call *NextCall
 	// Err is the cause. It is logged and never leaves the process.
 	Err error
 }
 
-// FieldError says what is wrong with one member of a request. Field is the
-// member's path with dots, "attributes.plan"; the whole body is "".
+// FieldError says what is wrong with one member of a request. Field is the member's path,
+// with dots between the names: "attributes.plan". "" is the whole request.
 type FieldError struct {
 	Field  string `json:"field"`
 	Reason string `json:"reason"`
 }
 
-// NextCall is a call that a refused caller can make next.
+// NextCall is a call that the caller can make next to correct the fault of an [Error].
 type NextCall struct {
 	Operation string         `json:"tool"`
 	Arguments map[string]any `json:"arguments"`
 }
 
-// WithCall sets the call that repairs the fault and returns e. Without arguments it sends
-// {}.
+// WithCall sets e.Call to a call of the operation and returns e. nil arguments become {}.
 func (e *Error) WithCall(operation string, arguments map[string]any) *Error {
 	if arguments == nil {
 		arguments = map[string]any{}
@@ -71,7 +70,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return e.Err }
 
-// HTTPStatus returns the HTTP status of the error.
+// HTTPStatus returns e.Status, or the status of the code if that is 0.
 func (e *Error) HTTPStatus() int {
 	if e.Status != 0 {
 		return e.Status
@@ -79,13 +78,13 @@ func (e *Error) HTTPStatus() int {
 	return e.Code.Info().Status
 }
 
-// WithNext sets the next step and returns e.
+// WithNext sets e.Next and returns e.
 func (e *Error) WithNext(next string) *Error {
 	e.Next = next
 	return e
 }
 
-// NextStep returns the error's own next step, or the catalogue's remedy.
+// NextStep returns e.Next, or the remedy of the code if that is "".
 func (e *Error) NextStep() string {
 	if e.Next != "" {
 		return e.Next
@@ -93,12 +92,12 @@ func (e *Error) NextStep() string {
 	return e.Code.Info().Remedy
 }
 
-// The constructors below are the refusals that several tasks give.
+// The constructors below are for errors that several operations return.
 
-// MissingScope refuses an argument that needs a scope beyond those of the operation. Over
-// REST the code is invalid_scope. A tool fails with missing_scope in its result instead of
-// HTTP 403. With 403, clients would ask for a token with more scopes, although the agent can
-// leave the argument out.
+// MissingScope returns the error for an argument that needs a scope beyond those of the
+// operation. Over REST its code is invalid_scope. A tool returns missing_scope in its
+// result and not HTTP 403. After a 403, clients would request a token with more scopes,
+// although the agent can omit the argument.
 func MissingScope(c *Call, argument string, scope Scope) *Error {
 	code := CodeInvalidScope
 	if c.Surface == Agent {
@@ -111,16 +110,16 @@ func MissingScope(c *Call, argument string, scope Scope) *Error {
 	}
 }
 
-// Invalid returns validation_failed for one field.
+// Invalid returns validation_failed for one member of the request.
 func Invalid(field, reason string) *Error {
 	return InvalidFields(FieldError{Field: field, Reason: reason})
 }
 
-// namedFaults is how many of several faults the message names, since some agents read only
-// the message. The member `errors` has all of them.
+// namedFaults is how many faults the message of [InvalidFields] names, since some agents
+// read only the message. The member `errors` of the problem document lists all of them.
 const namedFaults = 3
 
-// InvalidFields returns validation_failed for several fields.
+// InvalidFields returns validation_failed for several members of the request.
 func InvalidFields(fields ...FieldError) *Error {
 	if len(fields) == 0 {
 		return &Error{Code: CodeValidationFailed, Message: "The request is not valid."}
@@ -150,18 +149,18 @@ func subject(field string) string {
 	return "`" + field + "`"
 }
 
-// NotFound returns not_found for a kind of record: "contact", "list".
+// NotFound returns not_found for a kind of record, such as "contact" or "list".
 func NotFound(resource string) *Error {
 	return &Error{Code: CodeNotFound, Message: "No such " + resource + " in this organization.", Resource: resource}
 }
 
-// IsNotFound reports whether err is not_found.
+// IsNotFound reports whether err is an [Error] with the code not_found.
 func IsNotFound(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == CodeNotFound
 }
 
-// IsConflict reports whether err is conflict.
+// IsConflict reports whether err is an [Error] with the code conflict.
 func IsConflict(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == CodeConflict
@@ -172,22 +171,23 @@ func Conflict(message, next string) *Error {
 	return &Error{Code: CodeConflict, Message: message, Next: next}
 }
 
-// Internal returns internal_error around a cause that the caller must not see.
+// Internal returns internal_error with err as its cause. Callers do not see the cause.
 func Internal(err error) *Error {
 	return &Error{Code: CodeInternalError, Message: "Something failed on our side.", Err: err}
 }
 
-// Overloaded returns overloaded: the call waited as long as it may, and did nothing.
+// Overloaded returns overloaded: the call waited for the longest allowed time and did
+// nothing.
 func Overloaded(retryAfter time.Duration) *Error {
 	return &Error{Code: CodeOverloaded, Message: "Too many calls wait to be done, so this one was turned away. Nothing was stored.", RetryAfter: retryAfter}
 }
 
-// storageRetry is when to retry after storage failed: a restart of a database takes some
+// storageRetry is the RetryAfter of an error of the storage: a database restarts within
 // seconds.
 const storageRetry = 5 * time.Second
 
-// TemporarilyUnavailable returns temporarily_unavailable around the cause, which the caller
-// must not see.
+// TemporarilyUnavailable returns temporarily_unavailable with err as its cause. Callers do
+// not see the cause.
 func TemporarilyUnavailable(err error) *Error {
 	return &Error{
 		Code: CodeTemporarilyUnavailable, RetryAfter: storageRetry, Err: err,
@@ -195,14 +195,14 @@ func TemporarilyUnavailable(err error) *Error {
 	}
 }
 
-// IsFault reports whether the failure is Mailhelm's own, so that its cause belongs in
-// the log.
+// IsFault reports whether the failure is Mailhelm's own, so that its cause should be logged
+// as an error.
 func (e *Error) IsFault() bool {
 	return e.Code == CodeInternalError || e.Code == CodeTemporarilyUnavailable
 }
 
-// IsCallerGone reports whether the caller left and err is a consequence: the work was then
-// cancelled, and neither side is at fault.
+// IsCallerGone reports whether err is a server error that results from the caller closing
+// the connection. The work was then cancelled, and neither side is at fault.
 func IsCallerGone(ctx context.Context, err error) bool {
 	return err != nil && errors.Is(ctx.Err(), context.Canceled) && AsError(err).HTTPStatus() >= 500
 }

@@ -32,8 +32,8 @@ func TestEveryCodeIsExplained(t *testing.T) {
 	}
 }
 
-// TestAMessageNamesTheFaults checks that a message has the first faults. An agent reads only
-// the message and can then correct several at once.
+// TestAMessageNamesTheFaults checks that the message of validation_failed names the first
+// faults. An agent that reads only the message can then correct several faults at once.
 func TestAMessageNamesTheFaults(t *testing.T) {
 	t.Parallel()
 	fault := func(field string) core.FieldError { return core.FieldError{Field: field, Reason: "is required"} }

@@ -2,13 +2,13 @@ package core
 
 import "github.com/google/uuid"
 
-// NewID mints an identifier: a UUIDv7 (RFC 9562 section 5.7) in canonical form.
-// Version 7 is ordered by time, which keeps index inserts local in both databases.
+// NewID returns a new identifier: a UUIDv7 (RFC 9562 section 5.7) in canonical form. UUIDs
+// of version 7 are ordered by time, so new rows are next to each other in an index.
 func NewID() string {
 	return uuid.Must(uuid.NewV7()).String()
 }
 
-// IsID reports whether s is a UUID in the canonical hyphenated form, any version.
+// IsID reports whether s is a UUID of any version in the canonical form with hyphens.
 func IsID(s string) bool {
 	if len(s) != 36 {
 		return false

@@ -2,20 +2,20 @@ package core
 
 import "context"
 
-// Lane says on whose behalf work uses the database. Each lane has connections of its own, so
-// that work on one lane does not delay the others.
+// Lane is a class of work on the database. Each lane has its own connections, so that work
+// on one lane does not delay the others.
 type Lane int
 
-// The lanes. Work that says nothing is a call.
+// The lanes. Work whose context names no lane is on the lane Calls.
 const (
-	// Calls are calls of callers, and the pages for people. It is the default.
+	// Calls is the lane of API calls and of pages. It is the default.
 	Calls Lane = iota
-	// ExpensiveReads are reads that may look at much of an organization's data.
+	// ExpensiveReads is the lane of reads that may read much of an organization's data.
 	ExpensiveReads
-	// Vital are tokens, revocations and readiness, which must work while all other lanes
-	// wait.
+	// Vital is the lane of tokens, revocations and readiness checks. These must work even
+	// when all connections of the other lanes are busy.
 	Vital
-	// Background is the work of jobs, which may wait longer than a caller.
+	// Background is the lane of jobs. They may wait for a connection longer than a caller.
 	Background
 )
 
@@ -24,7 +24,7 @@ const Lanes = int(Background) + 1
 
 type laneKey struct{}
 
-// WithLane returns ctx for work on a lane.
+// WithLane returns a context whose database work runs on the lane.
 func WithLane(ctx context.Context, l Lane) context.Context {
 	if LaneOf(ctx) == l {
 		return ctx
@@ -32,7 +32,7 @@ func WithLane(ctx context.Context, l Lane) context.Context {
 	return context.WithValue(ctx, laneKey{}, l)
 }
 
-// LaneOf returns the lane of the work that ctx is for.
+// LaneOf returns the lane that WithLane set in ctx, or Calls.
 func LaneOf(ctx context.Context) Lane {
 	l, _ := ctx.Value(laneKey{}).(Lane)
 	return l

@@ -8,42 +8,42 @@ import (
 	"reflect"
 )
 
-// Operation is an [Op] without its type parameters. Surfaces and rails use it. Only
-// [Declare] returns one.
+// Operation is an [Op] without its type parameters, for the guardrails and the two
+// surfaces. Only [Declare] returns one.
 type Operation interface {
 	Info() OperationInfo
 	// Input returns the schema of the arguments on a surface.
 	Input(Surface) *Schema
 	// Output returns the schema of the result on a surface.
 	Output(Surface) *Schema
-	// Texts returns the members of the result that hold text on a surface.
+	// Texts returns the members that can hold free text in the result on a surface.
 	Texts(Surface) []Text
-	// Decode checks raw arguments (strict JSON, then the input schema) and
-	// returns them typed. It fails with validation_failed.
+	// Decode checks JSON arguments (strict JSON, then the input schema) and returns them as
+	// the Op's In. It fails with validation_failed.
 	Decode(s Surface, raw []byte) (any, error)
 	Confirmation(ctx context.Context, c *Call, in any) (*Confirmation, error)
 	// CostOf returns the cost of a call with these arguments.
 	CostOf(c *Call, in any) Cost
 	Prepare(ctx context.Context, c *Call, in any) (any, error)
-	// Propose opens a pull request instead of writing; see Op.Propose.
+	// Propose opens a pull request instead of writing; see [Op].Propose.
 	Propose(ctx context.Context, c *Call, in any, open OpenPullRequest) (any, error)
 	Do(ctx context.Context, c *Call, in any) (any, error)
-	// DecodeResult reads a result that was stored as its JSON.
+	// DecodeResult returns a stored JSON result as the Op's Out.
 	DecodeResult(raw []byte) (any, error)
-	// Recall completes a result of DecodeResult; see Op.Recall.
+	// Recall completes a result that DecodeResult returned; see [Op].Recall.
 	Recall(ctx context.Context, c *Call, out any) (any, error)
-	// View returns the result in the form of the surface.
+	// View returns the result in the form that the surface shows.
 	View(s Surface, out any) any
 	sealed()
 }
 
-// OperationInfo is the declaration of an operation without its functions.
+// OperationInfo has the declared properties of an operation, without its functions.
 type OperationInfo struct {
 	Name    string
 	Title   string
 	Purpose string
 	Effect  Effect
-	// Cost is the most that a call costs.
+	// Cost is the greatest cost of a call.
 	Cost          Cost
 	ReachesPeople bool
 	Scopes        []Scope
@@ -53,8 +53,8 @@ type OperationInfo struct {
 	Confirms      bool
 }
 
-// Declare returns the Operation of an Op with compiled schemas. It is called once for each
-// operation, at start. It panics for an invalid declaration.
+// Declare returns the [Operation] of an Op, with generated schemas. It is called once for
+// each operation, at start. It panics if the declaration is invalid.
 func Declare[In, Out any](op Op[In, Out]) Operation {
 	if op.Name == "" || op.Purpose == "" || op.Do == nil || len(op.Scopes) > 0 && op.Scopes[0] == "" {
 		panic(fmt.Sprintf("core: operation %q is declared without name, purpose or function", op.Name))
@@ -119,7 +119,7 @@ func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if err := d.Input(s).Check(raw); err != nil {
 		return nil, err
 	}
-	// Members that may hold any JSON keep the digits of their numbers.
+	// UseNumber keeps all digits of numbers at paths that accept any JSON.
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var in In

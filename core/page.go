@@ -1,22 +1,22 @@
 package core
 
-// Page is one page of a list as an operation returns it. REST shows it as an envelope with a
-// cursor, the agent endpoint as a bounded sample with the total.
+// Page is one page of a list as an operation returns it. REST shows it as an [Envelope]
+// with a cursor, the agent endpoint as a [Sample] with the total.
 type Page[T any] struct {
 	Items []T `json:"items"`
 	// Next is the cursor of the following page, "" on the last.
 	Next string `json:"next,omitempty" voice:"ours"`
-	// Total is the number of items on all pages. REST never shows it.
+	// Total is the number of items on all pages. REST does not show it.
 	Total int `json:"total"`
 }
 
-// Envelope is a page in the REST API.
+// Envelope is a page in a REST response.
 type Envelope[T any] struct {
 	Data       []T        `json:"data"`
 	Pagination Pagination `json:"pagination"`
 }
 
-// Next returns the cursor of the following page, "" on the last. Surfaces link pages with
+// Next returns the cursor of the following page, "" on the last. Links to the next page use
 // it.
 func (e Envelope[T]) Next() string {
 	if e.Pagination.NextCursor == nil {
@@ -31,7 +31,7 @@ type Pagination struct {
 	NextCursor *string `json:"next_cursor" voice:"ours" jsonschema:"nullable" jsonschema_description:"Opaque cursor of the next page; null on the last page."`
 }
 
-// Sample is a page for an agent.
+// Sample is a page in a result for an agent: items, and how many the list has in all.
 type Sample[T any] struct {
 	Items     []T    `json:"items"`
 	Shown     int    `json:"shown" jsonschema_description:"How many items are in this answer."`
@@ -40,10 +40,10 @@ type Sample[T any] struct {
 	More      string `json:"more,omitempty" voice:"ours" jsonschema_description:"How to get the ones left out."`
 }
 
-// WasTruncated reports whether some items are left out.
+// WasTruncated reports whether the list has items that the sample does not contain.
 func (s Sample[T]) WasTruncated() bool { return s.Truncated }
 
-// RESTView returns the page as an envelope.
+// RESTView returns the page as an [Envelope].
 func (p Page[T]) RESTView() Envelope[T] {
 	e := Envelope[T]{Data: p.Items, Pagination: Pagination{HasMore: p.Next != ""}}
 	if e.Data == nil {
@@ -55,7 +55,7 @@ func (p Page[T]) RESTView() Envelope[T] {
 	return e
 }
 
-// AgentView returns the page as a bounded sample.
+// AgentView returns the page as a [Sample].
 func (p Page[T]) AgentView() Sample[T] {
 	s := Sample[T]{Items: p.Items, Shown: len(p.Items), Total: p.Total}
 	if s.Items == nil {
@@ -68,7 +68,8 @@ func (p Page[T]) AgentView() Sample[T] {
 	return s
 }
 
-// Collection is a list that is never paged: REST shows {data}, without pagination.
+// Collection is a list that always fits one response: REST shows {data}, without
+// pagination.
 type Collection[T any] struct {
 	Data []T `json:"data"`
 }

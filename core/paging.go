@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// DefaultLimit is the page size of a list whose caller names none.
+// DefaultLimit is the page size if the caller gives none.
 const DefaultLimit = 50
 
-// Limit returns the requested page size, or the default for 0.
+// Limit returns the requested page size, or [DefaultLimit] for 0.
 func Limit(asked int) int {
 	if asked == 0 {
 		return DefaultLimit
@@ -17,7 +17,7 @@ func Limit(asked int) int {
 	return asked
 }
 
-// After is a position in a list that is ordered newest first. The page starts after the row
+// After is a position in a list that is ordered newest first. The page begins after the row
 // with this time and id.
 type After struct {
 	At time.Time
@@ -26,8 +26,8 @@ type After struct {
 
 const maxPlaceID = 256
 
-// AfterCursor reads the cursor of a list ordered newest first. filter is the text of all
-// filters of the list. It returns nil at the start of the list.
+// AfterCursor decodes the cursor of a list that is ordered newest first. filter is the text
+// of all filters of the list. It returns nil for the cursor "", the start of the list.
 func AfterCursor(filter, cursor string) (*After, error) {
 	keys, err := DecodeCursor(filter, cursor, 2)
 	if err != nil || keys == nil {
@@ -40,13 +40,14 @@ func AfterCursor(filter, cursor string) (*After, error) {
 	return &After{At: time.UnixMicro(micros).UTC(), ID: keys[1]}, nil
 }
 
-// isPlaceID reports whether id consists of visible ASCII characters, as the ids of Mailhelm
-// and of providers do.
+// isPlaceID reports whether id consists of at most 256 visible ASCII characters, as the ids
+// of Mailhelm and of providers do.
 func isPlaceID(id string) bool {
 	return id != "" && len(id) <= maxPlaceID && !strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' })
 }
 
-// PageOf returns a page of rows. rows has one row more than limit if another page follows.
+// PageOf returns a page with at most limit of the rows. rows must have one row more than
+// limit if another page follows. place returns the position of a row.
 func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page[T] {
 	if len(rows) <= limit {
 		return Page[T]{Items: rows}
@@ -57,7 +58,8 @@ func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page
 }
 
 // ReadPage reads one page of a list that is ordered newest first. limit is the page size
-// that the caller asked for. read gets the row to begin after, and how many rows to read.
+// that the caller requested. read is called with the position after which to begin and the
+// number of rows to read.
 func ReadPage[T any](filter, cursor string, limit int, read func(after *After, limit int) ([]T, error), place func(T) After) (Page[T], error) {
 	after, err := AfterCursor(filter, cursor)
 	if err != nil {

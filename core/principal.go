@@ -3,8 +3,8 @@ package core
 import "slices"
 
 // Environment is the purpose of a credential: live use or testing. Both work on the same
-// data. Test credentials have a tenth of the rate limit and may not call destroying
-// operations.
+// data. Test credentials have a tenth of the rate limit and may not call operations whose
+// effect is Destroys.
 type Environment string
 
 // The two environments of a credential.
@@ -13,7 +13,8 @@ const (
 	Test Environment = "test"
 )
 
-// CredentialKind distinguishes the two interchangeable kinds of bearer credential.
+// CredentialKind is the kind of a bearer credential. Both kinds can call the same
+// operations.
 type CredentialKind string
 
 // The kinds of credential.
@@ -22,44 +23,44 @@ const (
 	OAuthClient CredentialKind = "oauth_client"
 )
 
-// Credential is the credential that the caller presented, without its secret.
+// Credential is the credential of the caller, without its secret.
 type Credential struct {
 	Kind CredentialKind
-	// ID is the stored credential's own id: an API key's UUID, or the UUID of
-	// the OAuth client behind an access token.
+	// ID is the id of the stored credential: the UUID of the API key, or the UUID of the
+	// OAuth client to which the access token was issued.
 	ID string
-	// Name is the public name of the credential: an OAuth client_id, or the
-	// identifying prefix of an API key (environment marker and eight characters).
+	// Name is the public name of the credential: the OAuth client_id, or the beginning of an
+	// API key (sk_live_ or sk_test_, and eight characters).
 	Name        string
 	Environment Environment
 }
 
-// Org is the organization on whose behalf a call is made, with the settings that the rails
-// need. Every row of every table belongs to exactly one organization.
+// Org is the organization for which a call is made, with the settings that the guardrails
+// need.
 type Org struct {
 	ID   string
 	Name string
 	Slug string
-	// Tier is the plan: free, team, business, admin, sponsored or demo.
+	// Tier is free, team, business, admin, sponsored or demo.
 	Tier string
-	// RetentionDays is the maximum age of data in an analytics query, in days. It is the
-	// stored result of [RetentionOf].
+	// RetentionDays is how many days back analytics queries may reach. It stores the result
+	// of [RetentionOf].
 	RetentionDays int
-	// RateLimit is the plan's limit in calls a minute; nil means no limit.
+	// RateLimit is the organization's limit in calls per minute; nil means no limit.
 	RateLimit *int
-	// GitConnected is true when definitions come from a repository, which makes
-	// them read-only here.
+	// GitConnected is true if definitions come from a Git repository. They are then
+	// read-only in Mailhelm.
 	GitConnected bool
-	// RequireSecondFactor is true when members must sign in with a second factor,
-	// and prove it again before they create or revoke API keys.
+	// RequireSecondFactor is true if members must sign in with a second factor, and prove it
+	// again before they create or revoke API keys.
 	RequireSecondFactor bool
-	// PlatformMode is true when temporary inboxes are counted per account of a
-	// platform's customer.
+	// PlatformMode is true if the organization is a platform, and temporary inboxes are
+	// counted for each account of its customers.
 	PlatformMode bool
 }
 
-// RetentionOf returns how many days back analytics can be read on a plan. Single messages
-// and their events are stored for 365 days on every plan.
+// RetentionOf returns how many days back analytics queries may reach on a tier. Messages
+// and their events are stored for 365 days on every tier.
 func RetentionOf(tier string) int {
 	switch tier {
 	case "free":
@@ -72,20 +73,20 @@ func RetentionOf(tier string) int {
 }
 
 // Principal is the caller: an organization, a user in it or none, and a credential with the
-// scopes in force for this call.
+// scopes that are valid for this call.
 type Principal struct {
 	Org        Org
-	UserID     string // empty for API keys and client_credentials tokens
+	UserID     string // "" for API keys and tokens of the client_credentials grant
 	Credential Credential
 	Scopes     Scopes
 }
 
-// Caller identifies the caller within the organization by the credential and the user. The
-// text holds ids only, so it may be stored.
+// Caller returns a text that identifies the credential and the user within the
+// organization. It contains only ids, so it may be stored.
 func (p Principal) Caller() string { return p.Credential.ID + "/" + p.UserID }
 
-// RateLimit returns the number of calls a minute that the principal may make, nil for no
-// limit. Test credentials get a tenth of the plan's limit, at least one.
+// RateLimit returns the number of calls per minute that the principal may make, nil for no
+// limit. Test credentials get a tenth of the organization's limit, at least one.
 func (p Principal) RateLimit() *int {
 	if p.Org.RateLimit == nil || p.Credential.Environment != Test {
 		return p.Org.RateLimit
@@ -94,11 +95,11 @@ func (p Principal) RateLimit() *int {
 	return &tenth
 }
 
-// Scopes is a set of scopes, sorted.
+// Scopes is a sorted set of scopes.
 type Scopes []Scope
 
-// NewScopes returns the sorted set of the names. It drops names that are not in the
-// catalogue: a stored scope that no longer exists grants nothing.
+// NewScopes returns the set of the scopes with these names. It drops names that Mailhelm
+// does not define: a stored scope that no longer exists grants nothing.
 func NewScopes(names ...string) Scopes {
 	set := make(Scopes, 0, len(names))
 	for _, name := range names {
@@ -137,7 +138,7 @@ func (set Scopes) Intersect(other Scopes) Scopes {
 	return both
 }
 
-// Strings returns the names, sorted.
+// Strings returns the names of the scopes, sorted.
 func (set Scopes) Strings() []string {
 	names := make([]string, len(set))
 	for i, s := range set {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Problem is an error in the form that callers see: a problem document (RFC 7807) over REST,
-// the structured content of a failed tool over MCP.
+// Problem is an error in the form that callers receive: a problem document (RFC 7807) over
+// REST, the structured content of a failed tool call over MCP.
 type Problem struct {
 	Type      string       `json:"type"`
 	Title     string       `json:"title"`
@@ -21,16 +21,16 @@ type Problem struct {
 	// RetryAfter is in whole seconds, rounded up.
 	RetryAfter int   `json:"retry_after,omitempty"`
 	Scope      Scope `json:"scope,omitempty"`
-	// Extra has further members of the document, by name.
+	// Extra has further members of the problem document, by name.
 	Extra map[string]any `json:"-"`
 }
 
-// maxFieldErrors is the maximum number of faults in an answer. A longer list helps no
-// reader.
+// maxFieldErrors is the greatest number of faults that a problem lists.
 const maxFieldErrors = 20
 
-// ProblemOf returns the error in the form that callers see. It is the only such conversion.
-// The cause of an internal error is not in the result; the caller logs it.
+// ProblemOf returns err in the form that callers receive. Every error that callers see is
+// converted here. The cause of an internal error is not included; the caller of ProblemOf
+// logs it.
 func ProblemOf(err error, docsURL, requestID string) Problem {
 	e := AsError(err)
 	info := e.Code.Info()
@@ -50,13 +50,13 @@ func ProblemOf(err error, docsURL, requestID string) Problem {
 	}
 }
 
-// ceilSeconds returns d in seconds, rounded up, so that a client that waits this long waits
-// long enough.
+// ceilSeconds returns d in whole seconds, rounded up, so that a client that waits so long
+// waits long enough.
 func ceilSeconds(d time.Duration) int {
 	return int(math.Ceil(d.Seconds()))
 }
 
-// MarshalJSON writes the members of Extra after the named ones.
+// MarshalJSON encodes the problem with the members of Extra at the end of the object.
 func (p Problem) MarshalJSON() ([]byte, error) {
 	type plain Problem
 	b, err := json.Marshal(plain(p))

@@ -11,18 +11,19 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Rows are items of a request that are processed separately. A field of type slice of
-// json.RawMessage declares them. A row may be any JSON, so that an invalid one fails alone;
-// its own package decodes it with [ReadRow]. If rows cannot be separated, because the text
-// is not JSON or not UTF-8, the request is refused. JSONSchema of such a type returns
-// [RowsSchema].
+// Rows are items of a request that are processed separately. A field of type
+// []json.RawMessage declares them. A row may be any JSON, so that an invalid row fails
+// alone; the package that owns the rows decodes each with [ReadRow]. If the text is not
+// JSON or not UTF-8, its rows cannot be separated, and the whole request is refused. A type
+// for rows has a method JSONSchema that returns [RowsSchema].
 
-// RowMember describes a member of a row in the schema. The description includes the type,
-// because the schema does not check rows.
+// RowMember describes a member of a row in the schema. Description includes the type,
+// because the schema does not check the content of rows.
 type RowMember struct{ Name, Description string }
 
-// RowsSchema returns the schema of an array of least to most rows. It checks only their
-// number. A caller that validates with it can thus send a request with an invalid row.
+// RowsSchema returns the schema of an array of least to most rows. row describes a row. The
+// schema checks only the number of rows, so a caller that validates with it can still send
+// a request with an invalid row.
 func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema.Schema {
 	described := jsonschema.NewProperties()
 	for _, m := range members {
@@ -35,11 +36,11 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 }
 
 // ReadRow checks a row as [AnyPaths.CheckJSON] does and calls take with each member, until
-// take fails. It fails with validation_failed and at least one entry in Fields; the field ""
-// is the row itself. Values are valid only until take returns.
+// take fails. It fails with validation_failed. The error names at least one member in
+// Fields; the member "" is the row itself. Values are valid only until take returns.
 //
-// Package encoding/json alone would accept "Email" for "email", and its errors about unknown
-// members are not meant for callers.
+// encoding/json is not used, because it would accept "Email" for "email", and its errors
+// about unknown members are not meant for callers.
 func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) error) error {
 	if text := bytes.TrimLeft(row, " \t\r\n"); len(text) == 0 || text[0] != '{' {
 		return Invalid("", "is no object")
@@ -50,16 +51,16 @@ func ReadRow(row []byte, places *AnyPaths, take func(name string, value []byte) 
 	return ReadMembers(row, take)
 }
 
-// ErrNoObject is returned by [ReadMembers] for a JSON value that is not an object.
+// ErrNoObject is the error of [ReadMembers] for a JSON value that is not an object.
 var ErrNoObject = errors.New("is no JSON object")
 
-// ReadMembers calls take with each member of an object until take fails. The text must have
-// passed CheckJSON, so no name occurs twice.
+// ReadMembers calls take with each member of a JSON object until take fails. The text must
+// have passed CheckJSON, so that no name occurs twice.
 func ReadMembers(object []byte, take func(name string, value []byte) error) error {
 	d := rowDecoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	defer func() {
-		d.Reset(noInput) // or the pool would keep the row
+		d.Reset(noInput) // so that the pool does not keep the row in memory
 		rowDecoders.Put(d)
 	}()
 	if d.PeekKind() != '{' {
@@ -71,7 +72,7 @@ func ReadMembers(object []byte, take func(name string, value []byte) error) erro
 		if name, err = d.ReadToken(); err != nil {
 			break
 		}
-		spelled := name.String() // the token is gone with the next one
+		spelled := name.String() // the next read invalidates the token
 		var value jsontext.Value
 		if value, err = d.ReadValue(); err == nil {
 			err = take(spelled, value)
@@ -85,11 +86,11 @@ func ReadMembers(object []byte, take func(name string, value []byte) error) erro
 	return refused
 }
 
-// rowDecoders has decoders for reuse, because a request may have thousands of rows.
+// rowDecoders has decoders for reuse: a request may have thousands of rows.
 var rowDecoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
-// TakeText decodes a string into *into, or null as nil. It fails with validation_failed for
-// other types.
+// TakeText decodes a JSON string into *into, and null as nil. It fails with
+// validation_failed for any other type. name is the member's name in the error.
 func TakeText(name string, value []byte, into **string) error {
 	switch value[0] {
 	case '"':
@@ -107,8 +108,9 @@ func TakeText(name string, value []byte, into **string) error {
 	return nil
 }
 
-// TakeAs decodes a value as encoding/json does, with numbers as json.Number. kind is the
-// name of the expected type in a refusal.
+// TakeAs decodes a JSON value into into as encoding/json does, with numbers as json.Number.
+// It fails with validation_failed; the error says that the member name must be kind, for
+// example "a string".
 func TakeAs(name string, value []byte, into any, kind string) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()
@@ -122,7 +124,8 @@ func TakeAs(name string, value []byte, into any, kind string) error {
 	return nil
 }
 
-// UnknownMember returns the refusal of a member that rows do not have.
+// UnknownMember returns validation_failed for a member that rows do not have. The error
+// lists the known members.
 func UnknownMember(name string, known []RowMember) error {
 	names := make([]string, len(known))
 	for i, m := range known {

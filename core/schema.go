@@ -13,27 +13,27 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Schema is a JSON Schema (2020-12) made from a Go type, with the validator
-// compiled from it. One schema serves both surfaces and the documentation.
+// Schema is a JSON Schema (2020-12) generated from a Go type, with the validator compiled
+// from it. The two surfaces and the documentation use the same schema.
 type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
 	lengths  *lengths
 	places   *AnyPaths
-	members  []string // names of the top-level members, for a refusal that teaches
+	members  []string // names of the top-level members, which error messages list
 }
 
-// Text returns the schema as JSON. It must not be changed.
+// Text returns the schema as JSON. Callers must not change it.
 func (s *Schema) Text() json.RawMessage { return s.text }
 
 // Members returns the names of the top-level members in order of declaration.
 func (s *Schema) Members() []string { return s.members }
 
-// AnyPaths returns the paths of the input at which any JSON may stand, nil for none.
+// AnyPaths returns the paths at which the arguments may have any JSON, nil for none.
 func (s *Schema) AnyPaths() *AnyPaths { return s.places }
 
-// Canonical returns [CanonicalJSON] of a text that Check accepts. It returns a text without
-// a canonical form unchanged.
+// Canonical returns [CanonicalJSON] of a text that Check accepts. It returns a text that
+// has no canonical form unchanged.
 func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 	if s.places != nil && CheckJSON(raw) != nil {
 		return bytes.Clone(raw), nil
@@ -41,8 +41,8 @@ func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 	return CanonicalJSON(raw)
 }
 
-// Check validates raw JSON against the schema. It fails with validation_failed and one entry
-// in errors for each fault.
+// Check validates a JSON text against the schema. It fails with validation_failed and one
+// [FieldError] for each fault.
 func (s *Schema) Check(raw []byte) error {
 	value, err := decodeJSON(raw)
 	if err != nil && s.places != nil {
@@ -54,8 +54,8 @@ func (s *Schema) Check(raw []byte) error {
 	return s.CheckValue(value)
 }
 
-// CheckValue is Check for a value that was decoded from strict JSON, with numbers as
-// json.Number or float64.
+// CheckValue validates a decoded JSON value against the schema, as Check does for a text.
+// Numbers must be json.Number or float64.
 func (s *Schema) CheckValue(value any) error {
 	if fault := s.lengths.check(value, ""); fault != nil {
 		return InvalidFields(*fault)
@@ -66,9 +66,9 @@ func (s *Schema) CheckValue(value any) error {
 	return nil
 }
 
-// openness tells whether objects may have further members. Closed input schemas refuse
-// members that they do not name, so that a misspelled argument is an error. Open output
-// schemas let a later version add members.
+// openness says whether objects may have members that the schema does not name. Input
+// schemas are closed, so that a misspelled argument is an error. Output schemas are open,
+// so that a later version may add members.
 type openness bool
 
 const (
@@ -76,18 +76,18 @@ const (
 	open   openness = true
 )
 
-// schemaKey identifies a schema. Operations with the same type share it.
+// schemaKey is the key of a generated schema. Operations with the same type share the
+// schema.
 type schemaKey struct {
 	of      reflect.Type
 	surface Surface
 	open    openness
 }
 
-var schemas sync.Map // from schemaKey to *Schema
+var schemas sync.Map // map of schemaKey to *Schema, filled by mustSchema
 
-// mustSchema returns the schema of the type, and generates it on the first call. It panics
-// for a type that cannot be described, which only an invalid declaration causes; see
-// Declare.
+// mustSchema returns the schema of a Go type, which it generates on the first call. It
+// panics for a type that JSON Schema cannot describe; only an invalid operation has one.
 func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	key := schemaKey{t, s, o}
 	if made, ok := schemas.Load(key); ok {
@@ -120,8 +120,7 @@ func newSchema(t reflect.Type, s Surface, o openness) *Schema {
 			schema.members = append(schema.members, p.Key)
 		}
 	}
-	// The schema is compiled at its first use, because output schemas are checked only by
-	// tests.
+	// An output schema is compiled at its first use, because only tests check results.
 	schema.compiled = sync.OnceValue(func() *validator.Schema { return mustCompile(t.String(), text) })
 	if !o {
 		schema.compiled()
@@ -147,8 +146,8 @@ func mustCompile(name string, text []byte) *validator.Schema {
 
 var errNotAnEmail = errors.New("not an address")
 
-// checkEmailFormat is the format "email" of the schemas: strings must pass IsEmail. A format
-// does not restrict values that are not strings.
+// checkEmailFormat implements the format "email" of the schemas: strings must pass IsEmail.
+// A format does not apply to values that are not strings.
 func checkEmailFormat(value any) error {
 	if s, ok := value.(string); ok && !IsEmail(s) {
 		return errNotAnEmail
@@ -156,8 +155,8 @@ func checkEmailFormat(value any) error {
 	return nil
 }
 
-// checkIDNEmailFormat is checkEmailFormat for addresses whose domain may be
-// internationalized.
+// checkIDNEmailFormat implements the format "idn-email": unlike "email", the domain of the
+// address may be internationalized.
 func checkIDNEmailFormat(value any) error {
 	if s, ok := value.(string); ok {
 		if _, ok := CanonicalEmail(s); !ok {
@@ -167,7 +166,8 @@ func checkIDNEmailFormat(value any) error {
 	return nil
 }
 
-// dropOtherSurface removes the members tagged only:"..." for the other surface.
+// dropOtherSurface removes from the schema for s the members that the tag only:"..."
+// reserves for the other surface.
 func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 	if t.Kind() != reflect.Struct || schema.Properties == nil {
 		return
@@ -183,8 +183,9 @@ func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 	}
 }
 
-// boundForAgents sets the maximum of the tag agentmax:"..." on the agent endpoint, where
-// requests and answers are small. It limits the items of an array, else the number.
+// boundForAgents applies the tag agentmax:"..." to the schema for agents, whose requests
+// and results must be small. The tag limits the number of items of an array, or else the
+// value of a number.
 func boundForAgents(schema *reflector.Schema, t reflect.Type, s Surface) {
 	if s != Agent || t.Kind() != reflect.Struct || schema.Properties == nil {
 		return
@@ -222,9 +223,8 @@ func jsonName(f reflect.StructField) string {
 	return tag
 }
 
-// foldNullable writes "a boolean or null" as one schema with two types instead of two
-// alternatives. This halves its size in a list of tools and keeps the description at the
-// top.
+// foldNullable replaces the alternatives "a boolean" and "null" by one schema with two
+// types. This halves its size in a list of tools and keeps the description at the top.
 func foldNullable(s *reflector.Schema) {
 	if s == nil {
 		return

@@ -12,8 +12,9 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 )
 
-// explain returns a validator's tree of causes as a validation_failed with a flat list: one
-// entry for each leaf, with the member's path and a plain reason.
+// explain converts the validator's tree of causes to a validation_failed with a flat list.
+// It has one entry for each leaf of the tree, with the member's path and a reason in plain
+// words.
 func (s *Schema) explain(err error) error {
 	v, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
@@ -47,9 +48,9 @@ func (s *Schema) collect(v *validator.ValidationError, into *[]FieldError) {
 	}
 }
 
-// collectAlternatives explains a value that fits none of several forms. If the value has the
-// type of one form, it explains the faults against that form. Otherwise it lists the
-// accepted types.
+// collectAlternatives explains a value that matches none of several alternatives of a
+// schema. If the value has the type of one alternative, it reports the faults against that
+// one. Otherwise it lists the accepted types.
 func (s *Schema) collectAlternatives(v *validator.ValidationError, into *[]FieldError) {
 	var wanted []string
 	for _, cause := range v.Causes {
@@ -90,8 +91,8 @@ func (s *Schema) unknownMember(at []string) string {
 	return "is not known here; known are " + strings.Join(known, ", ")
 }
 
-// membersAt returns the names of the members of an object at a path of the value, nil where
-// the schema names none.
+// membersAt returns the names of the members that the schema has for the object at a path
+// of the value, nil if it names none.
 func (s *Schema) membersAt(at []string) []string {
 	var node schemaNode
 	if json.Unmarshal(s.text, &node) != nil {
@@ -107,14 +108,14 @@ func (s *Schema) membersAt(at []string) []string {
 	return slices.Sorted(maps.Keys(node.object().Properties))
 }
 
-// schemaNode has the parts of a schema that determine which members an object has.
+// schemaNode has the parts of a JSON Schema that say which members an object has.
 type schemaNode struct {
 	Properties map[string]schemaNode `json:"properties"`
 	Items      *schemaNode           `json:"items"`
 	OneOf      []schemaNode          `json:"oneOf"`
 }
 
-// UnmarshalJSON also accepts true, the schema of any value.
+// UnmarshalJSON decodes a schema. It also accepts true, the schema that allows any value.
 func (n *schemaNode) UnmarshalJSON(text []byte) error {
 	type plain schemaNode
 	if len(text) == 0 || text[0] != '{' {
@@ -123,7 +124,8 @@ func (n *schemaNode) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*plain)(n))
 }
 
-// object returns the form with members, of several forms.
+// object returns the first alternative of the schema that has members, or else the schema
+// itself.
 func (n schemaNode) object() schemaNode {
 	for _, form := range n.OneOf {
 		if form.Properties != nil {
@@ -158,8 +160,8 @@ func alternatives(types []string) string {
 	return strings.Join(slices.Compact(types), " or ")
 }
 
-// reason returns in plain words what a keyword of the schema requires. Keywords that no
-// schema here uses keep the library's words.
+// reason returns in plain words what a keyword of the schema requires. For keywords that no
+// schema here uses, it names the path of the keyword.
 func reason(k validator.ErrorKind) string {
 	switch k := k.(type) {
 	case *kind.Type:
@@ -191,7 +193,8 @@ func reason(k validator.ErrorKind) string {
 	}
 }
 
-// formatWords returns an example of a format, for a refusal.
+// formatWords returns the name of a format for an error message, with an example if it
+// helps.
 func formatWords(format string) string {
 	switch format {
 	case "date-time":

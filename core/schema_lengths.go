@@ -6,17 +6,18 @@ import (
 	reflector "github.com/invopop/jsonschema"
 )
 
-// lengths has the limits of a schema on the lengths of arrays and the sizes of objects. They
-// are checked before the rest. The validator describes every wrong element before it stops,
-// with some 800 bytes each, so half a million elements would take hundreds of megabytes.
+// lengths has the limits of a schema on the lengths of arrays and the number of members of
+// objects. They are checked before the rest of the schema: the validator allocates about
+// 800 bytes for every wrong element, so half a million elements would take hundreds of
+// megabytes.
 type lengths struct {
-	longest int // of the array itself; 0 when it is none or has no limit
-	largest int // of the object itself, in members; 0 is no limit
+	longest int // greatest number of items, if it is an array; 0 means no limit
+	largest int // greatest number of members, if it is an object; 0 means no limit
 	items   *lengths
 	members map[string]*lengths
 }
 
-// lengthsOf returns the limits of a schema, nil for one without limits.
+// lengthsOf returns the limits in a schema, nil if it has none.
 func lengthsOf(s *reflector.Schema) *lengths {
 	if s == nil {
 		return nil
@@ -33,7 +34,7 @@ func lengthsOf(s *reflector.Schema) *lengths {
 			l.member(p.Key, lengthsOf(p.Value))
 		}
 	}
-	for _, alternative := range s.OneOf { // at most one of them is an array, and one an object
+	for _, alternative := range s.OneOf { // at most one alternative is an array, and one an object
 		if of := lengthsOf(alternative); of != nil {
 			l.longest, l.largest = max(l.longest, of.longest), max(l.largest, of.largest)
 			if of.items != nil {
@@ -57,8 +58,8 @@ func (l *lengths) member(name string, of *lengths) {
 	l.members[name] = of
 }
 
-// check returns the fault of the first array or object that is too large, nil for none. at
-// is the path of value.
+// check returns the fault of the first array or object in value that is too large, nil for
+// none. at is the path of value in the request.
 func (l *lengths) check(value any, at string) *FieldError {
 	if l == nil {
 		return nil

@@ -1,9 +1,9 @@
 package core
 
-// Scope is one permission of a credential.
+// Scope is the name of one permission of a credential.
 type Scope string
 
-// The scope catalogue. It is closed: a credential can have no other scope.
+// All scopes. A credential can have no other scope.
 const (
 	AccountView       Scope = "api.account.view"
 	MessagesView      Scope = "api.messages.view"
@@ -50,7 +50,7 @@ const (
 type ScopeInfo struct {
 	Scope       Scope
 	Description string
-	// Personal is true when the scope permits reading personal data in full.
+	// Personal is true if the scope permits reading personal data unmasked.
 	Personal bool
 }
 
@@ -103,12 +103,12 @@ var scopesByName = func() map[Scope]ScopeInfo {
 	return m
 }()
 
-// ScopeCatalogue returns every scope in the order of the documentation.
+// ScopeCatalogue returns all scopes in the order of the documentation.
 func ScopeCatalogue() []ScopeInfo {
 	return append([]ScopeInfo(nil), scopeCatalogue...)
 }
 
-// AllScopes returns the whole catalogue as a set.
+// AllScopes returns the set of all scopes.
 func AllScopes() Scopes {
 	names := make([]string, len(scopeCatalogue))
 	for i, info := range scopeCatalogue {
@@ -117,7 +117,7 @@ func AllScopes() Scopes {
 	return NewScopes(names...)
 }
 
-// IsKnown reports whether the scope is in the catalogue.
+// IsKnown reports whether Mailhelm defines the scope.
 func (s Scope) IsKnown() bool {
 	_, ok := scopesByName[s]
 	return ok

@@ -12,14 +12,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// MaxJSONDepth is the maximum nesting of arrays and objects in a request.
+// MaxJSONDepth is the maximum number of nested arrays and objects in a request.
 const MaxJSONDepth = 64
 
 // CheckJSON accepts exactly one JSON value and nothing after it. The value must be valid
 // UTF-8 with at most MaxJSONDepth levels. No object may have two members of one name. No
-// string may contain NUL, which PostgreSQL cannot store. Every number must be an exact
-// float64; see [IsExactNumber]. It fails with validation_failed and the path of the fault.
-// It reads the value once and keeps no copy.
+// string may contain NUL, which PostgreSQL cannot store. A float64 must represent every
+// number exactly; see [IsExactNumber]. It fails with validation_failed and the path of the
+// fault. It reads the value once and keeps no copy.
 func CheckJSON(raw []byte) error {
 	return readStrictly(raw, func(r *strictReader) error {
 		for {
@@ -30,7 +30,8 @@ func CheckJSON(raw []byte) error {
 	})
 }
 
-// decodeJSON is CheckJSON that also returns the value, with numbers as json.Number.
+// decodeJSON checks a JSON text as CheckJSON does and returns its value, with numbers as
+// json.Number.
 func decodeJSON(raw []byte) (any, error) {
 	var value any
 	err := readStrictly(raw, func(r *strictReader) error {
@@ -41,30 +42,32 @@ func decodeJSON(raw []byte) (any, error) {
 	return value, err
 }
 
-// strictReader reads tokens and refuses those that CheckJSON does not allow.
+// strictReader reads JSON tokens and fails for those that CheckJSON does not allow.
 type strictReader struct {
 	*jsontext.Decoder
 	mayHoldNUL bool
 }
 
-// decoders has decoders for reuse. The names that a decoder remembers are most of the memory
+// decoders has decoders for reuse. The names that a decoder caches are most of the memory
 // that a short request needs.
 var decoders = sync.Pool{New: func() any { return jsontext.NewDecoder(noInput) }}
 
 var noInput = strings.NewReader("")
 
-// readStrictly calls read for the one value in raw, and refuses anything after it.
+// readStrictly calls read, which reads the one value in raw, and fails if anything follows
+// it.
 func readStrictly(raw []byte, read func(*strictReader) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(raw))
 	defer func() {
-		d.Reset(noInput) // or the pool would keep the request
+		d.Reset(noInput) // so that the pool does not keep the request in memory
 		decoders.Put(d)
 	}()
 	if err := read(&strictReader{Decoder: d, mayHoldNUL: bytes.Contains(raw, []byte(`\u0000`))}); err != nil {
 		return err
 	}
-	// Trim only the white space of JSON (RFC 8259 section 2); Unicode has more.
+	// Trim only the white space of JSON (RFC 8259 section 2), not the other white space of
+	// Unicode.
 	if len(bytes.TrimLeft(raw[d.InputOffset():], " \t\r\n")) > 0 {
 		return Invalid("", "has something after the JSON value")
 	}
@@ -88,7 +91,7 @@ func (r *strictReader) token() (jsontext.Token, error) {
 	return token, nil
 }
 
-// value reads the next value. token limits the depth of the recursion.
+// value reads the next value. The depth check of token limits its recursion.
 func (r *strictReader) value() (any, error) {
 	token, err := r.token()
 	if err != nil {
@@ -138,16 +141,16 @@ func (r *strictReader) array() (any, error) {
 }
 
 const (
-	maxNumber    = 64 // characters; the longest shortest form of a float64 has 24
-	sureDigits   = 15 // any decimal with so many significant digits survives float64
+	maxNumber    = 64 // in characters; a float64 needs at most 24
+	sureDigits   = 15 // float64 preserves every number with so many significant digits
 	wholeFloat64 = 64
 )
 
 // isReasonable reports whether a float64 represents the number exactly: it is in range and
 // has no more digits than the float64 (RFC 7493 section 2.2). Other numbers would change
-// silently, such as an identifier of 20 digits. Two different numbers would then have the
-// same canonical form. It also refuses numbers that take seconds to compare: a million
-// digits, or the exponent 999999.
+// silently, such as an identifier of 20 digits, and two different ones could have the same
+// canonical form. It also refuses numbers that take seconds to compare: a million digits,
+// or the exponent 999999.
 func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false
@@ -161,12 +164,12 @@ func isReasonable(number string) bool {
 	}
 	digits := significantDigits(number)
 	if f == 0 {
-		return digits == "" // else it is too small to differ from zero
+		return digits == "" // a number other than zero would become zero
 	}
 	return len(digits) <= sureDigits || digits == significantDigits(strconv.FormatFloat(f, 'e', -1, wholeFloat64))
 }
 
-// significantDigits returns the significant digits of a number: 12 for 0.00120e7.
+// significantDigits returns the significant digits of a JSON number: "12" for 0.00120e7.
 func significantDigits(number string) string {
 	digits := make([]byte, 0, maxNumber)
 	for i := range len(number) {
@@ -181,8 +184,8 @@ func significantDigits(number string) string {
 	return string(bytes.Trim(digits, "0"))
 }
 
-// CanonicalJSON returns the canonical form of a JSON value (RFC 8785). Texts with the same
-// meaning have the same form, whatever their spacing, member order or number spelling. The
+// CanonicalJSON returns the canonical form of a JSON value (RFC 8785). Texts of equal
+// values have the same form, regardless of white space, member order and number format. The
 // input must have passed CheckJSON.
 func CanonicalJSON(raw []byte) ([]byte, error) {
 	v := jsontext.Value(bytes.Clone(raw))
@@ -206,8 +209,8 @@ func jsonError(err error) error {
 	return Invalid("", "is not valid JSON")
 }
 
-// pointerPath returns a JSON pointer (RFC 6901) as a path with dots, as the members of
-// `errors` have it. It cuts long paths, because callers choose the names.
+// pointerPath converts a JSON pointer (RFC 6901) to a path with dots, as in
+// [FieldError].Field. It shortens long names, because callers choose them.
 func pointerPath(pointer string) string {
 	parts := strings.Split(strings.TrimPrefix(pointer, "/"), "/")
 	for i, part := range parts {
@@ -217,8 +220,8 @@ func pointerPath(pointer string) string {
 	return strings.Join(parts, ".")
 }
 
-// decodeError returns the error for a value that the schema accepts and the Go type refuses.
-// A custom UnmarshalJSON may return a *Error.
+// decodeError returns validation_failed for a value that the schema accepts and the Go type
+// does not. If an UnmarshalJSON method returned an *Error, it returns that.
 func decodeError(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

@@ -11,7 +11,8 @@ import (
 
 func TestCanonicalJSON(t *testing.T) {
 	t.Parallel()
-	// The third text is the example of RFC 8785 section 3.2.2, where it applies.
+	// The third text is the part of the example in RFC 8785 section 3.2.2 that CheckJSON
+	// accepts.
 	for in, want := range map[string]string{
 		`{ "b" : 1.0, "a" : [ true , null ] }`: `{"a":[true,null],"b":1}`,
 		`"\u00e9\/"`:                           `"é/"`,
@@ -39,8 +40,8 @@ func TestNumbersThatSurvive(t *testing.T) {
 	}
 }
 
-// TestNothingFollowsTheValue checks that only JSON white space may follow a value, not other
-// white space of Unicode.
+// TestNothingFollowsTheValue checks that only JSON white space may follow a value, and no
+// other white space of Unicode.
 func TestNothingFollowsTheValue(t *testing.T) {
 	t.Parallel()
 	for behind, want := range map[string]bool{
@@ -52,8 +53,8 @@ func TestNothingFollowsTheValue(t *testing.T) {
 	}
 }
 
-// FuzzCheckJSON checks that encoding/json accepts every accepted text, and that the
-// canonical form of a canonical form is the same.
+// FuzzCheckJSON checks that encoding/json accepts every text that CheckJSON accepts, and
+// that canonicalizing a canonical form does not change it.
 func FuzzCheckJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `[]`, `null`, ` 1 `, `{"a":1,"a":2}`, `{"a":{"b":1,"\u0062":2}}`, `"\u0000"`, `{"\u0000":1}`, `"\\u0000"`,

@@ -1,30 +1,31 @@
 package core
 
-// Subject tells which records a write changes. Replays of other calls depend on it.
+// Subject is the kind of record that a write changes. A write of a contact ends replays for
+// that contact; see [ReplayUntilNextWrite].
 type Subject int
 
-// The subjects of a write.
+// The kinds of records that a write changes.
 const (
-	// OtherRecords are records that no replay depends on.
+	// OtherRecords are records other than contacts. Writing them ends no replay.
 	OtherRecords Subject = iota
-	// OneContact is the contact that the call passed to Call.SetSubject. A call that changed
-	// no contact passes none.
+	// OneContact is the contact whose id the call passed to Call.SetSubject. A call that
+	// changed no contact passes none.
 	OneContact
-	// ManyContacts are contacts that the call does not name, such as all members of a
-	// list that it deletes.
+	// ManyContacts are contacts that the call does not name, such as all members of a list
+	// that it deletes.
 	ManyContacts
 )
 
-// ReplayScope tells how long a repeated call without an idempotency key gets the first
-// result, on the agent surface.
+// ReplayScope is for how long a repeated call of an agent without an idempotency key gets
+// the result of the first call.
 type ReplayScope int
 
-// The scopes of a replay without an idempotency key.
+// The durations of a replay without an idempotency key.
 const (
 	// ReplayFiveMinutes ends after five minutes.
 	ReplayFiveMinutes ReplayScope = iota
-	// ReplayUntilNextWrite also ends after five minutes, and earlier with the caller's next
-	// write to the same record. A call after another write is meant as a new call. Only an
-	// operation that writes OneContact may declare it.
+	// ReplayUntilNextWrite ends after five minutes, or earlier with the caller's next write
+	// to the same record: after another write, the same call is meant as a new one. Only an
+	// operation whose Writes is OneContact may declare it.
 	ReplayUntilNextWrite
 )

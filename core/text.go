@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Quotable prepares a text of an outsider for quoting in a sentence of Mailhelm. It removes
-// invisible and direction-changing characters, folds white space, replaces backticks, and
-// cuts the text at limit runes with an ellipsis.
+// Quotable prepares text that a customer or an outsider wrote for quoting in a sentence of
+// Mailhelm. It removes invisible and direction-changing characters, folds white space,
+// replaces backticks, and cuts the text at limit runes with an ellipsis.
 func Quotable(s string, limit int) string {
 	s, _ = VisibleText(s)
 	s = strings.ReplaceAll(strings.Join(strings.Fields(s), " "), "`", "'")
@@ -19,15 +19,16 @@ func Quotable(s string, limit int) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-// Quote returns a name that an outsider wrote, made [Quotable] at 80 characters and put in
-// quotation marks. Quotation marks inside are replaced, so that the name cannot end the
+// Quote returns a name in quotation marks, prepared by [Quotable] with at most 80
+// characters. Quotation marks in the name are replaced, so that it cannot end the
 // quotation.
 func Quote(name string) string {
 	const longest = 80
 	return `"` + strings.ReplaceAll(Quotable(name, longest), `"`, "'") + `"`
 }
 
-// QuotedList returns at most ten names, each [Quoted], and the number of the others.
+// QuotedList returns at most ten of the names, each in the form of [Quote], and the number
+// of the others.
 func QuotedList(names []string) string {
 	const shown = 10
 	quoted := make([]string, 0, shown)
@@ -41,10 +42,10 @@ func QuotedList(names []string) string {
 	return text
 }
 
-// VisibleText removes from s the characters that a reader cannot see and a machine obeys:
-// control characters except tab and newline, bidirectional overrides, zero-width characters,
-// tag characters, blank fillers and variation selectors without an emoji form. It returns
-// how many it removed.
+// VisibleText returns s without characters that a person cannot see but a program may act
+// on. These are control characters except tab and newline, bidirectional overrides,
+// zero-width and tag characters, blank fillers, and variation selectors except the emoji
+// form. It also returns how many it removed.
 func VisibleText(s string) (visible string, removed int) {
 	if isPlain(s) {
 		return s, 0
@@ -70,11 +71,11 @@ func isPlain(s string) bool {
 	return true
 }
 
-// isHidden reports whether r is invisible. These are the general categories Cc and Cf, with
-// controls, zero-width characters, bidi marks and tags. Fillers, variation selectors and the
-// code points that are reserved for such characters are invisible too.
+// isHidden reports whether r is invisible: a control or format character (general
+// categories Cc and Cf), a filler, a variation selector, or a code point reserved for such
+// characters. Tab, newline and the emoji variation selector are not hidden.
 func isHidden(r rune) bool {
-	const emojiForm = 0xFE0F // visible: it selects the emoji form of the character before it
+	const emojiForm = 0xFE0F // has a visible effect: it selects the emoji form of the character before it
 	if r == '\t' || r == '\n' || r == emojiForm {
 		return false
 	}

@@ -19,13 +19,13 @@ func TestVisibleText(t *testing.T) {
 		"a\u202eb\u2066c":                {"abc", 2}, // bidirectional override and isolate
 		"pay\u200bload\ufeff":            {"payload", 2},
 		"x\x00\x1b[31m":                  {"x[31m", 2},
-		"tag\U000E0041\U000E007F":        {"tag", 2}, // the tag block spells invisible ASCII
+		"tag\U000E0041\U000E007F":        {"tag", 2}, // invisible ASCII letters of the tag block
 		"v\U000E0100\ufe00":              {"v", 2},
-		"❤\ufe0f":                        {"❤\ufe0f", 0}, // the emoji form is visible
+		"❤\ufe0f":                        {"❤\ufe0f", 0}, // the emoji selector is not hidden
 		"\u3164name":                     {"name", 1},
-		"a\u034fb\u17b4c\u2065d":         {"abcd", 3}, // joiner, vowel without a shape, one kept for later
-		"\U000E0000\U000E0002\U000E01F0": {"", 3},     // around the tags, nothing is seen either
-		"\u180b\u180d\u180f":             {"", 3},     // variation selectors of Mongolian
+		"a\u034fb\u17b4c\u2065d":         {"abcd", 3}, // joiner, invisible vowel, reserved invisible code point
+		"\U000E0000\U000E0002\U000E01F0": {"", 3},     // invisible code points next to the tag characters
+		"\u180b\u180d\u180f":             {"", 3},     // Mongolian variation selectors
 		"soft\u00adhyphen\u2060joined":   {"softhyphenjoined", 2},
 	} {
 		got, removed := core.VisibleText(in)

@@ -2,8 +2,9 @@ package core
 
 import "reflect"
 
-// The viewers are generic, so that the return type of the method determines the schema.
-// Reflection finds the method once, when the operation is declared.
+// The interfaces [AgentViewer] and [RESTViewer] are generic, so that the return type of the
+// view method determines the schema. Reflection finds the method once, when the operation
+// is declared.
 
 func viewMethod(s Surface) string {
 	if s == Agent {
@@ -12,14 +13,14 @@ func viewMethod(s Surface) string {
 	return "RESTView"
 }
 
-// viewer tells how results of one type are shown on one surface.
+// viewer converts results of one type to the form that one surface shows.
 type viewer struct {
 	shown  reflect.Type
-	method int // -1 when the result is shown as it is
+	method int // index of the view method; -1 if the result is shown as it is
 }
 
-// viewerOf returns how results of the type are shown on the surface. It panics, at
-// declaration, for a view method with a wrong signature.
+// viewerOf returns the viewer for results of type out on a surface. It panics if the view
+// method has a wrong signature.
 func viewerOf(out reflect.Type, s Surface) viewer {
 	m, ok := out.MethodByName(viewMethod(s))
 	if !ok {

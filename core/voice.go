@@ -9,26 +9,28 @@ import (
 	"time"
 )
 
-// Voice names the author of a text in a result.
+// Voice says who wrote a text in a result: Mailhelm or others.
 type Voice string
 
-// The values of the field tag "voice". A text that a model could take for an instruction is
-// either composed by this service, with quotations marked, or untrusted.
+// The values of the field tag "voice". Ours marks text that Mailhelm composed, with
+// quotations marked. Untrusted marks text of others, which a model must not take for
+// instructions.
 const (
 	Ours      Voice = "ours"
 	Untrusted Voice = "untrusted"
 )
 
 // Text is a member of a result that contains text. Path has dots between members and []
-// after a list: "items[].name". It includes everything below a member that may hold any
-// JSON. Voice is "" when the type declares none.
+// after a list: "items[].name". If the member may hold any JSON, Path covers everything
+// below it. Voice is "" if the type declares none.
 type Text struct {
 	Path  string
 	Voice Voice
 }
 
-// textsOf returns the texts of a result type in order of declaration. It omits identifiers,
-// times and members with a closed set of values, which cannot contain a sentence.
+// textsOf returns the members of a result type that contain text, in order of declaration.
+// It omits identifiers, times and members with a closed set of values, which cannot contain
+// a sentence.
 func textsOf(t reflect.Type) []Text {
 	var found []Text
 	collectTexts(t, "", "", &found)
@@ -49,7 +51,7 @@ func collectTexts(t reflect.Type, path string, declared Voice, into *[]Text) {
 		for _, f := range reflect.VisibleFields(t) {
 			collectField(f, path, into)
 		}
-	// The keys of a map are names that a customer chose, so every map is text.
+	// Customers choose the keys of maps, so every map counts as text.
 	case t.Kind() == reflect.String || t.Kind() == reflect.Map || t.Kind() == reflect.Interface:
 		*into = append(*into, Text{path, declared})
 	}
@@ -84,9 +86,8 @@ func UntrustedPaths(texts []Text) []string {
 	return paths
 }
 
-// UntrustedExtra returns the extra members of an error that may hold text, directly or
-// below: values of the caller or of stored records. A member counts as text unless its type
-// cannot hold any.
+// UntrustedExtra returns the names of the members of e.Extra that may contain text of
+// callers or of stored records. A member counts as text unless its type cannot hold any.
 func (e *Error) UntrustedExtra() []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(e.Extra)) {

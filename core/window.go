@@ -2,21 +2,24 @@ package core
 
 import "time"
 
-// Window is a span of time, From included and To not.
+// Window is a span of time. From is its first instant; To is the end, which is not part of
+// it.
 type Window struct{ From, To time.Time }
 
-// defaultWindow is the length of a window without a given start.
+// defaultWindow is the length of a window whose start is not given.
 const defaultWindow = 30 * 24 * time.Hour
 
-// LastDays returns the last n days, UTC, with today up to now as the last of them.
+// LastDays returns the window of the last n days in UTC. The last of them is today, until
+// now.
 func LastDays(now time.Time, n int) Window {
 	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
 }
 
-// WindowOf makes the window between from and to. Without to it ends now. Without from it
-// begins 30 days before now, or before an earlier to, but not before the retention. It fails
-// with validation_failed when from is not before to, and with plan_retention_exceeded when
-// the window begins before the retention: it never narrows a window silently.
+// WindowOf returns the window between from and to, which may be nil. Without to, the window
+// ends now. Without from, it begins 30 days before now or before an earlier to, but not
+// earlier than the retention allows. It fails with validation_failed if from is not before
+// to. It fails with plan_retention_exceeded if from, or without from to, is older than the
+// retention.
 func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, error) {
 	oldest := now.AddDate(0, 0, -retentionDays)
 	w := Window{To: now}
@@ -38,7 +41,7 @@ func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, er
 		return Window{}, Invalid("from", "is not before `to`").
 			WithNext("Send a `from` that is earlier than `to`; without `to` the window ends now.")
 	}
-	// A caller computes "30 days ago" a moment before this call.
+	// Allow a minute, because a caller computes "30 days ago" just before this call.
 	if w.From.Before(oldest.Add(-time.Minute)) {
 		return Window{}, retentionError("from", oldest, retentionDays)
 	}

@@ -7,16 +7,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Admission is an authenticated caller with the state of the caller's bucket.
+// Admission is an authenticated caller and the state of its rate limit.
 type Admission struct {
 	Principal core.Principal
-	// Rate is nil when the organization has no limit.
+	// Rate is nil if the organization has no rate limit.
 	Rate *Rate
 }
 
-// Admit authenticates the values of a request's Authorization header for a resource and
-// takes one token from the caller's bucket. With rate_limited it returns the Admission too,
-// because its headers belong on the answer.
+// Admit authenticates the Authorization headers of a request for a resource and counts the
+// request against the caller's rate limit. It fails with the error of the [Authenticator],
+// and with core.CodeRateLimited above the limit. With CodeRateLimited it returns the
+// Admission as well, because its rate headers belong in the response.
 func (c *Catalogue) Admit(ctx context.Context, authorization []string, resource access.Resource) (Admission, error) {
 	bearer, err := access.Bearer(authorization)
 	if err != nil {

@@ -11,27 +11,29 @@ import (
 )
 
 const (
-	// expensiveSlots is the number of expensive reads that run at once, unless Config sets
-	// another.
+	// expensiveSlots is the default of [Config.ExpensiveSlots], the number of expensive
+	// reads that run at the same time.
 	expensiveSlots = 4
-	// expensivePerOrg is the number of expensive reads that one organization may run at
-	// once.
+	// expensivePerOrg is the maximum number of expensive reads of one organization that run
+	// at the same time.
 	expensivePerOrg = 2
-	// waitingPerOrg and waitingInAll are the longest queues, in calls: of one organization
-	// and of all.
+	// waitingPerOrg and waitingInAll are the maximum numbers of waiting expensive reads: of
+	// one organization, and of all organizations together.
 	waitingPerOrg, waitingInAll = 16, 128
-	// expensiveWait is the longest wait for a slot. It exceeds expensiveTime, so that a call
-	// outlives the call before it.
+	// expensiveWait is the longest time for which an expensive read waits to start. It is
+	// longer than expensiveTime, so that the read before it ends within the wait.
 	expensiveWait = 15 * time.Second
-	// expensiveTime is the longest time for which a call may hold a slot. Time in the queue
-	// does not count.
+	// expensiveTime is the longest time for which an expensive read may run, without the
+	// time in the queue.
 	expensiveTime = 12 * time.Second
-	// expensiveRetry is the Retry-After of a call that got no slot.
+	// expensiveRetry is the Retry-After of an expensive read that was refused because too
+	// many wait or its wait took too long.
 	expensiveRetry = 5 * time.Second
 )
 
-// bulkhead makes expensive reads wait for one of few slots, so that one organization cannot
-// delay the others. It runs behind prepare: a call that waits for the network holds no slot.
+// bulkhead limits the number of expensive reads that run at the same time, so that one
+// organization cannot delay the others. It runs after prepare, so that a read that waits
+// for the network does not count.
 func bulkhead(ctx context.Context, p *passage) error {
 	if p.op.CostOf(p.call, p.in) != core.Heavy {
 		return p.next(ctx)
@@ -39,9 +41,9 @@ func bulkhead(ctx context.Context, p *passage) error {
 	return p.guard.RunExpensive(ctx, p.call.Principal.Org.ID, p.next)
 }
 
-// RunExpensive runs f, an expensive read of an organization, in a slot, on the connections for
-// such reads and for at most 12 s. It fails with core.CodeOverloaded when the queue is full
-// or no slot becomes free in time.
+// RunExpensive runs f, an expensive read of an organization, on the database connections
+// for such reads. It fails with core.CodeOverloaded if too many reads wait or the wait
+// takes too long, and with core.CodeValidationFailed if f takes longer than 12 s.
 func (g *Guard) RunExpensive(ctx context.Context, orgID string, f func(context.Context) error) error {
 	if err := g.expensive.enter(ctx, orgID); err != nil {
 		return err
@@ -57,8 +59,9 @@ func (g *Guard) RunExpensive(ctx context.Context, orgID string, f func(context.C
 	return err
 }
 
-// slots limits the expensive reads that run at once. Each organization has its own queue. A
-// free slot goes to the queues in rotation, whatever their lengths.
+// slots limits the number of expensive reads that run at the same time; each needs one of
+// the slots. Each organization has a queue of its own. A free slot goes to the
+// organizations in rotation, however long their queues are.
 type slots struct {
 	inAll, perOrg int
 
@@ -66,12 +69,13 @@ type slots struct {
 	running int
 	waiting int
 	orgs    map[string]*orgSlots
-	// rotation has the organizations with waiting calls. The first one gets the next free slot.
+	// rotation has the organizations with waiting calls, in the order in which they get the
+	// next free slots.
 	rotation []*orgSlots
 }
 
-// orgSlots are the calls of one organization. A channel in waiting is closed when its call
-// gets a slot.
+// orgSlots counts the running calls of one organization and queues its waiting calls. A
+// channel in waiting is closed when its call gets a slot.
 type orgSlots struct {
 	running int
 	waiting []chan struct{}
@@ -81,13 +85,13 @@ func newSlots(inAll int) *slots {
 	if inAll == 0 {
 		inAll = expensiveSlots
 	}
-	// With several slots, one is reserved for other organizations.
+	// One organization cannot use all slots, unless there is only one.
 	return &slots{inAll: inAll, perOrg: max(1, min(expensivePerOrg, inAll-1)), orgs: map[string]*orgSlots{}}
 }
 
-// enter waits for a slot. It fails with core.CodeOverloaded when the queue is full or the
-// wait is over, and with the error of ctx when it ends. The caller must call leave after an
-// enter without an error.
+// enter waits until the organization gets a slot. It fails with core.CodeOverloaded if the
+// queue is full or the wait exceeds expensiveWait, and with the error of ctx if ctx ends.
+// After a nil error the caller must call leave.
 func (s *slots) enter(ctx context.Context, orgID string) error {
 	s.mu.Lock()
 	org := s.orgs[orgID]
@@ -128,13 +132,13 @@ func (s *slots) await(ctx context.Context, orgID string, ready chan struct{}) er
 		err = core.Overloaded(expensiveRetry)
 	}
 	if !s.withdraw(orgID, ready) {
-		s.leave(orgID) // its turn came at the same moment
+		s.leave(orgID) // the call got a slot at the same moment, so release it
 	}
 	return err
 }
 
-// withdraw removes a waiting call from its queue. It returns false when the call already has
-// a slot.
+// withdraw removes a waiting call from its queue. It returns false if the call is not
+// waiting any more because it got a slot.
 func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,7 +156,8 @@ func (s *slots) withdraw(orgID string, ready chan struct{}) bool {
 	return true
 }
 
-// leave releases the slot of a call and gives it to the next organization in rotation.
+// leave releases a slot of the organization. The slot goes to the next organization in the
+// rotation that may run another call.
 func (s *slots) leave(orgID string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,14 +178,14 @@ func (s *slots) leave(orgID string) {
 	s.forget(orgID)
 }
 
-// forget deletes the entry of an organization without calls.
+// forget deletes the entry of an organization that has no running or waiting calls.
 func (s *slots) forget(orgID string) {
 	if org := s.orgs[orgID]; org != nil && org.running == 0 && len(org.waiting) == 0 {
 		delete(s.orgs, orgID)
 	}
 }
 
-// register exports gauges for the numbers of running and of waiting calls.
+// register registers two gauges: the number of running and of waiting expensive reads.
 func (s *slots) register(r prometheus.Registerer) {
 	for state, n := range map[string]*int{"running": &s.running, "waiting": &s.waiting} {
 		opts := prometheus.GaugeOpts{

@@ -14,11 +14,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reads starts expensive reads that hold their slots until the test ends them.
+// reads starts expensive reads that run until the test ends them.
 type reads struct {
 	guard *guardrails.Guard
 	mu    sync.Mutex
-	// began are the names of calls that got a slot, in order.
+	// began has the names of the calls that got a slot, in order.
 	began []string
 	ended map[string]error
 	end   chan struct{}
@@ -31,7 +31,8 @@ func newReads(slots int) *reads {
 	}
 }
 
-// start starts a call and returns when it has a slot, waits or was refused.
+// start starts an expensive read and returns once it runs, waits in the queue or was
+// refused.
 func (r *reads) start(ctx context.Context, org, name string) {
 	go func() {
 		err := r.guard.RunExpensive(ctx, org, func(ctx context.Context) error {
@@ -52,13 +53,14 @@ func (r *reads) start(ctx context.Context, org, name string) {
 	synctest.Wait()
 }
 
-// endOne ends one call that holds a slot.
+// endOne ends one of the running reads.
 func (r *reads) endOne() {
 	r.end <- struct{}{}
 	synctest.Wait()
 }
 
-// outcome returns the error of a call, nil while the call runs.
+// outcome returns the error with which a call ended. It returns nil if the call succeeded
+// or has not ended.
 func (r *reads) outcome(name string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +101,8 @@ func TestAnOrganizationHoldsTwoSlots(t *testing.T) {
 	})
 }
 
-// TestOrganizationsTakeTurns checks one slot, as on SQLite with two processors. It goes to
-// the organizations in rotation, whatever the lengths of their queues.
+// TestOrganizationsTakeTurns checks that a single slot goes to the organizations in
+// rotation, however long their queues are. SQLite with two processors has one slot.
 func TestOrganizationsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,8 +139,8 @@ func TestQueuesAreBounded(t *testing.T) {
 	})
 }
 
-// TestWaitingIsNotRunning checks that a call without a slot after 15 s is turned away. A
-// call with a slot may run for 12 s, however long it waited.
+// TestWaitingIsNotRunning checks that a call is refused if it gets no slot within 15 s.
+// Once it has a slot, it may run for 12 s, however long it waited.
 func TestWaitingIsNotRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -182,8 +184,8 @@ func TestWhoLeavesTheQueueIsForgotten(t *testing.T) {
 	})
 }
 
-// TestExpensiveCallsWait checks that the rail limits expensive calls only, and runs them on
-// their own database connections.
+// TestExpensiveCallsWait checks that only expensive calls are limited, and that they run on
+// database connections of their own.
 func TestExpensiveCallsWait(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -210,7 +212,7 @@ func TestExpensiveCallsWait(t *testing.T) {
 		})
 		light <- result
 	}()
-	<-b.entered // a light call of the same operation, while the third waits
+	<-b.entered // a light call of the same operation runs while the third waits
 	if len(b.entered) != 0 {
 		t.Error("a third expensive call runs")
 	}

@@ -6,22 +6,22 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Catalogue has all operations, each with its rails. Surfaces mount operations only from a
-// Catalogue.
+// Catalogue has all operations, each behind the guardrails. REST and MCP call operations
+// only through a Catalogue.
 type Catalogue struct {
 	guard  *Guard
 	order  []*Operation
 	byName map[string]*Operation
 }
 
-// Operation is one operation together with its rails.
+// Operation is one operation behind the guardrails.
 type Operation struct {
 	guard *Guard
 	op    core.Operation
 	info  core.OperationInfo
 }
 
-// Catalogue returns the operations with their rails, in the order given. It panics when two
+// Catalogue returns a [Catalogue] of the operations, in the given order. It panics if two
 // operations have the same name.
 func (g *Guard) Catalogue(ops []core.Operation) *Catalogue {
 	c := &Catalogue{guard: g, byName: make(map[string]*Operation, len(ops))}
@@ -36,10 +36,11 @@ func (g *Guard) Catalogue(ops []core.Operation) *Catalogue {
 	return c
 }
 
-// Operations returns all operations in order. The slice must not be changed.
+// Operations returns all operations in the order of the catalogue. The caller must not
+// change the slice.
 func (c *Catalogue) Operations() []*Operation { return c.order }
 
-// Operation returns the operation with a name.
+// Operation returns the operation with this name, and false if there is none.
 func (c *Catalogue) Operation(name string) (*Operation, bool) {
 	o, ok := c.byName[name]
 	return o, ok
@@ -48,17 +49,19 @@ func (c *Catalogue) Operation(name string) (*Operation, bool) {
 // Info returns the declaration of the operation.
 func (o *Operation) Info() core.OperationInfo { return o.info }
 
-// Input returns the schema of the arguments on a surface.
+// Input returns the JSON schema of the operation's arguments on a surface (REST or agent).
 func (o *Operation) Input(s core.Surface) *core.Schema { return o.op.Input(s) }
 
-// Output returns the schema of the result on a surface.
+// Output returns the JSON schema of the operation's result on a surface (REST or agent).
 func (o *Operation) Output(s core.Surface) *core.Schema { return o.op.Output(s) }
 
-// Texts returns the members of the result that hold text on a surface.
+// Texts returns the members of the operation's result that contain text on a surface (REST
+// or agent).
 func (o *Operation) Texts(s core.Surface) []core.Text { return o.op.Texts(s) }
 
-// CheckAllowed returns nil when the principal may call the operation, or the refusal of the
-// scopes or environment rail. Surfaces list only operations that may be called.
+// CheckAllowed returns nil if the principal may call the operation. Otherwise it returns
+// the error that a call would get for missing scopes or a test credential. REST and MCP
+// list only operations that the caller may call.
 func (o *Operation) CheckAllowed(p core.Principal) error {
 	if err := missingScope(o.info, p); err != nil {
 		return err

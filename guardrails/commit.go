@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// prepare runs the operation's Prepare, which may use the network, before any transaction.
+// prepare calls the operation's Prepare, which may use the network, before a transaction
+// begins. If a repository owns the definition, it opens a pull request instead.
 func prepare(ctx context.Context, p *passage) error {
 	if p.byPullRequest {
 		if err := p.propose(ctx); err != nil {
@@ -23,8 +24,8 @@ func prepare(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// commit carries out the operation. A read runs outside a transaction. A write runs in one
-// transaction with its audit line, its jobs and its replay record.
+// commit runs the operation. A read runs without a transaction. A write runs in a
+// transaction that also stores its audit line, its jobs and its result for replays.
 func commit(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads {
 		out, err := p.op.Do(ctx, p.call, p.in)
@@ -48,8 +49,8 @@ func commit(ctx context.Context, p *passage) error {
 	return nil
 }
 
-// write runs the write inside the transaction. The transactor may run it more than once; see
-// core.Transactor.
+// write runs a write operation inside the transaction. The transactor may call it more than
+// once; see core.Transactor.
 func (p *passage) write(ctx context.Context) error {
 	if err := p.spendConfirmation(ctx); err != nil {
 		return err
@@ -57,7 +58,7 @@ func (p *passage) write(ctx context.Context) error {
 	if err := p.confirmAgain(ctx); err != nil {
 		return err
 	}
-	if !p.byPullRequest { // what was proposed is done when it is merged
+	if !p.byPullRequest { // a proposed change takes effect when its pull request is merged
 		out, err := p.op.Do(ctx, p.call, p.in)
 		if err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ConfirmationRequired is the consequence that a caller must agree to. The caller agrees by
-// repeating the same call with Token.
+// ConfirmationRequired describes what a call would do. The caller confirms it by repeating
+// the same call with Token.
 type ConfirmationRequired struct {
 	Message   string
 	Preview   any
@@ -19,14 +19,15 @@ type ConfirmationRequired struct {
 
 const (
 	confirmationLife = 10 * time.Minute
-	// spentLife is how long a used confirmation is stored: until no key verifies it any
-	// more. The expiry of the confirmation would be too early. A call that sent it in time
-	// may commit later, and the clock of the process that purges may be ahead.
+	// spentLife is how long a used confirmation is stored. After that time no key verifies
+	// it any more. The expiry of the confirmation would be too early. A call that sent it in
+	// time may commit later, and the clock of the process that purges may be ahead.
 	spentLife = 48 * time.Hour
 )
 
-// confirm stops an irreversible operation unless the call has a valid token. This service
-// must have signed the token for exactly this call and this consequence.
+// confirm handles operations that need a confirmation. Without a token, it ends the call
+// with a preview and a new token. With a token, the call continues if this service signed
+// the token for exactly this call and this preview.
 func confirm(ctx context.Context, p *passage) error {
 	if !p.info.Confirms {
 		return p.next(ctx)
@@ -64,8 +65,8 @@ func confirm(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// spendConfirmation marks the confirmation as used. It runs inside the transaction of the
-// write, so of many callers with one token exactly one proceeds.
+// spendConfirmation stores that the confirmation was used, inside the transaction of the
+// write. If several calls use the same token, only one of them succeeds.
 func (p *passage) spendConfirmation(ctx context.Context) error {
 	if p.spend == nil {
 		return nil
@@ -80,10 +81,10 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 	return nil
 }
 
-// confirmAgain computes the preview again inside the transaction of the write, and refuses
-// when it differs from the confirmed one. The transaction reads one state of the database
-// (core.Snapshot). So a contact who joins the audience after this check is not part of the
-// write.
+// confirmAgain computes the preview again inside the transaction of the write, and fails if
+// it differs from the confirmed one. All reads of the transaction see the same state of the
+// database (core.Snapshot). So a contact who joins the audience after this check is not
+// part of the write.
 func (p *passage) confirmAgain(ctx context.Context) error {
 	if p.spend == nil {
 		return nil
@@ -103,7 +104,8 @@ func (p *passage) confirmAgain(ctx context.Context) error {
 	return nil
 }
 
-// previewDigest returns the digest of the consequence that the token signs.
+// previewDigest returns the digest of the message and preview of a confirmation. The token
+// contains this digest.
 func previewDigest(asked *core.Confirmation) (string, error) {
 	preview, err := json.Marshal(asked.Preview)
 	if err != nil {
@@ -112,9 +114,9 @@ func previewDigest(asked *core.Confirmation) (string, error) {
 	return digestOf(asked.Message, string(preview)), nil
 }
 
-// refuseConfirmation returns the same refusal for every cause, so that trying tokens reveals
-// nothing. It contains the current preview, which may have changed. Every caller who may
-// make the call may request that preview.
+// refuseConfirmation returns the error for an invalid confirmation. It is the same for
+// every cause, so that a caller who tries tokens learns nothing. It contains the current
+// preview, which may have changed and which the caller could request anyway.
 func (p *passage) refuseConfirmation() error {
 	preview, err := json.Marshal(p.asked.Preview)
 	if err != nil {

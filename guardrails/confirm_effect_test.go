@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// reach calls the operation that needs a confirmation, as the first caller.
+// reach calls op_reach, which needs a confirmation, as the first caller. m is the simulated
+// failure of the call.
 func (r *rig) reach(token, key string, m *mishap) (guardrails.Result, *core.Error) {
 	return r.call("op_reach", guardrails.Request{
 		Principal: r.callers[0], Surface: core.Agent, RequestID: "r", Arguments: sayingSo[0], IdempotencyKey: key, Confirmation: token,
@@ -40,8 +41,9 @@ func (r *rig) countReached(t *testing.T) int {
 	return len(found["r"])
 }
 
-// TestAConfirmationIsSpentWithItsEffect: whatever fails in the first attempt, a second
-// attempt with the same confirmation succeeds if and only if the first had no effect.
+// TestAConfirmationIsSpentWithItsEffect checks each simulated failure of a first call with
+// a confirmation. A second call with the same confirmation must succeed if and only if the
+// first had no effect.
 func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -75,9 +77,9 @@ func TestAConfirmationIsSpentWithItsEffect(t *testing.T) {
 	})
 }
 
-// TestASlowConfirmerIsNoSecondOne checks a call that presents its confirmation in the last
-// second and commits after its expiry. A second call must find the confirmation used, even
-// if expired records were purged in between.
+// TestASlowConfirmerIsNoSecondOne checks a call that sends its confirmation in the last
+// second and commits after the confirmation expired. If another call used the confirmation
+// first, the slow call must fail, even if expired records were purged in between.
 func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -106,9 +108,9 @@ func TestASlowConfirmerIsNoSecondOne(t *testing.T) {
 	})
 }
 
-// TestAPurgeByAFastClockForgetsNoConfirmation: a process with a fast clock purges the
-// record of a used confirmation. The confirmation must not be valid again in this
-// process.
+// TestAPurgeByAFastClockForgetsNoConfirmation checks that a process whose clock is ahead
+// does not purge the record of a used confirmation too early. Otherwise the confirmation
+// could be used again.
 func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, storagetest.SQLite(t), nil)
@@ -123,8 +125,9 @@ func TestAPurgeByAFastClockForgetsNoConfirmation(t *testing.T) {
 	wantCode(t, err, core.CodeConfirmationInvalid)
 }
 
-// TestProcessesOverOneDatabaseShareConfirmations: one process accepts the confirmation of
-// another. Of many concurrent callers at both, one has the effect.
+// TestProcessesOverOneDatabaseShareConfirmations checks that a process accepts a
+// confirmation that another process issued. If many callers send it to both processes at
+// the same time, only one call has an effect.
 func TestProcessesOverOneDatabaseShareConfirmations(t *testing.T) {
 	t.Parallel()
 	config := storage.Config{URL: storagetest.PostgresURL(t), MaxConns: 4}

@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// ConfirmationSecretBytes is the length of [Config.ConfirmationSecret].
+// ConfirmationSecretBytes is the required length of [Config.ConfirmationSecret].
 const ConfirmationSecretBytes = 32
 
-// confirmationKey signs the confirmations of one day.
+// confirmationKey is the key that signs the confirmations of one day.
 type confirmationKey struct {
-	day    string // in UTC, 2006-01-02; it is the key's id
+	day    string // UTC date such as 2006-01-02, which is the key's id
 	secret []byte
 }
 
 var errNoConfirmationSecret = errors.New("guardrails: there is no secret to sign confirmations with")
 
-// confirmationKeys returns two keys: the key of the day, which signs, and the key of the day
-// before, which still verifies. A confirmation that was signed before midnight is valid for
-// some minutes after it. The keys are derived for each call, so processes need not store,
-// reload or exchange them.
+// confirmationKeys returns today's key, which signs, and yesterday's key, which only
+// verifies. A confirmation that was signed before midnight is valid for some minutes after
+// it. The keys are derived from the secret for each call, so that processes need not store
+// or exchange them. It fails if the secret does not have 32 bytes.
 func (g *Guard) confirmationKeys(now time.Time) ([2]confirmationKey, error) {
 	var keys [2]confirmationKey
 	if len(g.ConfirmationSecret) != ConfirmationSecretBytes {

@@ -35,8 +35,8 @@ func TestConfirmationTakesTwoCalls(t *testing.T) {
 	}
 }
 
-// TestEveryWrongConfirmationIsRefusedAlike: a wrong confirmation gets one code and one
-// text, whatever is wrong with it, and has no effect.
+// TestEveryWrongConfirmationIsRefusedAlike checks that every invalid confirmation gets the
+// same error code and text, and that the call has no effect.
 func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 	t.Parallel()
 	var texts sync.Map
@@ -78,8 +78,8 @@ func TestEveryWrongConfirmationIsRefusedAlike(t *testing.T) {
 	})
 }
 
-// TestWithoutASecretNothingIsConfirmed: without a signing secret, every confirmation is
-// refused.
+// TestWithoutASecretNothingIsConfirmed checks that operations that need a confirmation fail
+// if there is no valid signing secret.
 func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -97,16 +97,16 @@ func TestWithoutASecretNothingIsConfirmed(t *testing.T) {
 	}
 }
 
-// TestWhatWasConfirmedIsWhatHappens: a change between the confirmation and the
-// transaction is detected inside the transaction. The call does nothing and returns the
-// current preview, which can be confirmed.
+// TestWhatWasConfirmedIsWhatHappens checks a change of the preview between the confirmation
+// and the transaction. The call must have no effect and return the new preview, which can
+// then be confirmed.
 func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		b := setupOn(t, db)
 		asked := mustCall(t, b, "op_confirm", nil)
 		b.between = func() { b.addLine(t) }
-		for range 2 { // the second time it is noticed before anything is prepared
+		for range 2 { // The second call fails earlier, when the token is verified.
 			_, err := b.call(t, "op_confirm", confirming(asked.Confirm.Token))
 			wantCode(t, err, core.CodeConfirmationInvalid)
 			if preview, _ := err.Extra["preview"].(json.RawMessage); string(preview) != `{"people":8}` {
@@ -124,8 +124,8 @@ func TestWhatWasConfirmedIsWhatHappens(t *testing.T) {
 	})
 }
 
-// TestTheTransactionSeesWhatWasConfirmed: the operation does not see writes that others
-// commit while it runs. On SQLite, others wait for it.
+// TestTheTransactionSeesWhatWasConfirmed checks that the operation does not see writes that
+// other transactions commit while it runs. On SQLite, the other transactions wait.
 func TestTheTransactionSeesWhatWasConfirmed(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

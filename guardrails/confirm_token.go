@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// confirmation is the signed content of a token. It has digests instead of arguments, so the
-// token is small and reveals no argument.
+// confirmation is the signed content of a confirmation token. It contains digests of the
+// arguments and the preview, so that the token is small and reveals neither.
 type confirmation struct {
 	ID        string `json:"id"`
 	Key       string `json:"kid"`
@@ -24,7 +24,8 @@ type confirmation struct {
 	Expires   int64  `json:"exp"` // unix seconds
 }
 
-// sign returns the token: the content, a dot, and the signature, both in base64url.
+// sign returns c as a token: the JSON content, a dot and the signature, both encoded in
+// base64url. It signs with the key of the day now.
 func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {
@@ -39,8 +40,8 @@ func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	return body + "." + keys[0].signature(body), nil
 }
 
-// verify checks the signature first, then that the content equals expected apart from id and
-// expiry. It returns the signed content.
+// verify checks the token's signature and expiry, and that its content equals expected
+// except for id, key and expiry. It returns the content and whether the token is valid.
 func (g *Guard) verify(token string, expected confirmation, now time.Time) (confirmation, bool, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {
@@ -48,7 +49,7 @@ func (g *Guard) verify(token string, expected confirmation, now time.Time) (conf
 	}
 	body, signature, _ := strings.Cut(token, ".")
 	signer := ""
-	for _, key := range keys { // all of them, so that the time tells nothing
+	for _, key := range keys { // tries all keys, so that the time taken does not reveal which one matches
 		if subtle.ConstantTimeCompare([]byte(signature), []byte(key.signature(body))) == 1 {
 			signer = key.day
 		}
@@ -65,8 +66,8 @@ func (g *Guard) verify(token string, expected confirmation, now time.Time) (conf
 	return c, c == expected, nil
 }
 
-// signature returns the signature as text. Signatures are compared as text, because several
-// texts of base64 decode to the same bytes.
+// signature returns the signature of body in base64url. Signatures are compared as text,
+// because different base64 texts can decode to the same bytes.
 func (k confirmationKey) signature(body string) string {
 	h := hmac.New(sha256.New, k.secret)
 	h.Write([]byte(body))

@@ -1,29 +1,30 @@
-// Package guardrails has the checks and steps, called rails, between a caller and an
-// operation. Both surfaces call operations only through a [Catalogue]. Only this package
-// makes a Catalogue, so an operation cannot be mounted without its rails.
+// Package guardrails has the guardrails (in the code: rails), which are the checks and
+// steps between a caller and an operation. REST and MCP call operations only through a
+// [Catalogue]. Only this package makes a Catalogue, so an operation cannot be reached
+// without its guardrails.
 //
-// The rails, in the order in which they run:
+// The guardrails, in the order in which they run:
 //
-//	authenticate   the bearer credential becomes a principal      authenticate.go
-//	limit          one token from the caller's bucket             limit.go
-//	scopes         every scope the operation needs                scopes.go
-//	environment    test credentials may not destroy               environment.go
-//	validate       strict JSON, then the input schema             validate.go
-//	git            definitions owned by a repository              git.go
-//	replay         idempotency, explicit and derived keys         replay.go
-//	confirm        signed agreement to what cannot be undone      confirm.go
-//	prepare        the operation asks the outside                 commit.go
-//	bulkhead       expensive reads wait for a slot                bulkhead.go
+//	authenticate   get the principal of the bearer credential     authenticate.go
+//	limit          count against the caller's rate limit          limit.go
+//	scopes         check the scopes that the operation needs      scopes.go
+//	environment    refuse destruction by test credentials         environment.go
+//	validate       parse strict JSON, check the input schema      validate.go
+//	git            protect definitions owned by a repository      git.go
+//	replay         return stored results for idempotency keys     replay.go
+//	confirm        require a signed confirmation                  confirm.go
+//	prepare        do what needs the network                      commit.go
+//	bulkhead       limit concurrent expensive reads               bulkhead.go
 //	commit         transaction { do, audit line, replay record }  commit.go
-//	present        the result in the surface's form               present.go
+//	present        convert the result for the surface             present.go
 //
-// The first two run in [Catalogue.Admit], once for an HTTP request and before its body is
+// The first two run in [Catalogue.Admit], once for each HTTP request and before its body is
 // read. The others run in [Operation.Call]. The order is in guard.go; a test compares it
 // with this list.
 //
 // An operation has exactly the effect that a person confirmed. commit computes the preview
-// again inside the transaction, which reads one state of the database. It refuses with the
-// new preview if the preview has changed.
+// again inside the transaction, which sees a single state of the database. If the preview
+// has changed, the call fails with the new preview.
 //
 // The package has no rules about a single operation: differences between operations are in
 // their declarations.

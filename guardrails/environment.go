@@ -13,8 +13,8 @@ func environment(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// refuseTestEnvironment returns the refusal of a destroying operation for a test credential, else
-// nil. Test credentials work on the same data as live ones.
+// refuseTestEnvironment returns an error if a test credential calls an operation that
+// destroys, because test credentials work on live data. Otherwise it returns nil.
 func refuseTestEnvironment(info core.OperationInfo, p core.Principal) error {
 	if info.Effect != core.Destroys || p.Credential.Environment != core.Test {
 		return nil

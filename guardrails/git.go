@@ -6,16 +6,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RepositoryHost hosts the repositories that organizations connect.
+// RepositoryHost is the service that hosts the git repositories of organizations.
 type RepositoryHost interface {
-	// OpenPullRequest proposes the change to the organization's repository on a branch of
-	// that name, and never merges it. When the branch has an open request, it returns that
-	// request.
+	// OpenPullRequest opens a pull request for the change in the organization's repository,
+	// on a branch of this name. It never merges it. If the branch already has an open pull
+	// request, it returns that one.
 	OpenPullRequest(ctx context.Context, orgID, branch string, change core.RepositoryChange) (core.PullRequest, error)
 }
 
 // git protects definitions that a connected repository owns. Depending on the operation's
-// declaration, it refuses the write or opens a pull request; see propose.
+// declaration, it refuses the write or lets the call open a pull request instead.
 func git(ctx context.Context, p *passage) error {
 	if !p.call.Principal.Org.GitConnected {
 		return p.next(ctx)
@@ -34,7 +34,8 @@ func git(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// gitOwnedError returns the refusal: git_owned for agents, conflict for routes.
+// gitOwnedError returns an error with the code git_owned on the agent surface and conflict
+// on REST.
 func (p *passage) gitOwnedError(message, next string) error {
 	code := core.CodeConflict
 	if p.call.Surface == core.Agent {
@@ -43,9 +44,9 @@ func (p *passage) gitOwnedError(message, next string) error {
 	return &core.Error{Code: code, Message: message, Next: next}
 }
 
-// propose opens the pull request for the write. It runs in place of Prepare, before the
-// transaction. It runs after the replay rail, so that a repeated call opens no second
-// request.
+// propose opens a pull request with the change that the write would make. It replaces the
+// operation's Prepare, so it runs before the transaction. It also runs after the replay
+// check, so that a repeated call opens no second pull request.
 func (p *passage) propose(ctx context.Context) error {
 	branch, err := p.branch()
 	if err != nil {
@@ -57,9 +58,9 @@ func (p *passage) propose(ctx context.Context) error {
 	return err
 }
 
-// branch returns the branch name for a call. Every attempt at the same call gets the same
-// name, so a repeated call finds the pull request of an attempt that did not commit. A call
-// with another idempotency key gets another name.
+// branch returns the name of the branch for a call's pull request. Every attempt of a call
+// gets the same name, so that it finds the pull request of an attempt that did not commit.
+// A call with another idempotency key gets another name.
 func (p *passage) branch() (string, error) {
 	arguments, err := p.canonicalArguments()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// repositories is a host that stores the pull requests by branch.
+// repositories is a [guardrails.RepositoryHost] that stores the proposed changes by branch.
 type repositories struct {
 	mu     sync.Mutex
 	asked  []string // branches, in order
@@ -39,8 +39,8 @@ type proposedOut struct {
 	URL    string `json:"pull_request_url,omitempty"`
 }
 
-// definitions is the bundle with one operation that saves a definition, or proposes it if a
-// repository owns it.
+// definitions has one operation, op_propose, which saves a definition. If a repository owns
+// the definition, it opens a pull request instead.
 type definitions struct {
 	*bundle
 	saved atomic.Int32
@@ -61,8 +61,8 @@ func (d *definitions) operation() core.Operation {
 	})
 }
 
-// newConnected returns an operation on definitions behind the real rails, with this host of
-// repositories or with none.
+// newConnected returns a definitions behind real guardrails. host may be nil, which means
+// that no repository can be reached.
 func newConnected(t *testing.T, host guardrails.RepositoryHost) *definitions {
 	t.Helper()
 	d := &definitions{bundle: setup(t)}
@@ -108,8 +108,8 @@ func TestWithoutARepositoryTheWriteIsAWrite(t *testing.T) {
 	}
 }
 
-// TestBranchesBelongToCalls checks that a repeated call finds the branch of its interrupted
-// attempt. A call with another idempotency key gets another branch.
+// TestBranchesBelongToCalls checks that a repeated call uses the branch of its interrupted
+// attempt, and that a call with another idempotency key uses another branch.
 func TestBranchesBelongToCalls(t *testing.T) {
 	t.Parallel()
 	host := newRepositories()

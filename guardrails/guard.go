@@ -14,50 +14,53 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Authenticator returns the principal of a bearer credential. It fails with the
-// codes of status 401, or wrong_host.
+// Authenticator authenticates bearer credentials. Authenticate returns the principal of a
+// credential for a resource. It fails with wrong_host or with an error code of HTTP status
+// 401.
 type Authenticator interface {
 	Authenticate(ctx context.Context, bearer string, resource access.Resource) (core.Principal, error)
 }
 
-// AuditLog stores one line for each write, in the write's own transaction.
+// AuditLog stores one audit line for each write, in the transaction of the write.
 type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
 
-// Config configures the rails. All members are required, unless their comments say what nil
-// or 0 means.
+// Config configures a [Guard]. All members are required, unless their comments define what
+// nil or 0 means.
 type Config struct {
 	Authenticator Authenticator
 	Transactor    core.Transactor
 	Replays       replay.Store
-	// Process keeps the reservations of this process and reports which other processes are
-	// alive. With nil, reservations end only when their lease expires.
+	// Process keeps track of the idempotency keys that this process has reserved, and
+	// reports which other processes still run. If it is nil, a reserved key of an ended
+	// process is only released when its lease expires.
 	Process *replay.Process
 	Audit   AuditLog
-	// ConfirmationSecret is 32 bytes that all processes over one database share.
+	// ConfirmationSecret is a secret of 32 bytes that all processes over one database share.
 	// The keys that sign confirmations are derived from it, one for each day.
 	ConfirmationSecret []byte
 	Clock              core.Clock
 	Log                *slog.Logger
 	Metrics            prometheus.Registerer
-	// Repositories opens pull requests. With nil, writes that would become pull requests are
-	// refused.
+	// Repositories opens pull requests. If it is nil, writes that would become pull requests
+	// fail.
 	Repositories RepositoryHost
-	// Tracer makes a span for each call; nil makes none.
+	// Tracer creates a span for each call. If it is nil, there are no spans.
 	Tracer trace.Tracer
-	// SharedBuckets shares the rate limit between processes; nil means that each process
-	// counts by itself.
+	// SharedBuckets counts rate limits for all processes together. If it is nil, each
+	// process counts separately.
 	SharedBuckets Buckets
-	// SharedTimeout is the longest time for which a call waits for SharedBuckets; 0 means 50
+	// SharedTimeout is the longest time for which a call waits for SharedBuckets. 0 means 50
 	// ms.
 	SharedTimeout time.Duration
-	// ExpensiveSlots is the number of expensive reads that run at once; 0 means 4. It must
-	// not exceed the database connections for such reads.
+	// ExpensiveSlots is the maximum number of expensive reads that run at the same time; 0
+	// means 4. It must not exceed the number of database connections for such reads.
 	ExpensiveSlots int
 }
 
-// Guard has the state that all calls share: the configuration, the metrics and the slots.
+// Guard has the state that all calls share: the configuration, the rate limits, the metrics
+// and the slots for expensive reads.
 type Guard struct {
 	Config
 	buckets   Buckets
@@ -65,8 +68,8 @@ type Guard struct {
 	expensive *slots
 }
 
-// New returns a guard and registers its metrics. Call it once for each registry: a second
-// call panics.
+// New returns a Guard and registers its metrics. It panics if it is called a second time
+// with the same metrics registry.
 func New(cfg Config) *Guard {
 	buckets := OwnBuckets(cfg.Clock)
 	if cfg.SharedBuckets != nil {
@@ -77,67 +80,70 @@ func New(cfg Config) *Guard {
 	return &Guard{Config: cfg, buckets: buckets, metrics: newMetrics(cfg.Metrics), expensive: expensive}
 }
 
-// Request is the input of a call from a surface.
+// Request is one call of an operation, as REST or MCP received it.
 type Request struct {
 	Principal core.Principal
 	Surface   core.Surface
 	RequestID string
-	// Arguments is the JSON object of the arguments; empty means none.
+	// Arguments is a JSON object with the arguments; empty means that there are none.
 	Arguments json.RawMessage
-	// IdempotencyKey is the caller's explicit key, "" for none.
+	// IdempotencyKey is the idempotency key that the caller sent, "" if it sent none.
 	IdempotencyKey string
-	// Confirmation is the signed confirmation from an earlier answer.
+	// Confirmation is the confirmation token from an earlier response, "" if the caller sent
+	// none.
 	Confirmation string
-	// ConfirmationForm names the way in which this caller confirms. The token is bound to
-	// it: a token for one way is invalid in another.
+	// ConfirmationForm names the way in which the caller confirms, such as "form" or
+	// "argument". A token for one way is invalid in another.
 	ConfirmationForm string
-	// Continuation is the state that an agent sends to continue an earlier answer: request
-	// state and input responses. It is part of a derived key.
+	// Continuation is the JSON with which an agent continues after an earlier response:
+	// request state and input responses. It is part of a derived idempotency key.
 	Continuation json.RawMessage
 }
 
-// Result is the outcome of a call.
+// Result is the result of a call that did not fail.
 type Result struct {
-	// Value is the operation's result in the surface's form. It is nil when Confirm is set.
+	// Value is the operation's result in the form of the surface. It is nil if Confirm is
+	// set.
 	Value any
-	// Created is true when the call created a record.
+	// Created is true if the call created a record.
 	Created bool
-	// Replayed is true when Value is the stored result of an earlier, equal call.
+	// Replayed is true if Value is the stored result of an earlier call with the same
+	// idempotency key.
 	Replayed bool
-	// Confirm is set instead of Value when the caller must agree first.
+	// Confirm is set instead of Value if the caller must confirm the call first.
 	Confirm *ConfirmationRequired
 }
 
-// passage is the state of one call while it passes through the rails.
+// passage is the state of one call on its way through the guardrails.
 type passage struct {
 	guard *Guard
 	op    core.Operation
 	info  core.OperationInfo
 	req   Request
 	call  *core.Call
-	at    int // index in order of the rail that runs now
+	at    int // index of the current guardrail in the variable order
 
 	in, out     any
 	reservation *reservation
 	spend       *confirmation
 	confirm     *ConfirmationRequired
-	asked       *core.Confirmation // what the call would do, once that was computed
-	confirmed   any                // the input from which that was computed
+	asked       *core.Confirmation // the preview of the call, once computed
+	confirmed   any                // the input from which the preview was computed
 	replayed    bool
-	// byPullRequest is true for a write that a repository owns. The call then opens a pull
-	// request instead.
+	// byPullRequest is true for a write to a definition that a repository owns. The call
+	// opens a pull request instead.
 	byPullRequest bool
 }
 
-// rail is one check or step of a call. run either calls p.next, or returns without it and so
-// ends the call.
+// rail is one guardrail: a check or step of a call. run either calls p.next for the
+// following one, or returns without it and so ends the call.
 type rail struct {
 	name string
 	run  func(ctx context.Context, p *passage) error
 }
 
-// order has the rails in the order in which they run. init fills it, because rails refer to
-// it through next.
+// order has the guardrails in the order in which they run. init sets it, because a direct
+// initialization would refer to itself through next.
 var order []rail
 
 func init() {
@@ -154,13 +160,14 @@ func init() {
 	}
 }
 
-// next runs the rail after the current one.
+// next runs the guardrail that follows the current one.
 func (p *passage) next(ctx context.Context) error {
 	p.at++
 	return order[p.at].run(ctx, p)
 }
 
-// Call runs one call through the rails and returns its result. Every error is a *core.Error.
+// Call runs one call through the guardrails and returns its result. It fails only with a
+// *core.Error.
 func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 	g := o.guard
 	p := &passage{
@@ -180,9 +187,9 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 	return result, nil
 }
 
-// run runs the call through all rails. It turns a panic of an operation into an internal
-// error and logs the stack. So the call still releases its reservation and is counted. The
-// result is named because recover sets it.
+// run runs the call through all guardrails. It turns a panic of an operation into an
+// internal error with the stack. So the call still releases its idempotency key and is
+// counted. The result is named because recover sets it.
 func (p *passage) run(ctx context.Context) (err error) {
 	defer p.call.Finish()
 	defer func() {

@@ -8,19 +8,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Rate is the state of a caller's bucket, as the rate headers show it. Times are whole
-// seconds, rounded up.
+// Rate is the state of a caller's rate limit, as the rate headers of a response show it.
+// Times are whole seconds, rounded up.
 type Rate struct {
 	Limit     int // calls in any 60 seconds
 	Remaining int
-	// Reset is the time until the bucket is full again if no more tokens are taken.
+	// Reset is the time until no call counts against the limit any more, if there are no
+	// further calls.
 	Reset time.Duration
-	// RetryAfter is the time until the refused call would be admitted; 0 when the call was
-	// admitted.
+	// RetryAfter is the time after which a refused call would be admitted. It is 0 if the
+	// call was admitted.
 	RetryAfter time.Duration
 }
 
-// NewRate returns a rate with both times rounded up to whole seconds.
+// NewRate returns a Rate with both times rounded up to whole seconds, and remaining at
+// least 0.
 func NewRate(limit, remaining int, reset, retry time.Duration) Rate {
 	return Rate{Limit: limit, Remaining: max(0, remaining), Reset: ceilSeconds(reset), RetryAfter: ceilSeconds(retry)}
 }
@@ -29,23 +31,25 @@ func ceilSeconds(d time.Duration) time.Duration {
 	return (max(0, d) + time.Second - 1).Truncate(time.Second)
 }
 
-// Buckets keeps a token bucket for each caller that has a limit. A bucket admits at most
-// limit tokens in any 60 seconds: each token returns 60 seconds after it was taken.
+// Buckets keeps a token bucket for each caller that has a rate limit; a call takes one
+// token. At most limit tokens can be taken in any 60 seconds: each token returns to the
+// bucket 60 seconds after it was taken.
 type Buckets interface {
-	// Take takes cost tokens, or none when fewer are left. It returns the state afterwards
-	// and whether the tokens were taken. limit and cost are at least 1. A bucket whose limit
-	// changed starts full. An error means that the store did not answer; it is not a
-	// refusal.
+	// Take takes cost tokens from a bucket, or none if fewer are left. It returns the state
+	// of the bucket and whether the tokens were taken. limit and cost are at least 1. If the
+	// limit changes, the bucket starts full. An error means that the store failed, not that
+	// the limit is used up.
 	Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error)
 }
 
-// BucketKey identifies a bucket. The public API has one bucket for an organization's live
-// credentials and one for its test credentials; the agent endpoint has one for each client.
+// BucketKey identifies a token bucket. On the public API, all live credentials of an
+// organization share one bucket, and all test credentials another. On the agent endpoint,
+// each client has a bucket of its own.
 type BucketKey struct {
 	Resource    access.Resource
 	OrgID       string
 	Environment core.Environment
-	// CredentialID is "" where all credentials of the organization share a bucket.
+	// CredentialID is "" if all credentials of the organization share the bucket.
 	CredentialID string
 }
 
@@ -57,8 +61,9 @@ func bucketKey(p core.Principal, resource access.Resource) BucketKey {
 	return key
 }
 
-// limit takes one token for a call. It returns nil, nil for a principal without a limit.
-// With rate_limited, when no token is left, it returns the state of the bucket too.
+// limit takes one token from the caller's bucket and returns the state of the bucket. It
+// returns nil, nil if the principal has no rate limit. If no token is left, it fails with
+// core.CodeRateLimited and returns the state as well.
 func (g *Guard) limit(ctx context.Context, p core.Principal, resource access.Resource) (*Rate, error) {
 	limit := p.RateLimit()
 	if limit == nil {

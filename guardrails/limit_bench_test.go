@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// BenchmarkAdmitWithinLimit measures Admit, which runs for every call, for a caller with a
-// limit. Without shared buckets it needs one allocation more than without a limit.
+// BenchmarkAdmitWithinLimit measures Admit, which runs for every request, for a caller with
+// a rate limit. A limit costs one more allocation than no limit.
 func BenchmarkAdmitWithinLimit(b *testing.B) {
 	rails := setup(b)
 	limit := 1 << 30

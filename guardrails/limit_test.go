@@ -21,8 +21,8 @@ func (b *bundle) admit(t *testing.T, resource access.Resource) (admitted bool, r
 	return false, a.Rate.Remaining, a.Rate.RetryAfter
 }
 
-// TestLimitHoldsInEveryMinute: a token returns to the bucket one minute after its use,
-// and a refusal says when the next call passes.
+// TestLimitHoldsInEveryMinute checks that a token returns to the bucket one minute after
+// its use. The error above the limit must say when the next call is admitted.
 func TestLimitHoldsInEveryMinute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

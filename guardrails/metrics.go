@@ -5,8 +5,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics has the counters and histograms of calls. Every label has few values, all chosen
-// by this program and never by a caller.
+// metrics has the Prometheus metrics of calls. Every label has few values, and callers
+// cannot choose them.
 type metrics struct {
 	calls         *prometheus.CounterVec
 	seconds       *prometheus.HistogramVec
@@ -53,12 +53,12 @@ func histogram(name, help string, buckets []float64) *prometheus.HistogramVec {
 	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"operation", "surface"})
 }
 
-// Truncated is implemented by a result, or a part of one, that can leave items out.
-// WasTruncated reports whether it did.
+// Truncated is implemented by results, or parts of results, that can leave items out.
+// WasTruncated reports whether items were left out.
 type Truncated interface{ WasTruncated() bool }
 
-// CountAnswer counts an answer that has the operation's result. bytes is its size as sent;
-// truncated tells whether it left items out.
+// CountAnswer counts a response that contains the operation's result. bytes is its size as
+// sent; truncated is true if items were left out.
 func (o *Operation) CountAnswer(s core.Surface, bytes int, truncated bool) {
 	m := o.guard.metrics
 	m.bytes.WithLabelValues(o.info.Name, string(s)).Observe(float64(bytes))
@@ -67,17 +67,18 @@ func (o *Operation) CountAnswer(s core.Surface, bytes int, truncated bool) {
 	}
 }
 
-// CountDecline counts a call for which a person saw the preview and declined.
+// CountDecline counts a call that a person declined after seeing its preview.
 func (o *Operation) CountDecline() {
 	o.guard.metrics.confirmations.WithLabelValues(o.info.Name, "declined").Inc()
 }
 
-// noOperation is the label of requests that name no operation or an unknown one.
+// noOperation is the value of the label operation for requests that name no operation or an
+// unknown one.
 const noOperation = ""
 
-// CountRefusal counts a request that a surface refused before the rails; the rails count
-// their own refusals. cause is an error code or another word of a short list. operation is
-// the name of an operation of the catalogue, or "".
+// CountRefusal counts a request that REST or MCP refused before Operation.Call. Calls count
+// their own refusals. cause is an error code or another word of a short list. An unknown
+// operation is counted as "".
 func (c *Catalogue) CountRefusal(s core.Surface, operation, cause string) {
 	if _, known := c.byName[operation]; !known {
 		operation = noOperation
@@ -85,7 +86,7 @@ func (c *Catalogue) CountRefusal(s core.Surface, operation, cause string) {
 	c.guard.metrics.refusals.WithLabelValues(operation, string(s), cause).Inc()
 }
 
-// count updates all metrics of one call.
+// count updates the metrics for one finished call.
 func (m *metrics) count(p *passage, outcome string, err error, seconds float64) {
 	operation, surface := p.info.Name, string(p.call.Surface)
 	m.calls.WithLabelValues(operation, surface, outcome).Inc()

@@ -17,7 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// fate is the simulated failure of a call in the rails.
+// fate is a simulated failure of a call: of the operation, of the caller's connection or of
+// the process. "lives" means no failure.
 type fate string
 
 const (
@@ -33,23 +34,24 @@ const (
 
 var fates = []fate{lives, fails, leavesBefore, leavesInside, leavesAfter, diesReserved, diesInside, diesAfter}
 
-// isAnswered reports whether the caller still waits for the answer.
+// isAnswered reports whether the caller gets a response in spite of the simulated failure.
 func (f fate) isAnswered() bool { return f == lives || f == fails }
 
-// commits reports whether the effect is committed in spite of the failure.
+// commits reports whether the transaction commits in spite of the simulated failure.
 func (f fate) commits() bool { return f == lives || f == leavesAfter || f == diesAfter }
 
-// dies reports whether the process ends before it can release its reservations.
+// dies reports whether the simulated failure is that the process ends before it can release
+// the idempotency key.
 func (f fate) dies() bool { return f == diesReserved || f == diesInside || f == diesAfter }
 
-// mishap is the simulated failure of one call. It is in the call's context.
+// mishap is the simulated failure of one call. It is passed in the context of the call.
 type mishap struct {
 	fate  fate
 	leave context.CancelFunc
-	// entered and goOn synchronize calls that hold their key: a call signals that it has the
-	// key, and waits.
+	// If entered is set, the call closes it once it has reserved its key, and then waits
+	// until goOn is closed.
 	entered, goOn chan struct{}
-	effect        string // the id that the operation made, committed or not
+	effect        string // id of the operation's effect, committed or not
 }
 
 type mishapKey struct{}
@@ -58,10 +60,11 @@ func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mis
 
 var errDied = errors.New("the process died")
 
-// mortal is a transactor that simulates failures of transactions.
+// mortal is a transactor that simulates the failure in the context of the call.
 type mortal struct{ core.Transactor }
 
-// InTx runs f in a transaction, which fails as the call's mishap says.
+// InTx runs f in a transaction and simulates the failure of the call before, inside or
+// after it.
 func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
 	told := mishapOf(ctx)
 	switch told.fate {
@@ -88,10 +91,10 @@ func (m mortal) InTx(ctx context.Context, f func(context.Context) error) error {
 	return err
 }
 
-// mortalStore is a store that does not release keys of an ended process.
+// mortalStore is a store that does not release the keys of a process that has ended.
 type mortalStore struct{ replay.Store }
 
-// Release does nothing if the call's process has ended.
+// Release releases the key, unless the simulated failure is that the process has ended.
 func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
 	if mishapOf(ctx).fate.dies() {
 		return nil
@@ -99,12 +102,13 @@ func (s mortalStore) Release(ctx context.Context, k replay.Key, token replay.Tok
 	return s.Store.Release(ctx, k, token)
 }
 
-// breakage adds a fault to the store and the transactor, to prove that a checker detects it.
-// nil adds none.
+// breakage adds a fault to the transactor or the store, so that a test can check that the
+// fault is detected. A nil breakage adds none.
 type breakage func(core.Transactor, replay.Store) (core.Transactor, replay.Store)
 
-// rig has the rails over a real database with two writes and one operation that confirms.
-// Callers of two organizations make calls that may fail in simulated ways.
+// rig has guardrails over a real database, with two write operations and one that needs a
+// confirmation. Its callers belong to two organizations. Each call can have a simulated
+// failure.
 type rig struct {
 	db        *storage.DB
 	clock     *testClock
@@ -175,7 +179,7 @@ func (r *rig) do(ctx context.Context, c *core.Call, in effectIn) (effectOut, err
 	return effectOut{ID: id}, err
 }
 
-// call runs one call until its simulated end.
+// call makes a call of an operation with the simulated failure m.
 func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardrails.Result, *core.Error) {
 	op, _ := r.catalogue.Operation(operation)
 	ctx, leave := context.WithCancel(context.WithValue(context.Background(), mishapKey{}, m))
@@ -185,8 +189,8 @@ func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardra
 	return result, core.AsError(err)
 }
 
-// effects returns the ids of an organization's effects, by the request id of the audit
-// line.
+// effects returns the ids of the effects that an organization's calls have committed, by
+// request id. It reads them from the audit log.
 func (r *rig) effects(orgID string) (map[string][]string, error) {
 	events, err := r.db.Audit().AuditEvents(context.Background(), orgID, 10_000)
 	found := make(map[string][]string)
@@ -196,7 +200,8 @@ func (r *rig) effects(orgID string) (map[string][]string, error) {
 	return found, err
 }
 
-// sayingSo are two different arguments; the second one occurs in two equivalent forms.
+// sayingSo has JSON arguments for the operations. The second and the third are different
+// texts with the same meaning.
 var sayingSo = []json.RawMessage{
 	json.RawMessage(`{"email":"ann@example.com"}`),
 	json.RawMessage(`{"email":"bob@example.com","note":"é"}`),

@@ -9,9 +9,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// observe writes one log line and updates the metrics for a finished call, and returns the
-// outcome of the call. The line has only ids and names of Mailhelm: no argument, no result,
-// no address.
+// observe writes the log line of a finished call, updates the metrics and returns the
+// outcome. The log line contains only ids and names of Mailhelm: no arguments, results or
+// addresses.
 func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	took := g.Clock().Sub(p.call.Now)
 	outcome, level := outcomeOf(ctx, p, err)
@@ -38,13 +38,13 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 	return outcome
 }
 
-// callerGone is the outcome of a call whose caller closed the connection before the answer.
-// Errors of such a call are consequences of that.
+// callerGone is the outcome of a call whose caller closed the connection before the
+// response. Its errors follow from that and are not counted as refusals.
 const callerGone = "caller_gone"
 
-// outcomeOf returns the outcome of a call and its log level: error for faults of Mailhelm,
-// warning for faults of the sending account, info for refusals and for callers who
-// disconnected.
+// outcomeOf returns the outcome of a call and its log level. The level is error for faults
+// of Mailhelm, and warning for faults of the sending account or overload. It is info for
+// refusals, success and callers who disconnected.
 func outcomeOf(ctx context.Context, p *passage, err error) (string, slog.Level) {
 	if err == nil {
 		switch {

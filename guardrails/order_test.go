@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestOrderIsTheDocumentedOne compares the rails in guard.go with the list in doc.go.
+// TestOrderIsTheDocumentedOne checks that the list of guardrails in doc.go has the order in
+// which they run.
 func TestOrderIsTheDocumentedOne(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("doc.go")
@@ -18,11 +19,11 @@ func TestOrderIsTheDocumentedOne(t *testing.T) {
 	for _, line := range regexp.MustCompile(`(?m)^//\t(\w+) +.*\.go$`).FindAllSubmatch(doc, -1) {
 		documented = append(documented, string(line[1]))
 	}
-	actual := []string{"authenticate", "limit"} // Admit, before there is an operation
+	actual := []string{"authenticate", "limit"} // Catalogue.Admit runs these two, before Operation.Call
 	for _, r := range order {
 		actual = append(actual, r.name)
 	}
-	actual = append(actual, "present") // after the last rail, see Call
+	actual = append(actual, "present") // Operation.Call runs present after all others
 	if !slices.Equal(documented, actual) {
 		t.Errorf("doc.go lists %v\n   the code runs %v", documented, actual)
 	}

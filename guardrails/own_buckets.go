@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ownBuckets keeps the buckets in this process's memory.
+// ownBuckets keeps the token buckets of rate limits in the memory of this process.
 type ownBuckets struct {
 	clock core.Clock
 
@@ -18,7 +18,8 @@ type ownBuckets struct {
 
 const firstSweep = 4096
 
-// OwnBuckets returns buckets that only this process sees. They never fail.
+// OwnBuckets returns token buckets in the memory of this process, which other processes do
+// not share. Take never fails.
 func OwnBuckets(clock core.Clock) Buckets {
 	return &ownBuckets{clock: clock, buckets: map[BucketKey]*window{}, sweepAt: firstSweep}
 }
@@ -28,8 +29,8 @@ func (o *ownBuckets) Take(_ context.Context, key BucketKey, limit, cost int) (Ra
 	return state, admitted, nil
 }
 
-// bucket returns the bucket of a key, and creates it if it does not exist or its limit
-// changed. A new bucket is full.
+// bucket returns the bucket of a key. It creates a full bucket if there is none or if the
+// limit has changed.
 func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -44,8 +45,8 @@ func (o *ownBuckets) bucket(key BucketKey, limit int) *window {
 	return w
 }
 
-// sweep deletes the buckets without calls in the last minute. A new bucket would be equal.
-// The caller holds the lock.
+// sweep deletes the buckets from which no token was taken in the last minute, because they
+// are full like new ones. The caller must hold o.mu.
 func (o *ownBuckets) sweep() {
 	now := o.clock().UnixMicro()
 	for key, w := range o.buckets {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestFullBucketsAreForgotten: the full buckets of callers that do not return are removed
-// from memory. Removal gives no caller additional calls.
+// TestFullBucketsAreForgotten checks that full buckets are removed from memory, and that a
+// bucket without tokens is not. Removing it would give its caller additional calls.
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -25,7 +25,7 @@ func TestFullBucketsAreForgotten(t *testing.T) {
 	}
 	for i := range 10 * firstSweep {
 		take(strconv.Itoa(i), 1)
-		now = now.Add(30 * time.Millisecond) // two thousand callers a minute, each full again after one
+		now = now.Add(30 * time.Millisecond) // 2,000 callers a minute, whose buckets are full after a minute
 	}
 	if kept := len(own.buckets); kept > 2*firstSweep {
 		t.Errorf("%d buckets are kept of %d", kept, 10*firstSweep)

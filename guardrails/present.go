@@ -2,8 +2,9 @@ package guardrails
 
 import "github.com/mailhelm/mailhelm/core"
 
-// present returns the result in the form of the surface. It converts a replayed result too:
-// the scopes of this call decide which members the caller sees.
+// present returns the result of the call in the form of its surface (REST or agent). It
+// also converts a replayed result, because the scopes of this call decide which members the
+// caller may see.
 func present(p *passage) Result {
 	if p.confirm != nil {
 		return Result{Confirm: p.confirm}

@@ -17,15 +17,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// node is one of several processes over one database, with the same organization, caller and
-// clock.
+// node is one of several simulated processes over one database. They share the
+// organization, the caller and the clock.
 type node struct {
 	*bundle
 	process *replay.Process
 	store   *brokenStore
 }
 
-// brokenStore fails to release keys while it is down.
+// brokenStore is a store that cannot release keys while down is set.
 type brokenStore struct {
 	replay.Store
 	down atomic.Bool
@@ -33,7 +33,7 @@ type brokenStore struct {
 
 var errDown = errors.New("the database is away")
 
-// Release fails while the store is down.
+// Release releases the key, or fails with errDown while down is set.
 func (s *brokenStore) Release(ctx context.Context, k replay.Key, token replay.Token) error {
 	if s.down.Load() {
 		return errDown
@@ -58,7 +58,8 @@ func (b *bundle) node(t *testing.T, alone bool) *node {
 	return n
 }
 
-// stopBeats advances the clock until all processes except these count as ended.
+// stopBeats advances the clock while only the processes in alive store heartbeats, until
+// all other processes count as ended.
 func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	t.Helper()
 	for range 4 {
@@ -69,8 +70,8 @@ func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	}
 }
 
-// hold starts a call that keeps its key until finish is called. finish returns the call's
-// error.
+// hold starts a call that keeps its idempotency key reserved until finish is called. finish
+// returns the error of the call.
 func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
 	t.Helper()
 	ended := make(chan *core.Error, 1)
@@ -85,8 +86,9 @@ func (n *node) hold(t *testing.T, key string) (finish func() *core.Error) {
 	}
 }
 
-// TestAReservationEndsWithItsProcess: the reservation of a process without heartbeats is
-// taken over once. If that process was only slow, its call has no second effect.
+// TestAReservationEndsWithItsProcess checks that only one call takes over the key of a
+// process that stores no heartbeats. If that process was only slow, its own call must fail
+// without an effect.
 func TestAReservationEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -124,8 +126,8 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 	})
 }
 
-// beat stores beats of processes while the clock advances slowly, until the returned
-// function is called.
+// beat stores heartbeats of the processes in alive while the clock advances slowly, until
+// stop is called.
 func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -144,9 +146,9 @@ func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	}
 }
 
-// TestALivingProcessKeepsItsReservations checks that a process that stores beats keeps its
-// reservations, however long a call takes. A duplicate in another process gets a conflict
-// once that process has read the beats.
+// TestALivingProcessKeepsItsReservations checks that a process keeps its reserved key as
+// long as it stores heartbeats, however long the call takes. A call with the same key in
+// another process must fail with a conflict.
 func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -175,9 +177,10 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	})
 }
 
-// TestKeysAreGivenBack checks when a key becomes free after a call that did not release it.
-// It is free at once for the process itself, and after a process that stopped or was alone.
-// It is free with the next beat of a process whose database did not answer.
+// TestKeysAreGivenBack checks when a key is free again after a call that could not release
+// it. It is free at once in the same process. In another process it is free after the next
+// heartbeat once the database answers. It is free at once if the process stopped or a new
+// process started alone.
 func TestKeysAreGivenBack(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -250,7 +253,8 @@ func cancelContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// callIn makes a call with a context that in returns.
+// callIn makes a call with the context that in returns; if in is nil, with the usual
+// context.
 func (n *node) callIn(t *testing.T, in func(context.Context) context.Context, operation string, edit func(*guardrails.Request)) error {
 	t.Helper()
 	if in == nil {

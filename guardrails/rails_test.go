@@ -140,8 +140,9 @@ func TestTwoOperationsOfOneNamePanicAtStart(t *testing.T) {
 	guardrails.New(guardrails.Config{Clock: b.clock.Now, Metrics: noMetrics{}}).Catalogue(append(ops, ops[0]))
 }
 
-// TestAPanicHoldsNothing: after a panic in an operation the process continues, the key
-// and the locks are free, nothing is stored, and the stack is in the log.
+// TestAPanicHoldsNothing checks that a panic in an operation does not end the process. The
+// idempotency key and other resources must be released, nothing may be stored, and the log
+// must have the stack.
 func TestAPanicHoldsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

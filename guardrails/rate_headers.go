@@ -2,9 +2,9 @@ package guardrails
 
 import "strconv"
 
-// Headers calls set for each rate header, under the names of the IETF draft
-// (draft-ietf-httpapi-ratelimit-headers-06) and under the older X-RateLimit names. A nil
-// Rate, of an organization without a limit, sets no header.
+// Headers calls set with the name and value of each rate limit header. It uses the names of
+// draft-ietf-httpapi-ratelimit-headers-06 and the older X-RateLimit names. If r is nil,
+// because the organization has no rate limit, it does nothing.
 func (r *Rate) Headers(set func(name, value string)) {
 	if r == nil {
 		return

@@ -17,20 +17,20 @@ const (
 	maxKeyLength   = 255
 )
 
-// reservation is an idempotency key that this call holds until it commits or fails.
+// reservation is the idempotency key that a call has reserved until it commits or fails.
 type reservation struct {
 	key     replay.Key
 	token   replay.Token
 	digest  string
 	expires time.Time
-	// derived is true for a key that the caller did not send.
+	// derived is true if the key was derived from the call, because the caller sent none.
 	derived bool
 	stored  bool
 }
 
-// replays executes a write once for each key. It reserves the key first, in a separate
-// transaction. The transaction of the write stores the result. A call that stores nothing
-// releases its key.
+// replays ensures that a write takes effect once for each idempotency key. It first
+// reserves the key in a separate transaction. The transaction of the write stores the
+// result under the key. A call that stores no result releases the key.
 func replays(ctx context.Context, p *passage) error {
 	if p.info.Effect == core.Reads {
 		return p.next(ctx)
@@ -60,8 +60,9 @@ func replays(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// reservationFor returns the reservation that the call needs, nil when it has no key and
-// none is derived. REST uses explicit keys only.
+// reservationFor returns the reservation to make for the call. It returns nil if the caller
+// sent no idempotency key and the call came over REST. Only calls of agents get derived
+// keys.
 func (p *passage) reservationFor() (*reservation, error) {
 	if len(p.req.IdempotencyKey) > maxKeyLength {
 		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
@@ -83,8 +84,8 @@ func (p *passage) reservationFor() (*reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The caller is part of a derived key: the same call by two clients within five minutes
-	// is two calls.
+	// A derived key includes the caller. So the same call by two clients within five minutes
+	// takes effect twice.
 	derived := digestOf(p.call.Principal.Credential.ID, p.call.Principal.UserID, digest, continuation, p.req.Confirmation)
 	return &reservation{
 		key: replay.Key{OrgID: org, Space: "derived:" + p.info.Name, Key: derived}, digest: digest, derived: true,
@@ -92,7 +93,9 @@ func (p *passage) reservationFor() (*reservation, error) {
 	}, nil
 }
 
-// replay returns the stored result for a call whose key another call holds, or the refusal.
+// replay handles a call whose key is already used. It sets the stored result of the earlier
+// call as the result. It fails with core.CodeConflict if the arguments differ or the
+// earlier call still runs.
 func (p *passage) replay(ctx context.Context, r *reservation, existing contest) error {
 	if existing.Digest != r.digest {
 		return core.Conflict("This idempotency key was used with other arguments.", "Use a fresh key for a different call.")
@@ -115,7 +118,8 @@ func (p *passage) replay(ctx context.Context, r *reservation, existing contest) 
 	return nil
 }
 
-// remember stores the result under the call's key, inside the transaction of the write.
+// remember stores the result of the call under its idempotency key, inside the transaction
+// of the write.
 func (p *passage) remember(ctx context.Context) error {
 	r := p.reservation
 	if r == nil {
@@ -132,10 +136,10 @@ func (p *passage) remember(ctx context.Context) error {
 	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// supersede deletes the caller's derived replay records about the record that the call
-// wrote, so that the same call later is a new one. It runs inside the transaction, after the
-// write, while the record is locked. So of two writes to one record, the later one always
-// sees the result of the earlier.
+// supersede deletes the caller's stored results for derived keys about the record that this
+// call wrote, so that repeating an earlier call takes effect again. It runs inside the
+// transaction after the write, while the record is locked. So of two writes to one record,
+// the later one always finds the stored result of the earlier one.
 func (p *passage) supersede(ctx context.Context) error {
 	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
 	switch {
@@ -159,7 +163,8 @@ func canonical(raw json.RawMessage, form func([]byte) ([]byte, error)) (string, 
 	return string(b), err
 }
 
-// digestOf hashes parts so that different lists of parts have different digests.
+// digestOf returns a digest of a list of parts. Lists with different parts have different
+// digests, even if the joined texts are equal.
 func digestOf(parts ...string) string {
 	h := sha256.New()
 	for _, part := range parts {

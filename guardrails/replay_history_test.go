@@ -18,17 +18,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// said is the request of a client in a history, or the final read of all effects.
+// said is a request of a client in a recorded history. If look is set, it is the final read
+// of all effects of a key instead.
 type said struct {
 	key  string
 	args int
 	look bool
 }
 
-// told is the answer to a request.
+// told is the response to a request, or the result of the final read.
 type told struct {
 	what what
-	ids  string // of the effect; for a look, of all, with commas
+	ids  string // id of the effect; for a final read, all ids with commas
 }
 
 type what string
@@ -36,24 +37,25 @@ type what string
 const (
 	made     what = "made"      // the one effect
 	replayed what = "replayed"  // the one effect's answer
-	busy     what = "busy"      // the same call is under way
+	busy     what = "busy"      // the same call still runs
 	conflict what = "conflict"  // other arguments
-	lost     what = "lost"      // another took the key over, surely nothing
+	lost     what = "lost"      // another call took the key over; certainly no effect
 	failed   what = "failed"    // surely nothing
 	silent   what = "no answer" // perhaps an effect
 	looked   what = "looked"
 )
 
-// keyState is the model's knowledge of one key: no effect, or one effect. The id is unknown
-// if only a call without an answer can have caused it.
+// keyState is what the model knows of one key: whether it has an effect, and with which
+// arguments and id. The id is "" if only a call without a response can have caused the
+// effect.
 type keyState struct {
 	done bool
 	args int
 	id   string // "" while unknown
 }
 
-// oneEffect is the property of an idempotency key: it has at most one effect, and every
-// answer reports that effect.
+// oneEffect is the model that recorded histories are checked against: an idempotency key
+// has at most one effect, and every response reports that effect.
 var oneEffect = (&porcupine.NondeterministicModel{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		byKey := map[string][]porcupine.Operation{}
@@ -93,7 +95,8 @@ const (
 	callsPerClient = 6
 )
 
-// history records the requests and answers of clients that share two keys, in their order.
+// history records the requests and responses of concurrent clients that use the same two
+// keys.
 type history struct {
 	*rig
 	tick atomic.Int64
@@ -101,7 +104,8 @@ type history struct {
 	all  []porcupine.Operation
 }
 
-// observe runs the clients and returns the history of their calls, including a last read.
+// observe runs concurrent clients with random calls. It returns the history of their calls,
+// with a final read of all effects.
 func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
 	h := &history{rig: r}
 	var wait sync.WaitGroup
@@ -123,8 +127,8 @@ func observe(r *rig, seed uint64) ([]porcupine.Operation, error) {
 	return h.all, err
 }
 
-// one makes one call of a client. Sometimes it first lets the leases of hanging calls
-// expire.
+// one makes one random call of a client and records it. Sometimes it first advances the
+// clock until leases expire.
 func (h *history) one(client int, chance *rand.Rand) {
 	in := said{key: "k" + fmt.Sprint(1+chance.IntN(2)), args: chance.IntN(4) / 3}
 	m := &mishap{fate: lives}
@@ -146,13 +150,13 @@ func (h *history) add(client int, in said, out told, began int64) {
 	defer h.mu.Unlock()
 	ended := h.tick.Add(1)
 	if out.what == silent {
-		ended = math.MaxInt64 // it may have its effect at any time, or never
+		ended = math.MaxInt64 // the call may have its effect at any time, or never
 	}
 	h.all = append(h.all, porcupine.Operation{ClientId: client, Input: in, Output: out, Call: began, Return: ended})
 }
 
-// hear returns what a client knows after a call: nothing if the client disconnected or
-// the process died.
+// hear returns the response as the client sees it. It is "no answer" if the client
+// disconnected or the process ended.
 func hear(result guardrails.Result, err *core.Error, f fate) told {
 	switch {
 	case !f.isAnswered():
@@ -171,8 +175,9 @@ func hear(result guardrails.Result, err *core.Error, f fate) told {
 	return told{what: failed}
 }
 
-// TestHistoriesAreLinearizable checks that for every history of concurrent clients there is
-// an order in which each key has one effect that all its answers report.
+// TestHistoriesAreLinearizable checks histories of concurrent clients. For each history
+// there must be an order of the calls in which each key has one effect that all its
+// responses report.
 func TestHistoriesAreLinearizable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -197,9 +202,9 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
-// TestHistoriesShowFaults checks that the checker detects each fault that concerns effects;
-// see breakages. The store generous is not among them, because the tokens of reservations
-// still limit its callers to one effect.
+// TestHistoriesShowFaults checks that the check of histories detects faults of stores and
+// transactors; see breakages. The store generous is not included, because the tokens of
+// reservations still prevent a second effect.
 func TestHistoriesShowFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"careless", "loose", "forgetful"} {

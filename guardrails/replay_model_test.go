@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// act is one step of a schedule. A step that is impossible, such as finishing when no call
-// is held, does nothing. So any part of a schedule is a schedule too.
+// act is one step of a schedule, which is a random list of steps. A step that is
+// impossible, such as finish without a held call, does nothing. So every part of a schedule
+// is a valid schedule.
 type act struct {
 	Kind    string // call, hold, finish, wait, purge
 	Caller  int
@@ -20,12 +21,12 @@ type act struct {
 	Op, Key string
 	Args    int
 	Fate    fate
-	Which   int           // of the held calls, for finish; of the ends, for wait
-	Wait    time.Duration // for wait: so long, or this much off an end when Edge
+	Which   int           // index of a held call (finish) or of an expiry (wait)
+	Wait    time.Duration // duration of a wait; if Edge is set, offset from an expiry
 	Edge    bool
 }
 
-// model is the expected behaviour of the rails, in a few lines and without a database.
+// model computes the expected results of calls in a simple way and without a database.
 type model struct {
 	now     time.Time
 	records map[string]record
@@ -44,7 +45,7 @@ func newModel(now time.Time) *model {
 	return &model{now: now, records: map[string]record{}, effects: map[string]map[string]bool{}}
 }
 
-// attempt is one call in the model.
+// attempt is one call that the model simulates.
 type attempt struct {
 	act    act
 	org    string
@@ -57,7 +58,7 @@ type attempt struct {
 
 func (m *model) attempt(a act, p core.Principal) *attempt {
 	m.calls++
-	meaning := min(a.Args, 1) // the third says what the second says
+	meaning := min(a.Args, 1) // arguments 1 and 2 have the same meaning
 	t := &attempt{act: a, org: p.Org.ID, number: m.calls, digest: fmt.Sprint(a.Op, meaning), began: m.now, window: 24 * time.Hour}
 	switch {
 	case a.Key != "":
@@ -68,15 +69,15 @@ func (m *model) attempt(a act, p core.Principal) *attempt {
 	return t
 }
 
-// verdict is an answer without its text. "" is success.
+// verdict is the response to a call without its text. An empty code means success.
 type verdict struct {
 	code     core.Code
 	again    time.Duration // Retry-After
-	replayed string        // the effect of the repeated answer
+	replayed string        // id of the effect, if the response is a replay
 }
 
-// admit returns the answer of a call that the rails must refuse or replay, and whether the
-// call continues.
+// admit decides whether a call may run the operation. If not, it returns the expected
+// response: a replay or a conflict.
 func (m *model) admit(t *attempt) (verdict, bool) {
 	if t.key == "" {
 		return verdict{}, true
@@ -94,7 +95,8 @@ func (m *model) admit(t *attempt) (verdict, bool) {
 	return verdict{replayed: r.result}, false
 }
 
-// end returns the answer of a call that continued and had the effect.
+// end returns the expected response of a call that ran the operation. effect is the id of
+// its effect.
 func (m *model) end(t *attempt, effect string) verdict {
 	r, found := m.records[t.key]
 	mine := found && r.owner == t.number
@@ -116,14 +118,14 @@ func (m *model) end(t *attempt, effect string) verdict {
 	if f == fails {
 		return verdict{code: core.CodeInternalError}
 	}
-	return verdict{code: core.CodeConflict} // its lease ran out and another took over
+	return verdict{code: core.CodeConflict} // the lease of the call expired, and another call took the key over
 }
 
 func (m *model) purge() {
 	maps.DeleteFunc(m.records, func(_ string, r record) bool { return !m.now.Before(r.until) })
 }
 
-// ends returns the instants at which records expire, soonest first.
+// ends returns the times at which the stored records expire, earliest first.
 func (m *model) ends() []time.Time {
 	var all []time.Time
 	for _, r := range m.records {
@@ -135,7 +137,7 @@ func (m *model) ends() []time.Time {
 	return all
 }
 
-// verdictOf returns the answer of the rails as a verdict.
+// verdictOf converts the response of a real call to a verdict.
 func verdictOf(result guardrails.Result, err *core.Error) verdict {
 	if err != nil {
 		return verdict{code: err.Code, again: err.RetryAfter}

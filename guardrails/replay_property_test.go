@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestReplaysFollowTheModel compares the rails with the model for random schedules. They
-// have calls, duplicates, callers who disconnect, processes that end, retries and clocks
-// that jump.
+// TestReplaysFollowTheModel compares the real results of random schedules with those of the
+// model. Schedules contain repeated calls, callers who disconnect, processes that end,
+// retries and jumps of the clock.
 func TestReplaysFollowTheModel(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -25,8 +25,8 @@ func TestReplaysFollowTheModel(t *testing.T) {
 	})
 }
 
-// TestReplaysFollowTheModelOnPostgreSQL runs fewer schedules. PostgreSQL differs only in how
-// it locks rows, which the histories test.
+// TestReplaysFollowTheModelOnPostgreSQL runs a few schedules on PostgreSQL. PostgreSQL
+// differs from SQLite only in how it locks rows, which TestHistoriesAreLinearizable covers.
 func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -37,9 +37,9 @@ func TestReplaysFollowTheModelOnPostgreSQL(t *testing.T) {
 	}
 }
 
-// The faults that a change could bring into a store or a transactor.
+// The types below are stores and transactors with faults that the tests must detect.
 
-// forgetful is a store that does not keep results.
+// forgetful is a faulty store that does not keep results.
 type forgetful struct{ replay.Store }
 
 // Complete does nothing.
@@ -47,7 +47,7 @@ func (forgetful) Complete(context.Context, replay.Key, replay.Token, replay.Outc
 	return nil
 }
 
-// generous is a store that gives every caller the key.
+// generous is a faulty store that lets every caller reserve a key that is reserved already.
 type generous struct{ replay.Store }
 
 // Reserve always returns won.
@@ -56,16 +56,16 @@ func (g generous) Reserve(ctx context.Context, k replay.Key, claim replay.Claim,
 	return found, won || !found.Done, err
 }
 
-// eternal is a store whose leases do not expire.
+// eternal is a faulty store whose leases do not expire.
 type eternal struct{ replay.Store }
 
-// Reserve passes a time that is a year earlier.
+// Reserve reserves the key as if it were a year earlier, so that no lease has expired.
 func (e eternal) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	return e.Store.Reserve(ctx, k, claim, now.AddDate(-1, 0, 0))
 }
 
-// careless is a store that does not check the token in Complete. So a call whose lease has
-// expired has an effect in addition to that of the call that took over.
+// careless is a faulty store that does not check the token in Complete. A call whose lease
+// has expired then takes effect in addition to the call that took the key over.
 type careless struct{ replay.Store }
 
 // Complete succeeds with any token.
@@ -74,10 +74,11 @@ func (c careless) Complete(ctx context.Context, k replay.Key, token replay.Token
 	return nil
 }
 
-// stingy is a store that keeps explicit keys no longer than derived ones.
+// stingy is a faulty store that keeps the results of explicit keys only as long as those of
+// derived keys.
 type stingy struct{ replay.Store }
 
-// Complete shortens the lifetime of the result.
+// Complete stores the outcome with an expiry that is too early.
 func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
 	if !strings.HasPrefix(k.Space, "derived:") {
 		outcome.Expires = outcome.Expires.Add(5*time.Minute - 24*time.Hour)
@@ -85,16 +86,16 @@ func (s stingy) Complete(ctx context.Context, k replay.Key, token replay.Token, 
 	return s.Store.Complete(ctx, k, token, outcome)
 }
 
-// clinging is a store that never releases a key.
+// clinging is a faulty store that never releases a key.
 type clinging struct{ replay.Store }
 
 // Release does nothing.
 func (clinging) Release(context.Context, replay.Key, replay.Token) error { return nil }
 
-// loose is a transactor that runs everything outside a transaction.
+// loose is a faulty transactor that runs everything without a transaction.
 type loose struct{}
 
-// InTx calls f and rolls nothing back.
+// InTx calls f without a transaction, so that nothing is rolled back after an error.
 func (loose) InTx(ctx context.Context, f func(context.Context) error) error { return f(ctx) }
 
 func storeOf(wrap func(replay.Store) replay.Store) breakage {
@@ -111,7 +112,8 @@ var breakages = map[string]breakage{
 	"loose":     func(_ core.Transactor, s replay.Store) (core.Transactor, replay.Store) { return loose{}, s },
 }
 
-// TestTheModelSeesFaults checks that the model detects each of these faults in the rails.
+// TestTheModelSeesFaults checks that comparing with the model detects each faulty store and
+// transactor.
 func TestTheModelSeesFaults(t *testing.T) {
 	t.Parallel()
 	for name, broken := range breakages {

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// schedules are up to thirty steps over few keys, so that calls often share a key.
+// schedules generates lists of up to thirty steps. They use few keys, so that calls often
+// have the same key.
 var schedules = rapid.SliceOfN(rapid.Custom(drawAct), 1, 30)
 
 func drawAct(t *rapid.T) act {
@@ -34,7 +35,7 @@ func drawAct(t *rapid.T) act {
 	return a
 }
 
-// play runs a schedule on the rails and on the model. It fails at the first difference.
+// play runs a schedule with real calls and in the model. It fails at the first difference.
 func play(r *rig, schedule []act) error {
 	p := &player{rig: r, model: newModel(r.clock.Now())}
 	defer p.releaseHeld()
@@ -57,14 +58,14 @@ type player struct {
 	held  []*heldCall
 }
 
-// heldCall is a call that has its key and waits until the test continues it.
+// heldCall is a call that has reserved its key and waits until the test lets it continue.
 type heldCall struct {
 	attempt *attempt
 	mishap  *mishap
 	answer  chan verdict
 }
 
-// releaseHeld ends the calls that are still held when a difference has ended the schedule.
+// releaseHeld ends the calls that still wait after the schedule failed.
 func (p *player) releaseHeld() {
 	for _, h := range p.held {
 		close(h.mishap.goOn)
@@ -97,7 +98,8 @@ func (p *player) do(a act) error {
 	return nil
 }
 
-// wait moves the clock forward; if Edge is set, close to the time when a record expires.
+// wait advances the clocks of the real calls and of the model. If a.Edge is set, it
+// advances them to about the time at which a record expires.
 func (p *player) wait(a act) {
 	to := p.model.now.Add(a.Wait)
 	if a.Edge {
@@ -136,8 +138,8 @@ func (p *player) callNow(a act) error {
 	return p.checkEffects(t.org)
 }
 
-// hold starts a call and returns when it has its key. A call that does not get its key ends
-// at once.
+// hold starts a call and returns once it has reserved its key and waits. If the call cannot
+// reserve its key, hold compares its response with the model's.
 func (p *player) hold(a act) error {
 	t := p.model.attempt(a, p.callers[a.Caller])
 	want, goesOn := p.model.admit(t)
@@ -158,7 +160,7 @@ func (p *player) hold(a act) error {
 	}
 }
 
-// check compares the outcome of a call with the model's.
+// check compares the response and the effects of a finished call with those of the model.
 func (p *player) check(t *attempt, m *mishap, got verdict) error {
 	want := p.model.end(t, m.effect)
 	if t.act.Fate.isAnswered() && got != want {

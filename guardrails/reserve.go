@@ -7,20 +7,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
-// maxHolders is how many successive holders of a key a call waits for. After that it is
-// refused, because another call with the key still runs.
+// maxHolders is the maximum number of other calls, one after the other, for whose processes
+// a call waits to reserve a key. After that it fails because the key is in use.
 const maxHolders = 3
 
-// contest is the outcome of an attempt to reserve a key.
+// contest is the result of an attempt to reserve a key.
 type contest struct {
 	replay.Record
 	won bool
-	// retryAfter is set when a running call holds the key.
+	// retryAfter is the time after which to try again, set if a running call has reserved
+	// the key.
 	retryAfter time.Duration
 }
 
-// reserve tries to reserve the key for the call. The process registers the reservation's
-// token before other calls can see it, and removes it when another call holds the key.
+// reserve tries to reserve the idempotency key of the call. It registers the token with the
+// process first, before other calls can see the reservation. It unregisters the token if
+// another call has the key.
 func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) {
 	r.token = replay.NewToken()
 	claim := replay.Claim{Token: r.token, Digest: r.digest}
@@ -33,7 +35,7 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 	process.Hold(r.token)
 	outcome, err := p.contend(ctx, r.key, claim)
 	switch {
-	case err != nil: // it may be reserved all the same
+	case err != nil: // the key may be reserved in spite of the error
 		p.giveBack(ctx, r)
 	case !outcome.won:
 		process.Drop(r.token)
@@ -41,8 +43,8 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 	return outcome, err
 }
 
-// contend takes over a reservation whose process is no longer alive. Checking the other
-// process takes up to [replay.Silence].
+// contend tries to reserve the key, and takes over a reservation whose process has ended.
+// Finding out whether a process has ended takes up to [replay.Silence].
 func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Claim) (contest, error) {
 	var outcome contest
 	for range maxHolders {
@@ -52,7 +54,7 @@ func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Clai
 			return outcome, err
 		}
 		if outcome.retryAfter > 0 && claim.From == "" {
-			return outcome, nil // the holder lived when it was judged
+			return outcome, nil // the process that reserved the key still runs
 		}
 		verdict, err := p.guard.Process.Judge(ctx, outcome.Record)
 		if err != nil {
@@ -69,8 +71,9 @@ func (p *passage) contend(ctx context.Context, key replay.Key, claim replay.Clai
 	return outcome, nil
 }
 
-// giveBack releases the key, even when the caller has disconnected. After a failure the
-// process retries. If every retry fails, the lease ends the reservation.
+// giveBack releases the key of the call, even if the caller has disconnected. If that
+// fails, the process retries later. If every retry fails, the key is free when the lease
+// expires.
 func (p *passage) giveBack(ctx context.Context, r *reservation) {
 	release := p.guard.Replays.Release
 	if p.guard.Process != nil {

@@ -13,8 +13,9 @@ func scopes(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// missingScope returns the refusal for the first scope that the principal lacks, or nil. Any
-// valid credential may call an operation without scopes.
+// missingScope returns an error if the principal lacks a scope that the operation needs. It
+// names the first missing one. An operation without scopes may be called with any valid
+// credential.
 func missingScope(info core.OperationInfo, p core.Principal) error {
 	missing := p.Scopes.Missing(info.Scopes)
 	if missing == "" {

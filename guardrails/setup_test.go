@@ -19,8 +19,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// bundle has the rails over a real database with a few operations. An operation inserts a
-// user, so that a test can count effects.
+// bundle has guardrails over a real database with a few test operations. A write inserts a
+// user and an audit line, so that a test can count effects.
 type bundle struct {
 	db        *storage.DB
 	clock     *testClock
@@ -30,13 +30,13 @@ type bundle struct {
 
 	mu       sync.Mutex
 	preview  int           // what op_confirm would affect
-	between  func()        // what happens between the confirmation of op_confirm and its transaction
-	within   func()        // what happens within its transaction, before it does its task
+	between  func()        // runs between the confirmation of op_confirm and its transaction
+	within   func()        // runs inside the transaction of op_confirm, before its effect
 	entered  chan struct{} // op_block says it runs
 	release  chan struct{} // op_block goes on
 	failNext error
-	finished atomic.Int32 // op_crash calls that let go of what they held
-	reached  atomic.Int32 // what the last op_confirm found in its transaction, see lines
+	finished atomic.Int32 // number of op_crash calls that released their resources
+	reached  atomic.Int32 // number of addLine audit lines that the last op_confirm saw
 }
 
 type testClock struct {
@@ -87,7 +87,7 @@ func setupOn(t testing.TB, db *storage.DB) *bundle {
 	return b
 }
 
-// mount creates new rails for the operations.
+// mount replaces the guardrails by new ones with this store and process.
 func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 	g := guardrails.New(guardrails.Config{
 		Authenticator: oneCaller{b}, Transactor: b.db, Replays: replays, Process: process, Audit: b.db.Audit(),
@@ -98,7 +98,8 @@ func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 	b.catalogue = g.Catalogue(b.operations())
 }
 
-// oneCaller authenticates "good" as the bundle's principal.
+// oneCaller authenticates the credential "good" as the principal of the bundle, and no
+// other.
 type oneCaller struct{ b *bundle }
 
 func (o oneCaller) Authenticate(_ context.Context, bearer string, _ access.Resource) (core.Principal, error) {
@@ -141,7 +142,7 @@ func (b *bundle) operations() []core.Operation {
 	confirm.Confirm = func(ctx context.Context, c *core.Call, _ effectIn) (*core.Confirmation, error) {
 		b.mu.Lock()
 		people := b.preview
-		b.mu.Unlock() // who waits for a connection must not hold it
+		b.mu.Unlock() // do not hold the lock while waiting for a database connection
 		return &core.Confirmation{Message: "This reaches people.", Preview: map[string]int{"people": people + b.lines(ctx, c)}}, nil
 	}
 	confirm.Prepare = func(_ context.Context, _ *core.Call, in effectIn) (effectIn, error) {
@@ -175,8 +176,8 @@ func (b *bundle) operations() []core.Operation {
 	}
 }
 
-// effect inserts a user; the address is unique in the database, so the caller's
-// address is made unique for each run.
+// effect inserts a user, so that tests can count calls that took effect. The user's address
+// is made unique, because the database requires it.
 func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectOut, error) {
 	id := core.NewID()
 	c.SetSubject(id)
@@ -187,8 +188,8 @@ func (b *bundle) effect(ctx context.Context, c *core.Call, in effectIn) (effectO
 	return effectOut{ID: id}, err
 }
 
-// lines counts the audit lines of the organization that no call wrote. The preview of
-// op_confirm shows this number.
+// lines returns the number of audit lines that addLine has stored. The preview of
+// op_confirm includes this number.
 func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 	events, err := b.db.Audit().AuditEvents(ctx, c.Principal.Org.ID, 1000)
 	n := 0
@@ -203,7 +204,8 @@ func (b *bundle) lines(ctx context.Context, c *core.Call) int {
 	return n
 }
 
-// addLine changes the number that lines returns, in a separate transaction.
+// addLine stores an audit line in a transaction of its own, which changes the preview of
+// op_confirm.
 func (b *bundle) addLine(t *testing.T) {
 	t.Helper()
 	if err := b.db.Audit().AppendAudit(context.WithoutCancel(t.Context()), access.AuditEvent{
@@ -238,7 +240,7 @@ func (b *bundle) call(t *testing.T, operation string, edit func(*guardrails.Requ
 	return result, core.AsError(err)
 }
 
-// countAudited counts the audit lines of the organization.
+// countAudited returns the number of audit lines of the organization.
 func (b *bundle) countAudited(t *testing.T) int {
 	t.Helper()
 	events, err := b.db.Audit().AuditEvents(t.Context(), b.principal.Org.ID, 1000)

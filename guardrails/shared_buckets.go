@@ -11,22 +11,26 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The limits on the time that a slow or failing store of shared buckets can cost.
+// Limits for the time that a call can lose if the store of shared rate limits is slow or
+// fails.
 const (
-	// defaultSharedTimeout bounds the wait of one call, unless configured.
+	// defaultSharedTimeout is the default of [Config.SharedTimeout], the longest time for
+	// which a call waits for the store.
 	defaultSharedTimeout = 50 * time.Millisecond
-	// sharedFailures is the number of failures in a row after which the store is not asked
-	// for sharedPause.
+	// sharedFailures is the number of failures in a row after which the store is not used
+	// for the time sharedPause.
 	sharedFailures = 3
 	sharedPause    = 5 * time.Second
-	// sharedReport is the shortest time between two log lines about failures of the store.
+	// sharedReport is the shortest interval between two log lines about failures of the
+	// store.
 	sharedReport = time.Minute
 )
 
-// sharedBuckets keeps buckets in a store that all processes share. While the store does not
-// answer, it counts in this process alone: a limit that is too generous for a while is
-// better than failing calls or no limit. It always counts in this process too. So this
-// process never admits more than the limit, even if the store fails or loses its data.
+// sharedBuckets counts rate limits in a store that all processes share. It also counts
+// every call in this process, so that this process never admits more than the limit, even
+// if the store loses its data. While the store fails, only the counts of this process
+// apply. The limit of all processes together is then too high for a while, which is better
+// than failing calls or no limit.
 type sharedBuckets struct {
 	shared, own Buckets
 	timeout     time.Duration
@@ -36,9 +40,9 @@ type sharedBuckets struct {
 
 	mu       sync.Mutex
 	failures int       // in a row
-	askAt    time.Time // when to try again after too many of them
-	reported time.Time // when the log was last told of a failure
-	away     bool      // the log has been told, and not yet of the return
+	askAt    time.Time // when to use the store again after too many failures
+	reported time.Time // time of the last log line about a failure
+	away     bool      // a failure was logged, but not yet that the store is back
 }
 
 func newSharedBuckets(cfg Config) Buckets {
@@ -54,14 +58,15 @@ func newSharedBuckets(cfg Config) Buckets {
 	return s
 }
 
-// Take takes tokens from the shared store, or from this process alone while the store fails.
-// It never returns an error.
+// Take takes tokens from the shared store, or from the buckets of this process while the
+// store fails. It never returns an error.
 func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error) {
 	if !s.mayAsk() {
 		s.fallbacks.WithLabelValues("skipped").Inc()
 		return s.own.Take(ctx, key, limit, cost)
 	}
-	// A caller who disconnects does not count as a failure of the store.
+	// The call to the store continues if the caller disconnects, so that this does not count
+	// as a failure of the store.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	state, admitted, err := s.shared.Take(bounded, key, limit, cost)
@@ -81,8 +86,8 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 	return state, admitted, err
 }
 
-// mayAsk reports whether to ask the store. After a pause, one call asks the store, and the
-// other calls do not wait for its answer.
+// mayAsk reports whether the call may use the store. After a pause only one call tries the
+// store; the others continue without it until that call succeeds.
 func (s *sharedBuckets) mayAsk() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// faultyBuckets returns a fixed state, unless a test makes it fail or delays it.
-// conformance/limits tests the real store.
+// faultyBuckets simulates the shared store of rate limits. It admits every call, unless a
+// test makes it fail or hang. conformance/limits tests the real store.
 type faultyBuckets struct {
 	mu    sync.Mutex
 	asked int
@@ -25,7 +25,7 @@ type faultyBuckets struct {
 	slow  bool
 }
 
-const sharedLimit = 77 // tells an answer of the shared store from one of the process's own
+const sharedLimit = 77 // limit by which tests recognize a result of the shared store
 
 func (f *faultyBuckets) Take(ctx context.Context, _ guardrails.BucketKey, _, _ int) (guardrails.Rate, bool, error) {
 	f.mu.Lock()
@@ -44,7 +44,8 @@ func (f *faultyBuckets) behave(fault error, slow bool) {
 	f.fault, f.slow = fault, slow
 }
 
-// sharing has rails with shared buckets, for a caller with a limit of 2.
+// sharing has guardrails with a simulated shared store, and a caller with a rate limit of 2
+// calls per minute.
 type sharing struct {
 	*bundle
 	shared  *faultyBuckets
@@ -68,7 +69,8 @@ func share(t *testing.T) *sharing {
 	return s
 }
 
-// admit makes a call and returns whether the shared buckets counted it.
+// admit makes a request. It returns whether the rate limit of the shared store was used,
+// and whether the request was admitted.
 func (s *sharing) admit(ctx context.Context, t *testing.T) (shared, ok bool) {
 	t.Helper()
 	a, err := s.catalogue.Admit(ctx, []string{"Bearer good"}, access.API)
@@ -104,8 +106,8 @@ func TestSharedBucketsThatFailAreReplacedByOwn(t *testing.T) {
 		t.Fatal("the shared buckets were not asked")
 	}
 	s.shared.behave(errors.New("away"), false)
-	// While the store fails, the process's own buckets enforce the limit. They include the
-	// calls that the shared buckets admitted.
+	// While the store fails, this process enforces the limit by its own counts. They include
+	// the call that the shared store admitted before.
 	for i, want := range []bool{true, false, false, false, false} {
 		if shared, ok := s.admit(t.Context(), t); shared || ok != want {
 			t.Errorf("call %d: shared %t, admitted %t", i, shared, ok)
@@ -165,8 +167,8 @@ func TestSlowSharedBucketsCostLittleAndNotForLong(t *testing.T) {
 	}
 }
 
-// TestACallerWhoIsGoneIsCountedAllTheSame checks that a disconnected caller is counted, and
-// not as a failure of the store.
+// TestACallerWhoIsGoneIsCountedAllTheSame checks that a call of a disconnected caller is
+// counted in the shared store. The disconnection must not count as a failure of the store.
 func TestACallerWhoIsGoneIsCountedAllTheSame(t *testing.T) {
 	t.Parallel()
 	s := share(t)
@@ -177,8 +179,8 @@ func TestACallerWhoIsGoneIsCountedAllTheSame(t *testing.T) {
 	}
 }
 
-// TestManyCallersOfAStoreThatIsAway checks a hundred concurrent callers while the store does
-// not answer. Each has the limit of this process.
+// TestManyCallersOfAStoreThatIsAway checks a hundred concurrent calls while the store
+// fails. This process must admit no more than the limit.
 func TestManyCallersOfAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	s := share(t)

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// startSpan starts the span of a call as a child of the request's span. Without a tracer it
-// returns ctx unchanged and allocates nothing.
+// startSpan starts the tracing span of a call, a child of the span in ctx. Without a tracer
+// it returns ctx unchanged and allocates no memory.
 func (g *Guard) startSpan(ctx context.Context, p *passage) (context.Context, trace.Span) {
 	if g.Tracer == nil {
 		return ctx, nil
@@ -21,8 +21,9 @@ func (g *Guard) startSpan(ctx context.Context, p *passage) (context.Context, tra
 	))
 }
 
-// endSpan ends the span and records the outcome of the call, with the values that the
-// metrics use. Faults of Mailhelm and of the sending account are errors; a refusal is not.
+// endSpan records the outcome of the call in the span, with the same values as the metrics,
+// and ends it. Faults of Mailhelm or the sending account, and overload, mark the span as an
+// error; refusals do not.
 func (g *Guard) endSpan(span trace.Span, outcome string) {
 	if span == nil {
 		return

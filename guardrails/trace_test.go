@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestObservingAllocatesNothing checks that counting a call allocates nothing, and neither
-// does tracing without a tracer.
+// TestObservingAllocatesNothing checks that counting a call allocates no memory, and that
+// tracing allocates none if there is no tracer.
 func TestObservingAllocatesNothing(t *testing.T) { //nolint:paralleltest // allocations of others would be counted
 	g := &Guard{metrics: newMetrics(prometheus.NewRegistry())}
 	p := &passage{info: core.OperationInfo{Name: "op"}, call: &core.Call{Surface: core.Agent}, replayed: true}
@@ -30,7 +30,8 @@ func TestObservingAllocatesNothing(t *testing.T) { //nolint:paralleltest // allo
 	}
 }
 
-// TestRefusedBoundsItsLabels checks that names chosen by callers do not become labels.
+// TestRefusedBoundsItsLabels checks that operation names chosen by callers do not become
+// labels of metrics.
 func TestRefusedBoundsItsLabels(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()

@@ -7,15 +7,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Window is the period in which a limit counts.
+// Window is the length of the time window to which a rate limit applies.
 const Window = time.Minute
 
-// marksInWindow is the highest limit for which a window remembers each call separately. For
-// higher limits, it remembers the calls within one grain together.
+// marksInWindow is the highest rate limit for which each call is stored separately. For
+// higher limits, calls within one grain (see [Grain]) are stored together.
 const marksInWindow = 120
 
-// Grain returns the time within which the calls of a limit are remembered together: 0 for
-// limits of at most 120, half a second for higher ones.
+// Grain returns the time within which calls are stored together. It is 0 for limits up to
+// 120, and half a second for higher ones.
 func Grain(limit int) time.Duration {
 	if limit <= marksInWindow {
 		return 0
@@ -23,10 +23,10 @@ func Grain(limit int) time.Duration {
 	return Window / marksInWindow
 }
 
-// window admits at most limit tokens in any 60 seconds. It remembers the tokens that it
-// admitted and when, oldest first. Calls that it remembers together count as made at the
-// time of the last of them. So the window never admits too many, but may admit a call up to
-// one grain late.
+// window is a token bucket that admits at most limit tokens in any 60 seconds. It stores
+// the times and numbers of the admitted tokens, oldest first. Tokens that are stored
+// together count from the last of their times. So the window never admits too many tokens,
+// but one may return up to a [Grain] late.
 type window struct {
 	limit int
 
@@ -35,14 +35,15 @@ type window struct {
 	marks []mark
 }
 
-// mark records the tokens taken within one grain, with times in microseconds since 1970.
+// mark is the number of tokens that were taken within one grain, with the first and last
+// time in microseconds since 1970.
 type mark struct {
 	first, last int64
 	tokens      int
 }
 
-// take takes cost tokens, or none when fewer are left. It reads the clock under the lock, so
-// that calls are remembered in their order.
+// take takes cost tokens, or none if fewer are left. It returns the state and whether the
+// tokens were taken. It reads the clock under the lock, so that marks are in order of time.
 func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -55,8 +56,8 @@ func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	return w.rate(now, admitted, cost), admitted
 }
 
-// forget removes marks that are 60 seconds old or older. If the clock was set back, marks in
-// the future count as made now.
+// forget removes the marks that are 60 seconds old or older. If the clock was set back, it
+// moves marks in the future to now.
 func (w *window) forget(now int64) {
 	gone := 0
 	for gone < len(w.marks) && w.marks[gone].last+Window.Microseconds() <= now {
@@ -81,7 +82,8 @@ func (w *window) remember(now int64, cost int) {
 	w.marks = append(w.marks, mark{now, now, cost})
 }
 
-// rate returns the state after a call of the given cost.
+// rate returns the state of the window after a call of this cost that was or was not
+// admitted.
 func (w *window) rate(now int64, admitted bool, cost int) Rate {
 	until := func(m mark) time.Duration {
 		return time.Duration(m.last-now)*time.Microsecond + Window
@@ -100,7 +102,8 @@ func (w *window) rate(now int64, admitted bool, cost int) Rate {
 	return NewRate(w.limit, w.limit-w.used, reset, retry)
 }
 
-// empty reports whether the window holds no marks at now, like a new one.
+// empty reports whether no token was taken in the 60 seconds before now, so that the window
+// equals a new one.
 func (w *window) empty(now int64) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -16,12 +16,12 @@ import (
 const codeLifetime = 60 * time.Second
 
 // Approve stores a member's approval and returns where to send the browser: the client's
-// redirect URI with a code, the state and the issuer. The grant covers the chosen scopes
-// that were asked for and that the member has now.
+// redirect URI with a code, the state and the issuer. The grant covers the scopes that the
+// client requested, the member selected (chosen) and the member's permissions allow.
 //
-// It fails with not_found when the client belongs to another organization, and with conflict
-// when the organization blocks it. It fails with validation_failed when no asked scope is
-// left.
+// It fails with not_found if the client belongs to another organization, and with conflict
+// if the member's organization blocks it. It fails with validation_failed if no requested
+// scope is left.
 func (a *Authorizations) Approve(ctx context.Context, request AuthorizationRequest, member members.Member, chosen core.Scopes) (string, error) {
 	if err := a.checkMayApprove(ctx, request.Client, member); err != nil {
 		return "", err
@@ -38,8 +38,8 @@ func (a *Authorizations) Approve(ctx context.Context, request AuthorizationReque
 		ID: core.NewID(), OrgID: member.OrgID, UserID: member.UserID, ClientID: request.Client.ClientID,
 		Resource: request.Resource, Scopes: scopes, CreatedAt: now, ExpiresAt: refreshEnd(request.Client, now),
 	}
-	// Insert the code first: a grant without a code would be listed as if it were in
-	// use.
+	// Insert the code first. If inserting it failed after the grant, the person would see a
+	// grant that no client can use.
 	code := access.MintAuthorizationCode()
 	err := a.stores.Tokens.InsertCode(ctx, access.AuthorizationCode{
 		Hash: code.Hash, GrantID: allowed.ID, OrgID: allowed.OrgID, ClientID: allowed.ClientID,
@@ -56,7 +56,8 @@ func (a *Authorizations) Approve(ctx context.Context, request AuthorizationReque
 	return a.answer(request, url.Values{"code": {code.Secret}}), nil
 }
 
-// checkMayApprove fails for a member who cannot let the client in.
+// checkMayApprove fails with not_found if the client belongs to another organization than
+// the member, and with conflict if the member's organization blocks the client.
 func (a *Authorizations) checkMayApprove(ctx context.Context, client access.Client, member members.Member) error {
 	if member.OrgID == "" || member.UserID == "" || !client.Open() && member.OrgID != client.OrgID {
 		return core.NotFound("application")
@@ -71,12 +72,14 @@ func (a *Authorizations) checkMayApprove(ctx context.Context, client access.Clie
 	return nil
 }
 
-// Deny returns where to send the browser when the person declines.
+// Deny returns where to send the browser after the person denied the request: the redirect
+// URI with the error access_denied.
 func (a *Authorizations) Deny(request AuthorizationRequest) string {
 	return a.sendBack(request, accessDeniedRefusal("The person declined the request.")).Redirect
 }
 
-// refreshEnd returns the absolute end of refreshing, nil for never.
+// refreshEnd returns the time after which the grant's tokens cannot be refreshed, or nil if
+// the client's grants never expire.
 func refreshEnd(client access.Client, from time.Time) *time.Time {
 	if client.RefreshDays <= 0 {
 		return nil

@@ -9,11 +9,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// clientUnknown is the text for a person when the client of a request is unknown or revoked.
+// clientUnknown is the message on the page when the client of an authorization request is
+// unknown or revoked.
 const clientUnknown = "The application that sent you here is not registered, or its registration was revoked."
 
-// askingClient finds the client of an authorization request. For an id that is an
-// address it reads the metadata document.
+// askingClient returns the client of an authorization request. If the client id is a URL,
+// it reads the client's metadata document.
 func (a *Authorizations) askingClient(ctx context.Context, clientID string) (access.Client, *AuthorizationRefusal) {
 	found, err := a.clients.find(ctx, clientID)
 	if err != nil {
@@ -31,9 +32,9 @@ func (a *Authorizations) askingClient(ctx context.Context, clientID string) (acc
 	return found, nil
 }
 
-// describedClient reads the document and updates the stored client. It does not store a
-// new client before a person lets the client in: otherwise links to the page could fill
-// the store.
+// describedClient reads the metadata document of a client and updates the stored client if
+// the document changed. It does not store a new client before a person approves it;
+// otherwise links to the consent page could fill the store.
 func (a *Authorizations) describedClient(ctx context.Context, stored access.Client, clientID string) (access.Client, *AuthorizationRefusal) {
 	document, err := a.documents.ReadDocument(ctx, clientID)
 	if err != nil {
@@ -55,7 +56,8 @@ func (a *Authorizations) describedClient(ctx context.Context, stored access.Clie
 	return described, nil
 }
 
-// saveDescribed stores a client of a metadata document that a person lets in.
+// saveDescribed stores a client that has a metadata document, when a person approves it. It
+// does nothing for other clients.
 func (a *Authorizations) saveDescribed(ctx context.Context, client access.Client) error {
 	if client.Kind != access.DocumentClient {
 		return nil
@@ -80,14 +82,15 @@ func (a *Authorizations) IsBlocked(ctx context.Context, client access.Client, or
 }
 
 // NamesDocument reports whether [Authorizations.ReadAuthorization] may fetch a metadata
-// document for a query. A page asks for sign-in before, so that only people with an
-// account can make the server fetch.
+// document for this query. In that case the page requires sign-in first, so that only
+// people with an account can cause a fetch.
 func NamesDocument(rawQuery string) bool {
 	query, err := url.ParseQuery(rawQuery)
 	return err == nil && access.IsDocumentClientID(singleValue(query, "client_id"))
 }
 
-// checkFailed returns the refusal for a fault of the server.
+// checkFailed returns the refusal for an internal error. The person is asked to try again;
+// cause goes to the log.
 func checkFailed(cause error) *AuthorizationRefusal {
 	refused := refuseToPerson("The request could not be checked. Try again in a moment.")
 	refused.Err = cause

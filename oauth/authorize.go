@@ -11,39 +11,41 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// maxAuthorization is the longest query of an authorization request, in bytes.
+// maxAuthorization is the maximum length of the query of an authorization request, in
+// bytes.
 const maxAuthorization = 16 << 10
 
-// challengeBytes is the length of a SHA-256, which an S256 challenge is.
+// challengeBytes is the length of an S256 code challenge, which is a SHA-256 hash.
 const challengeBytes = 32
 
-// AuthorizationRequest is a checked request of a client for a person's consent (RFC 6749
-// section 4.1.1).
+// AuthorizationRequest is a valid authorization request of a client (RFC 6749 section
+// 4.1.1).
 type AuthorizationRequest struct {
 	Client      access.Client
-	RedirectURI string // as the client asked; see [access.Client.MayRedirect]
-	State       string // "" when the client sent none
+	RedirectURI string // as requested; see [access.Client.MayRedirect]
+	State       string // "" if the client sent no state
 	Challenge   string // S256 (RFC 7636 section 4.2)
 	Scopes      core.Scopes
 	Resource    access.Resource
 	ResourceURL string
 }
 
-// AuthorizationRefusal is why a request is not shown to a person. With Redirect, the
-// client gets the error. Without it, the browser must not be redirected, and Message is
-// for the person (RFC 6749 section 4.1.2.1).
+// AuthorizationRefusal is the reason why no consent page is shown for a request. If
+// Redirect is set, the browser takes the error to the client. Otherwise it must not be
+// redirected, and Message is shown to the person (RFC 6749 section 4.1.2.1).
 type AuthorizationRefusal struct {
 	Redirect string
 	Message  string
-	// Err is the cause of a fault of the server, for the log.
+	// Err is the cause of an internal error, for the log. It is nil if the request itself is
+	// at fault.
 	Err error
 }
 
-// Authorizations reads the requests of clients for a person's consent, and stores the
-// person's decision.
+// Authorizations checks authorization requests of clients and stores a person's approval of
+// them.
 type Authorizations struct {
 	clients   clientFinder
-	documents access.DocumentReader // nil without clients that are addresses
+	documents access.DocumentReader // nil if client ids cannot be URLs
 	stores    access.Stores
 	targets   targets
 	issuer    string
@@ -51,9 +53,9 @@ type Authorizations struct {
 	log       *slog.Logger
 }
 
-// ReadAuthorization checks the query of an authorization request. It never redirects to
-// an unknown client or an unregistered redirect URI. Every other fault goes back to the
-// client with `error`, `error_description`, `state` and `iss` (RFC 9207).
+// ReadAuthorization checks the query of an authorization request. It never redirects to an
+// unknown client or an unregistered redirect URI. Every other fault is sent to the client's
+// redirect URI with `error`, `error_description`, `state` and `iss` (RFC 9207).
 func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string) (AuthorizationRequest, *AuthorizationRefusal) {
 	var request AuthorizationRequest
 	query, err := url.ParseQuery(rawQuery)
@@ -75,7 +77,8 @@ func (a *Authorizations) ReadAuthorization(ctx context.Context, rawQuery string)
 	return request, nil
 }
 
-// readParameters reads the parameters whose faults go to the client's redirect URI.
+// readParameters reads all parameters other than the client, the redirect URI and the state
+// into request. An error that it returns must be sent to the client's redirect URI.
 func (a *Authorizations) readParameters(request *AuthorizationRequest, query url.Values) *refusal {
 	if refused := checkQuery(query); refused != nil {
 		return refused
@@ -98,8 +101,9 @@ func (a *Authorizations) readParameters(request *AuthorizationRequest, query url
 	return nil
 }
 
-// checkQuery fails for parameters that occur twice and for values with control characters
-// or invalid UTF-8. It ignores unknown parameters (RFC 6749 section 3.1).
+// checkQuery fails for known parameters that occur twice, except `resource`, and for values
+// with control characters or invalid UTF-8. It ignores unknown parameters (RFC 6749 section
+// 3.1).
 func checkQuery(query url.Values) *refusal {
 	for _, name := range authorizationParameters {
 		if len(query[name]) > 1 && name != "resource" {
@@ -113,13 +117,13 @@ func checkQuery(query url.Values) *refusal {
 }
 
 // authorizationParameters are the parameters that ReadAuthorization reads (RFC 6749 section
-// 4.1.1, RFC 7636 section 4.3, RFC 8707 section 2). Each may occur once.
+// 4.1.1, RFC 7636 section 4.3, RFC 8707 section 2). Each may occur once; only resource may
+// occur several times.
 var authorizationParameters = []string{
 	"response_type", "response_mode", "client_id", "redirect_uri", "scope", "state", "code_challenge", "code_challenge_method", "resource",
 }
 
-// checkFlow accepts only the code flow with its answer in the query. It refuses other values
-// of `response_type` and `response_mode`.
+// checkFlow accepts only `response_type` code and `response_mode` query or none.
 func checkFlow(query url.Values) *refusal {
 	switch query.Get("response_type") {
 	case "code":
@@ -134,8 +138,9 @@ func checkFlow(query url.Values) *refusal {
 	return nil
 }
 
-// readChallenge requires S256 (RFC 7636 section 4.2) from every client. A missing
-// method would mean plain, which protects nothing from a reader of the request.
+// readChallenge returns the PKCE challenge and requires the method S256 from every client
+// (RFC 7636 section 4.2). A missing method would mean plain, which is useless if an
+// attacker can read the request.
 func readChallenge(query url.Values) (string, *refusal) {
 	challenge := query.Get("code_challenge")
 	if challenge == "" {
@@ -150,7 +155,8 @@ func readChallenge(query url.Values) (string, *refusal) {
 	return challenge, nil
 }
 
-// singleValue returns the value of a parameter that occurs once, and "" otherwise.
+// singleValue returns the value of a parameter that occurs exactly once. It returns "" if
+// it is missing, occurs twice or is not valid text.
 func singleValue(query url.Values, name string) string {
 	if values := query[name]; len(values) == 1 && isText(values[0]) {
 		return values[0]
@@ -158,12 +164,12 @@ func singleValue(query url.Values, name string) string {
 	return ""
 }
 
-// refuseToPerson returns a refusal with a text for the person, without a redirect.
+// refuseToPerson returns a refusal that shows the person a message and does not redirect.
 func refuseToPerson(message string) *AuthorizationRefusal {
 	return &AuthorizationRefusal{Message: message}
 }
 
-// sendBack returns the refusal that goes to the client.
+// sendBack returns a refusal that redirects to the client with an error.
 func (a *Authorizations) sendBack(request AuthorizationRequest, refused *refusal) *AuthorizationRefusal {
 	return &AuthorizationRefusal{Redirect: a.answer(request, url.Values{
 		"error":             {refused.code()},
@@ -171,8 +177,8 @@ func (a *Authorizations) sendBack(request AuthorizationRequest, refused *refusal
 	})}
 }
 
-// answer returns the redirect URI with an answer to an authorization request, which
-// names the issuer (RFC 9207 section 2).
+// answer returns the request's redirect URI with the given parameters, the state and the
+// issuer (RFC 9207 section 2).
 func (a *Authorizations) answer(request AuthorizationRequest, parameters url.Values) string {
 	if request.State != "" {
 		parameters.Set("state", request.State)

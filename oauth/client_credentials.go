@@ -7,9 +7,9 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// ClientCredentialsExchange serves the grant of RFC 6749 section 4.4. It issues a token
-// for the client itself, bound to its organization, without a user and without a refresh
-// token. The library calls it after VerifyClient.
+// ClientCredentialsExchange serves the grant type client_credentials (RFC 6749 section
+// 4.4). The token is for the client itself and its organization, without a user and without
+// a refresh token. The OpenID Connect library calls it after VerifyClient.
 func (p *provider) ClientCredentialsExchange(ctx context.Context, r *op.ClientRequest[oidc.ClientCredentialsRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)

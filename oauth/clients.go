@@ -12,13 +12,13 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// clientRefused is the one text for all failures of client authentication, so that trying
-// ids reveals nothing.
+// clientRefused is the description of every failed client authentication. One text for all
+// cases reveals nothing about which client ids exist.
 const clientRefused = "Client authentication failed: the client is not known or was revoked, or its secret is missing or wrong."
 
-// VerifyClient returns the client if the secret is right. An unknown client costs the
-// same comparison as a known one, and every failure has the same text. It reads the store
-// each time, so that a revoked client gets no more tokens.
+// VerifyClient returns the client if its secret is right, or if it is public and sends
+// none. An unknown client takes the same hash comparison as a known one, and every failure
+// has the same text. It reads the store each time, so a revoked client fails at once.
 func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCredentials]) (op.Client, error) {
 	attempt := attemptOf(ctx)
 	found, err := p.clients.find(ctx, r.Data.ClientID)
@@ -37,8 +37,8 @@ func (p *provider) VerifyClient(ctx context.Context, r *op.Request[op.ClientCred
 // clientFinder finds stored clients.
 type clientFinder struct{ store access.ClientStore }
 
-// find returns the zero client for an unknown id. It fetches nothing: a metadata
-// document is read when a person is asked; later requests use the stored client.
+// find returns the stored client with this client id, or the zero client if there is none.
+// It never fetches a metadata document; [Authorizations.ReadAuthorization] does.
 func (f clientFinder) find(ctx context.Context, clientID string) (access.Client, error) {
 	if !access.IsClientID(clientID) && !access.IsDocumentClientID(clientID) {
 		return access.Client{}, nil
@@ -53,11 +53,11 @@ func (f clientFinder) find(ctx context.Context, clientID string) (access.Client,
 	return found, nil
 }
 
-// client is a stored client as the library's op.Client. Most of that interface concerns
-// id tokens and login pages, which the grants here do not have.
+// client adapts a stored client to op.Client, the interface of the OpenID Connect library.
+// Most of its methods concern ID tokens and login pages, which this server does not have.
 type client struct{ access.Client }
 
-// The methods are those of op.Client.
+// These methods implement op.Client.
 
 func (c *client) GetID() string                       { return c.ClientID }
 func (c *client) RedirectURIs() []string              { return nil }
@@ -78,5 +78,6 @@ func (c *client) IsScopeAllowed(scope string) bool                             {
 func (c *client) IDTokenUserinfoClaimsAssertion() bool                         { return false }
 func (c *client) ClockSkew() time.Duration                                     { return 0 }
 
-// keepNone drops all scopes: ID tokens, which would carry them, are not issued.
+// keepNone returns no scopes. The OpenID Connect library uses it for ID tokens, which this
+// server does not issue.
 func keepNone([]string) []string { return nil }

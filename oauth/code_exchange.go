@@ -13,21 +13,22 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// The bounds of a code verifier (RFC 7636 section 4.1), in characters.
+// The allowed length of a PKCE code verifier, in characters (RFC 7636 section 4.1).
 const (
 	minVerifier = 43
 	maxVerifier = 128
 )
 
-// The descriptions of refused codes. Each names what the client's developer can check.
+// Error descriptions for a refused authorization code. Each names what the client's
+// developer can check.
 const (
 	codeUnknown  = "The authorization code is not known, has expired, or was issued to another client or for another redirect URI."
 	codeReplayed = "The authorization code was redeemed before. A code that is redeemed twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
 )
 
-// CodeExchange serves the grant of RFC 6749 section 4.1.3 with PKCE. The library has
-// authenticated a confidential client; the code verifier alone authenticates a public
-// one.
+// CodeExchange serves the grant type authorization_code with PKCE (RFC 6749 section 4.1.3).
+// The OpenID Connect library has already verified the secret of a confidential client. For
+// a public client the code verifier is the only proof.
 func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.AccessTokenRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -53,9 +54,9 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 // codeExchange redeems authorization codes.
 type codeExchange struct{ *families }
 
-// redeemCode marks a code as used and returns its grant, which was valid at that moment.
-// A code that comes with wrong parameters may be stolen, so redeemCode revokes its grant.
-// If a replay revokes the grant right after, the new tokens are invalid at once.
+// redeemCode marks an authorization code as used and returns its grant. If the code comes
+// with wrong parameters it may be stolen, so redeemCode revokes the grant. A replay revokes
+// it too, even right after the grant was returned; its new tokens are then invalid at once.
 func (e *codeExchange) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
 	now := e.clock()
 	code, outcome, err := e.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)
@@ -83,9 +84,9 @@ func (e *codeExchange) redeemCode(ctx context.Context, registered access.Client,
 	return access.Grant{}, refused
 }
 
-// checkCode checks that the code was issued to this client for this redirect URI and has not
-// expired (RFC 6749 section 4.1.3). It also checks that the verifier fits (RFC 7636 section
-// 4.6).
+// checkCode fails unless the code was issued to this client and redirect URI and has not
+// expired (RFC 6749 section 4.1.3). It also fails unless the verifier matches the challenge
+// (RFC 7636 section 4.6).
 func checkCode(code access.AuthorizationCode, registered access.Client, form url.Values, now time.Time) *refusal {
 	if code.ClientID != registered.ClientID || code.RedirectURI != form.Get("redirect_uri") || !now.Before(code.ExpiresAt) {
 		return invalidGrant(codeUnknown)
@@ -96,7 +97,8 @@ func checkCode(code access.AuthorizationCode, registered access.Client, form url
 	return nil
 }
 
-// checkVerifier fails for a verifier without the form of RFC 7636 section 4.1.
+// checkVerifier fails for a code verifier with a wrong length or wrong characters (RFC 7636
+// section 4.1).
 func checkVerifier(verifier string) *refusal {
 	if len(verifier) < minVerifier || len(verifier) > maxVerifier {
 		return invalidRequest("`code_verifier` must have 43 to 128 characters (RFC 7636).")
@@ -111,7 +113,7 @@ func checkVerifier(verifier string) *refusal {
 	return nil
 }
 
-// proves reports whether the challenge was made from the verifier (RFC 7636
+// proves reports whether the PKCE challenge is the S256 hash of the verifier (RFC 7636
 // section 4.6).
 func proves(verifier, challenge string) bool {
 	sum := sha256.Sum256([]byte(verifier))

@@ -1,30 +1,29 @@
-// Package oauth is the authorization server. It checks what clients ask of people, issues
-// tokens to registered clients and revokes them. It publishes the keys that sign tokens
-// and the metadata for discovery. Its verifier checks tokens for the resource hosts.
+// Package oauth is the authorization server. It checks authorization requests, issues
+// tokens to clients and revokes them. It publishes the public keys of the tokens and the
+// metadata for discovery. Its verifier checks access tokens for the API and the MCP
+// endpoint.
 //
-// The protocol's plumbing is op.Server of zitadel/oidc, which its authors call
-// experimental; no other package imports it. In front of it stands what it does
-// not do: the form of a request ([form]), errors and their statuses ([refusal]),
-// cross-origin rules. A request passes, in this order: request id and CORS
-// (handler.go), form and client authentication method (token_endpoint.go),
-// routing by grant (the library), the client's secret (clients.go), the grant
-// (client_credentials.go, code_exchange.go, refresh.go), the token (issue.go).
+// It uses op.Server of zitadel/oidc to route requests and encode responses. Its authors
+// call that interface experimental, so no other package imports it. This package adds what
+// the library lacks: strict forms ([readForm]), errors with their statuses ([refusal]) and
+// cross-origin rules. A request passes in this order: request id and CORS (handler.go),
+// form and client authentication method (token_endpoint.go), routing by grant type (the
+// library), the client's secret (clients.go), the grant type (client_credentials.go,
+// code_exchange.go, refresh.go), the token (issue.go).
 //
-// A client is one that an organization registered, one that a metadata document
-// describes, which is read when a person is asked (asking_client.go, through the
-// adapter clientdocument), or one that registered itself (registration.go). The
-// latter two belong to no organization; each organization may block them.
+// There are three kinds of clients: one that an organization registered, one that a
+// metadata document describes (asking_client.go, clientdocument), and one that registered
+// itself (registration.go). The last two kinds belong to no organization; each organization
+// may block them.
 //
-// What a person allowed is an access.Grant, the root of a family: one code, the
-// refresh tokens that follow each other, and their access tokens (family.go). The
-// pages on which people decide are consent and login; they call
-// [Authorizations.ReadAuthorization], [Authorizations.Approve] and
-// [Authorizations.Deny].
+// An access.Grant stores what a person approved. Its family is one code, the refresh tokens
+// that replace each other, and their access tokens (family.go). The pages for people are in
+// consent and login. They call [Authorizations.ReadAuthorization], [Authorizations.Approve]
+// and [Authorizations.Deny].
 //
-// It is one package of 2,600 lines because all endpoints share the reading of forms, the
+// It is one package of 2,700 lines because all endpoints share the reading of forms, the
 // refusals and the issuer of tokens, which no other package may use.
 //
-// It does not know users' permissions, keep clients or judge API keys: that is
-// core/access. It does not serve the documents of RFC 9728, which belong to the
-// resource hosts.
+// It does not manage users' permissions, clients or API keys: core/access does. It does not
+// serve the metadata of protected resources (RFC 9728): the API and the MCP endpoint do.
 package oauth

@@ -10,10 +10,11 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// auditSurface is the surface of events at this server in the audit log.
+// auditSurface is the surface recorded in audit events of the authorization server.
 const auditSurface core.Surface = "oauth"
 
-// clientOf returns the stored client behind a client of the library.
+// clientOf returns the stored client inside a client of the OpenID Connect library. It
+// fails with an internal error for any other type.
 func clientOf(c op.Client) (access.Client, *refusal) {
 	verified, ok := c.(*client)
 	if !ok {
@@ -22,21 +23,21 @@ func clientOf(c op.Client) (access.Client, *refusal) {
 	return verified.Client, nil
 }
 
-// families are the grants of people, each with the codes and tokens that derive from it.
-// It is what code exchange, refreshing and revocation share.
+// families has what code exchange, refresh and revocation share. A family is a person's
+// grant with the code and all tokens that derive from it.
 type families struct {
 	stores  access.Stores
 	members access.Ceilings
 	targets targets
-	// principals are the remembered principals of this process; see [Config].
+	// principals is this process's cache of authenticated callers; see [Config].
 	principals *access.Authenticator
 	clock      core.Clock
 	log        *slog.Logger
 }
 
-// authorization returns a grant of a person who still belongs to its organization. A
-// `resource` must be the grant's own or missing (RFC 8707 section 2.2). The grant may
-// be revoked.
+// authorization returns a grant. It fails with invalid_grant if its person no longer
+// belongs to the organization, and with invalid_target for a `resource` other than the
+// grant's own (RFC 8707 section 2.2). It does not check whether the grant is revoked.
 func (f *families) authorization(ctx context.Context, orgID, id string, resources []string) (access.Grant, *refusal) {
 	allowed, err := f.stores.Grants.Grant(ctx, orgID, id)
 	if err != nil {
@@ -60,8 +61,8 @@ func (f *families) authorization(ctx context.Context, orgID, id string, resource
 	return allowed, nil
 }
 
-// revokeGrant revokes a grant with all its tokens; this process applies it from the
-// next request.
+// revokeGrant revokes a grant and so all its tokens. This process refuses them from the
+// next request on. It succeeds if the grant does not exist.
 func (f *families) revokeGrant(ctx context.Context, orgID, id string) error {
 	err := f.stores.Grants.RevokeGrant(ctx, orgID, id, f.clock())
 	if err != nil && !isNotFound(err) {
@@ -71,9 +72,8 @@ func (f *families) revokeGrant(ctx context.Context, orgID, id string) error {
 	return nil
 }
 
-// reportReplay appends the second use of a code or refresh token to the organization's
-// audit log. The store has revoked the grant already, so a failure changes nothing for
-// the client.
+// reportReplay records the second use of a code or refresh token in the organization's
+// audit log. The store has already revoked the grant, so an error is only logged.
 func (f *families) reportReplay(ctx context.Context, registered access.Client, grantID, orgID string) {
 	f.forgetGrant(grantID)
 	err := f.stores.Audit.AppendAudit(ctx, access.AuditEvent{
@@ -86,8 +86,8 @@ func (f *families) reportReplay(ctx context.Context, registered access.Client, g
 	}
 }
 
-// forgetGrant removes the principals of a grant from this process's cache. It does nothing
-// in a process without one.
+// forgetGrant removes from this process's cache, if it has one, the callers whose tokens
+// belong to a grant.
 func (f *families) forgetGrant(id string) {
 	if f.principals != nil {
 		f.principals.ForgetGrant(id)

@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxForm is the maximum size of a request's body, in bytes.
+// maxForm is the maximum size of a request body, in bytes.
 const maxForm = 64 << 10
 
-// readForm returns the parameters of a request to the token or the revocation endpoint.
-// It accepts only a form-encoded POST (RFC 6749 section 3.2) with all parameters in the
-// body. Only `resource` may occur twice (RFC 8707 section 2). It drops empty and unknown
-// parameters.
+// readForm returns the parameters of a POST to the token, revocation or introspection
+// endpoint. All parameters must be in a form-encoded body (RFC 6749 section 3.2). Only
+// `resource` may occur twice (RFC 8707 section 2). Empty and unknown parameters are
+// dropped.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	body, refused := readBody(w, r, "application/x-www-form-urlencoded")
 	if refused != nil {
@@ -26,7 +26,7 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	return parseForm(string(body))
 }
 
-// readBody returns the body of a POST. It refuses other methods, other media types than
+// readBody returns the body of a POST. It fails for other methods, media types other than
 // want, query strings, compression and bodies over 64 KB.
 func readBody(w http.ResponseWriter, r *http.Request, want string) ([]byte, *refusal) {
 	if r.Method != http.MethodPost {
@@ -53,9 +53,9 @@ func readBody(w http.ResponseWriter, r *http.Request, want string) ([]byte, *ref
 	return body, nil
 }
 
-// parseForm parses a form-encoded body. It refuses unknown encodings, repeated parameters,
-// and values with control characters or invalid UTF-8. It drops empty and unknown
-// parameters.
+// parseForm parses a form-encoded body. It fails for a broken encoding, repeated
+// parameters, and values with control characters or invalid UTF-8. Empty and unknown
+// parameters are dropped.
 func parseForm(body string) (url.Values, *refusal) {
 	values, err := url.ParseQuery(body)
 	if err != nil {
@@ -81,15 +81,15 @@ func parseForm(body string) (url.Values, *refusal) {
 	return form, nil
 }
 
-// parameters are the parameters that the endpoints read. Two of them, of RFC 7521, are
-// read only to be refused.
+// parameters are the known parameters; all others are dropped. The endpoints read
+// client_assertion and client_assertion_type (RFC 7521) only to refuse them.
 var parameters = []string{
 	"grant_type", "client_id", "client_secret", "scope", "resource", "client_assertion", "client_assertion_type",
 	"code", "redirect_uri", "code_verifier", "refresh_token", "token", "token_type_hint",
 }
 
-// nameIfKnown returns a parameter's name for an error message, and "" if the name is unknown:
-// it may be a misplaced secret.
+// nameIfKnown returns a parameter's name for an error message. It returns "" for an unknown
+// name, which may be a misplaced secret.
 func nameIfKnown(name string) string {
 	if slices.Contains(parameters, name) {
 		return ": `" + name + "`"

@@ -20,9 +20,9 @@ func TestFormKeepsOnlyWhatIsRead(t *testing.T) {
 	}
 }
 
-// FuzzTokenRequest sends any body and Authorization header to the checks before the
-// library. They must not panic. What they accept, the library must read with the same
-// values.
+// FuzzTokenRequest checks that no body or Authorization header makes the checks of a token
+// request panic. What they accept must follow the endpoint's rules, and every error must
+// have a valid description.
 func FuzzTokenRequest(f *testing.F) {
 	for _, seed := range [][2]string{
 		{"grant_type=client_credentials&client_id=oc_live_a&client_secret=ocs_b", ""},
@@ -64,8 +64,8 @@ func FuzzTokenRequest(f *testing.F) {
 	})
 }
 
-// checkRefusal checks that the texts of a refusal have only the characters of RFC 6749
-// section 5.2.
+// checkRefusal checks that an error has a 4xx or 5xx status and a code, and that its
+// description has only the characters of RFC 6749 section 5.2.
 func checkRefusal(t *testing.T, r *refusal) {
 	t.Helper()
 	if r == nil {

@@ -11,8 +11,8 @@ const (
 	publicCache     = "public, max-age=300"
 )
 
-// routes returns the handler of all endpoints that the configuration enables. The library
-// has more routes; clients cannot reach them.
+// routes returns the handler of all endpoints that the configuration enables. Other paths
+// of the OpenID Connect library are not reachable.
 func routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
 	endpoints := clientEndpoints{log: cfg.Log}
 	mux := http.NewServeMux()
@@ -30,9 +30,9 @@ func routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
 	return common(mux)
 }
 
-// common sets the headers of every answer. Scripts of any origin may read answers,
-// because no endpoint reads cookies and the headers allow no credentials of the browser.
-// Requests use the database connections reserved for vital calls, because every other
+// common sets the headers of every response and the request id. Scripts of any origin may
+// read responses, because no endpoint reads cookies and browsers send no credentials.
+// Requests use the database connections reserved for vital calls, because every other API
 // call needs a token.
 func common(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +48,7 @@ func common(next http.Handler) http.Handler {
 }
 
 // preflight answers OPTIONS requests, which browsers send before cross-origin requests.
+// methods are the allowed methods, separated by commas.
 func preflight(methods string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodOptions {
@@ -63,7 +64,7 @@ func preflight(methods string, next http.Handler) http.Handler {
 	})
 }
 
-// readOnly answers methods other than GET and HEAD with 405.
+// readOnly passes GET and HEAD requests to next and answers other methods with 405.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -75,7 +76,7 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// document serves a JSON document that clients may cache for five minutes.
+// document returns a handler for a JSON document that clients may cache for five minutes.
 func document(body []byte) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")

@@ -12,11 +12,11 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// introspection is the answer about a token (RFC 7662 section 2.2). For an invalid token,
-// or one that the client may not introspect, only Active is set.
+// introspection is the JSON answer about a token (RFC 7662 section 2.2). If the token is
+// invalid, or the client may not introspect it, only Active is present, and it is false.
 type introspection struct {
 	Active bool `json:"active"`
-	// Scope has the scopes that the token has now, which can be fewer than at its issue.
+	// Scope has the token's scopes that are valid now, which can be fewer than at its issue.
 	Scope     string `json:"scope,omitempty"`
 	ClientID  string `json:"client_id,omitempty"`
 	TokenType string `json:"token_type,omitempty"` // of access tokens alone
@@ -28,7 +28,7 @@ type introspection struct {
 	ID        string `json:"jti,omitempty"`
 }
 
-// checkIntrospection checks that the parameter `token` is present.
+// checkIntrospection fails if the parameter `token` is missing.
 func checkIntrospection(form url.Values) *refusal {
 	if !form.Has("token") {
 		return invalidRequest("`token` is missing.")
@@ -36,8 +36,8 @@ func checkIntrospection(form url.Values) *refusal {
 	return nil
 }
 
-// confidential refuses requests without a client secret. The library would refuse them
-// too, but without the header WWW-Authenticate.
+// confidential refuses introspection requests without a client secret. The OpenID Connect
+// library would refuse them too, but without the header WWW-Authenticate.
 func confidential(library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.Header["Authorization"]) == 0 && !r.PostForm.Has("client_secret") {
@@ -50,9 +50,10 @@ func confidential(library http.Handler) http.Handler {
 	})
 }
 
-// Introspect serves RFC 7662 for clients with a secret. A client may introspect the
-// tokens of its organization; a client without an organization, its own. It verifies the
-// secret itself, because the library does not.
+// Introspect serves token introspection (RFC 7662) for clients with a secret. A client may
+// introspect all tokens of its organization. A client without an organization may
+// introspect only its own tokens. Introspect verifies the secret itself, because the OpenID
+// Connect library does not.
 func (p *provider) Introspect(ctx context.Context, r *op.Request[op.IntrospectionRequest]) (*op.Response, error) {
 	verified, err := p.VerifyClient(ctx, &op.Request[op.ClientCredentials]{Data: r.Data.ClientCredentials})
 	if err != nil {
@@ -78,7 +79,8 @@ func (p *provider) Introspect(ctx context.Context, r *op.Request[op.Introspectio
 	return op.NewResponse(told), nil
 }
 
-// mayAsk reports whether the client may introspect a token.
+// mayAsk reports whether a client may introspect a token that has this organization and
+// client id.
 func mayAsk(asker access.Client, orgID, clientID string) bool {
 	if asker.OrgID == "" {
 		return asker.ClientID == clientID
@@ -86,7 +88,7 @@ func mayAsk(asker access.Client, orgID, clientID string) bool {
 	return asker.OrgID == orgID
 }
 
-// introspector answers introspection from the store.
+// introspector makes introspection answers from the current content of the store.
 type introspector struct {
 	stores   access.Stores
 	own      *Verifier
@@ -96,8 +98,8 @@ type introspector struct {
 	clock    core.Clock
 }
 
-// introspectAccessToken returns the answer about an access token. Every fault of the token
-// gives the same answer: not active.
+// introspectAccessToken returns the answer about an access token. For every invalid token
+// the answer is the same, not active.
 func (i *introspector) introspectAccessToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, err := i.own.check(ctx, token, i.clock())
 	if err != nil || !mayAsk(asker, found.token.OrgID, found.token.ClientID) {
@@ -111,8 +113,8 @@ func (i *introspector) introspectAccessToken(ctx context.Context, asker access.C
 	return told, err
 }
 
-// introspectRefreshToken returns the scopes of the access token that the refresh token
-// would give now.
+// introspectRefreshToken returns the answer about a refresh token. Its scopes are those
+// that an access token would get from it now.
 func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.Client, token string) (introspection, error) {
 	found, used, err := i.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && (used || !mayAsk(asker, found.OrgID, found.ClientID)) {
@@ -140,8 +142,9 @@ func (i *introspector) introspectRefreshToken(ctx context.Context, asker access.
 	return told, err
 }
 
-// readCurrent reads the current scopes of a token from the store, not from the caches of this
-// process.
+// readCurrent returns the answer about a token with its current scopes, from the store and
+// not from this process's caches. The answer is not active if the token is no longer
+// accepted.
 func (i *introspector) readCurrent(ctx context.Context, token access.Token, resource access.Resource) (introspection, error) {
 	principal, err := i.examiner.Examine(ctx, token)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeInvalidKey {

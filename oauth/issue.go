@@ -12,15 +12,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// tokenType is the `typ` of an access token (RFC 9068 section 2.1). It distinguishes
-// access tokens from other JWTs of the same key.
+// tokenType is the header `typ` of an access token (RFC 9068 section 2.1). By it, other
+// JWTs that are signed with the same key cannot pass as access tokens.
 const tokenType = "at+jwt"
 
-// claims are the claims of RFC 9068 section 2.2 and three more. The audience is one
-// string, because a token is for one host.
+// claims are the claims of an access token: those of RFC 9068 section 2.2, and org, env and
+// gid. The audience is one string, because a token is for one resource.
 type claims struct {
 	Issuer      string           `json:"iss"`
-	Subject     string           `json:"sub"` // the client's id if the token has no user
+	Subject     string           `json:"sub"` // the user's id, or the client's id without a user
 	Audience    string           `json:"aud"`
 	Expires     int64            `json:"exp"`
 	IssuedAt    int64            `json:"iat"`
@@ -29,29 +29,29 @@ type claims struct {
 	Scope       string           `json:"scope"`
 	Org         string           `json:"org"`
 	Environment core.Environment `json:"env"`
-	// Grant is the id of the person's grant, "" for a token without a person.
+	// Grant is the id of the person's grant, or "" for a token without a person.
 	Grant string `json:"gid,omitempty"`
 }
 
-// grant is the input of a token; every grant type produces one.
+// grant is the input for an access token, which the code for each grant type provides.
 type grant struct {
-	id       string // of the person's authorization, "" without a person
-	orgID    string // may differ from the client's; some clients have none
+	id       string // the id of the person's grant; "" without a person
+	orgID    string // the token's organization; the client may have none
 	subject  string
 	client   access.Client
 	audience string
 	scopes   core.Scopes
 }
 
-// issued is a token with the values that the answer and the log need.
+// issued is a signed access token, with its id and scopes for the answer and the log.
 type issued struct {
 	text  string
 	id    string
 	scope string
 }
 
-// tokenIssuer signs access tokens. It makes a signer once for each key, because that
-// costs more than signing. It is safe for use by several goroutines.
+// tokenIssuer signs access tokens. It keeps the signer of the current key, because creating
+// one takes longer than signing. It is safe for concurrent use.
 type tokenIssuer struct {
 	address string
 	keys    *signing.Keys
@@ -59,22 +59,22 @@ type tokenIssuer struct {
 	latest  atomic.Pointer[keySigner]
 }
 
-// keySigner is the signer of one key.
+// keySigner is the signer of one signing key, with the key's id.
 type keySigner struct {
 	kid string
 	jose.Signer
 }
 
-// newTokenIssuer returns an issuer with this address as the claim `iss`. It fails when no
-// key can sign.
+// newTokenIssuer returns an issuer with this address as the claim `iss`. It fails if the
+// current key cannot sign.
 func newTokenIssuer(address string, keys *signing.Keys, clock core.Clock) (*tokenIssuer, error) {
 	t := &tokenIssuer{address: address, keys: keys, clock: clock}
 	_, err := t.signer()
 	return t, err
 }
 
-// signer returns the signer of the current key. It is safe for concurrent use; two calls
-// may both make a signer for a new key, and either works.
+// signer returns the signer of the current signing key. It is safe for concurrent use: two
+// calls may both create a signer for a new key, and both signers are valid.
 func (t *tokenIssuer) signer() (jose.Signer, error) {
 	kid, private := t.keys.Current()
 	if known := t.latest.Load(); known != nil && known.kid == kid {
@@ -91,8 +91,7 @@ func (t *tokenIssuer) signer() (jose.Signer, error) {
 	return made, nil
 }
 
-// issue signs an access token for the grant, with a new id and the lifetime of access
-// tokens.
+// issue signs a new access token that expires after [signing.AccessTokenLifetime].
 func (t *tokenIssuer) issue(g grant) (issued, error) {
 	now := t.clock()
 	token := issued{id: core.NewID(), scope: strings.Join(g.scopes.Strings(), " ")}

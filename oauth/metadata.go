@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// serverMetadata is the discovery document (RFC 8414 section 2). It lists only what this
-// configuration serves.
+// serverMetadata is the metadata of the authorization server (RFC 8414 section 2). It lists
+// only what the configuration enables.
 type serverMetadata struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
@@ -30,7 +30,8 @@ type serverMetadata struct {
 	MetadataDocuments     bool     `json:"client_id_metadata_document_supported"`
 }
 
-// encodeMetadata returns the discovery document of this configuration as JSON.
+// encodeMetadata returns the metadata of the authorization server for this configuration,
+// as JSON.
 func encodeMetadata(cfg Config, resources targets) ([]byte, error) {
 	authMethods := []string{"client_secret_basic", "client_secret_post", "none"}
 	doc := serverMetadata{

@@ -10,8 +10,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// provider implements the library's server interface: one method for each endpoint and
-// grant. The library answers all others as not supported.
+// provider implements op.Server of the OpenID Connect library, with one method for each
+// endpoint and grant type. The library answers all other requests as not supported.
 type provider struct {
 	op.UnimplementedServer
 	clients      clientFinder
@@ -44,7 +44,7 @@ func newProvider(cfg Config, resources targets, tokens *tokenIssuer, own *Verifi
 	}
 }
 
-// Keys answers with the public keys (RFC 7517 section 5).
+// Keys returns the public keys of access tokens as a JSON Web Key Set (RFC 7517 section 5).
 func (p *provider) Keys(context.Context, *op.Request[struct{}]) (*op.Response, error) {
 	var set jose.JSONWebKeySet
 	for _, key := range p.keys.PublicKeys() {

@@ -11,7 +11,7 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// The descriptions of refused refresh tokens.
+// Error descriptions for refused refresh tokens.
 const (
 	refreshUnknown  = "The refresh token is not known, or was issued to another client."
 	refreshReplayed = "The refresh token was used before. Each is good once, and one that is used twice may be stolen, so all tokens of this authorization are revoked; the person has to authorize again."
@@ -19,9 +19,9 @@ const (
 	refreshExpired  = "The time in which this authorization can be refreshed is over. It counts from the authorization; the person has to authorize again."
 )
 
-// RefreshToken serves the grant of RFC 6749 section 6 with rotation: the presented token
-// becomes invalid and the answer has the next one. It checks the whole request first, so
-// that a wrong request does not use up the token.
+// RefreshToken serves the grant type refresh_token with rotation (RFC 6749 section 6). The
+// presented token becomes invalid, and the answer has a new one. All parameters are checked
+// first, so that an invalid request leaves the token valid.
 func (p *provider) RefreshToken(ctx context.Context, r *op.ClientRequest[oidc.RefreshTokenRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -50,7 +50,8 @@ type refreshing struct {
 	docsURL string
 }
 
-// refreshable returns the grant of a refresh token that this client can refresh now.
+// refreshable returns the grant of a refresh token. It fails if this client cannot use the
+// token now: unknown, issued to another client, used before, revoked or expired.
 func (f *refreshing) refreshable(ctx context.Context, registered access.Client, hash []byte, resources []string) (access.Grant, *refusal) {
 	token, used, err := f.stores.Tokens.PeekRefreshToken(ctx, hash)
 	if isNotFound(err) || err == nil && token.ClientID != registered.ClientID {
@@ -75,8 +76,8 @@ func (f *refreshing) refreshable(ctx context.Context, registered access.Client, 
 	return allowed, nil
 }
 
-// revokeReplayed revokes the grant of a refresh token that is presented again. Further
-// replays add nothing to the audit log.
+// revokeReplayed revokes the grant of a refresh token that is used a second time, and
+// returns the error. Only the first replay is recorded in the audit log.
 func (f *refreshing) revokeReplayed(ctx context.Context, registered access.Client, token access.RefreshToken) *refusal {
 	family, err := f.stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if err != nil {
@@ -91,16 +92,16 @@ func (f *refreshing) revokeReplayed(ctx context.Context, registered access.Clien
 	return f.refreshReplay()
 }
 
-// replayPage is the documentation page about replays, which end the session of both
-// parties.
+// replayPage is the path of the documentation about reused refresh tokens.
 const replayPage = "/guides/refresh-tokens"
 
 func (f *refreshing) refreshReplay() *refusal {
 	return invalidGrant(refreshReplayed).explainedAt(f.docsURL, replayPage)
 }
 
-// rotate replaces the presented refresh token by the next. Of concurrent requests with
-// the same token one succeeds; the others are replays.
+// rotate replaces a refresh token by a new one and returns its secret. If several requests
+// present the same token at the same time, one succeeds. The others are replays, which
+// revoke the grant.
 func (f *refreshing) rotate(ctx context.Context, registered access.Client, allowed access.Grant, old []byte) (string, *refusal) {
 	now := f.clock()
 	next, stored := newRefreshToken(allowed, now)
@@ -119,8 +120,8 @@ func (f *refreshing) rotate(ctx context.Context, registered access.Client, allow
 	}
 }
 
-// newRefreshToken returns the next refresh token of a grant: the secret, and the row to
-// store.
+// newRefreshToken returns a new refresh token of a grant: the secret for the client, and
+// the row of refresh_tokens to store.
 func newRefreshToken(allowed access.Grant, now time.Time) (string, access.RefreshToken) {
 	minted := access.MintRefreshToken()
 	return minted.Secret, access.RefreshToken{

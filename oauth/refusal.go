@@ -11,25 +11,25 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// basicChallenge is the header WWW-Authenticate of every 401 (RFC 9110 section 15.5.2).
-// It names Basic, the method that every client can use.
+// basicChallenge is the header WWW-Authenticate of every 401 (RFC 9110 section 15.5.2). It
+// names Basic, which every client with a secret can use.
 const basicChallenge = `Basic realm="Mailhelm", charset="UTF-8"`
 
-// refusal is an error of RFC 6749 section 5.2 with its HTTP status. The description is
-// for the developer of the client: it names the parameter and what to do. It contains no
-// value that may be a secret, and no quote or backslash, which the RFC excludes.
+// refusal is an OAuth error with its HTTP status (RFC 6749 section 5.2). The description
+// tells the client's developer which parameter is wrong and what to do. It contains no
+// value that may be a secret, and no quote or backslash, which the RFC forbids.
 type refusal struct {
 	status int
 	err    *oidc.Error
-	// page is `error_uri`, the documentation of the error; "" for none. The library
-	// cannot write it, so write writes such a refusal.
+	// page is `error_uri`, the URL of documentation about the error, or "". The OpenID
+	// Connect library cannot write this member; [refusal.write] does.
 	page string
-	// retryAfter is in seconds; 0 omits the header Retry-After.
+	// retryAfter is the value of the header Retry-After in seconds; 0 omits the header.
 	retryAfter int
 }
 
-// invalidRequest returns an error of RFC 6749 section 5.2; so do the functions below, which
-// have the name of their error.
+// invalidRequest returns the error invalid_request. Each of the following functions returns
+// the OAuth error that it is named after, with a description.
 func invalidRequest(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrInvalidRequest(), description)
 }
@@ -46,8 +46,8 @@ func invalidGrant(description string) *refusal {
 	return refuse(http.StatusBadRequest, oidc.ErrInvalidGrant(), description)
 }
 
-// unsupportedResponseType returns an error of RFC 6749 section 4.1.2.1 that the library
-// does not define.
+// unsupportedResponseType returns the error unsupported_response_type (RFC 6749 section
+// 4.1.2.1), which the OpenID Connect library does not define.
 func unsupportedResponseType(description string) *refusal {
 	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: "unsupported_response_type"}, description)
 }
@@ -68,7 +68,8 @@ func invalidClient(description string) *refusal {
 	return refuse(http.StatusUnauthorized, oidc.ErrInvalidClient(), description)
 }
 
-// serverError returns server_error. Clients do not see the cause; the log does.
+// serverError returns the error server_error, or temporarily_unavailable if cause is
+// temporary. Only the log shows the cause.
 func serverError(cause error) *refusal {
 	const description = "The authorization server could not complete the request. Try again in a moment."
 	r := refuse(http.StatusInternalServerError, oidc.ErrServerError(), description)
@@ -80,19 +81,19 @@ func serverError(cause error) *refusal {
 	return r
 }
 
-// refuse returns an error with the HTTP status and the description.
+// refuse returns a refusal with the HTTP status and the description.
 func refuse(status int, err *oidc.Error, description string) *refusal {
 	return &refusal{status: status, err: err.WithDescription("%s", description)}
 }
 
-// withStatus replaces the status of errors for which HTTP has a better one than 400.
+// withStatus sets another HTTP status than the error's usual 400, such as 405 or 413.
 func (r *refusal) withStatus(status int) *refusal {
 	r.status = status
 	return r
 }
 
-// explainedAt adds the address of a page of the documentation, if documentation is
-// configured.
+// explainedAt sets `error_uri` to a page of the documentation. Without a configured docsURL
+// it does nothing.
 func (r *refusal) explainedAt(docsURL, path string) *refusal {
 	if docsURL != "" {
 		r.page = docsURL + path
@@ -100,17 +101,18 @@ func (r *refusal) explainedAt(docsURL, path string) *refusal {
 	return r
 }
 
-// setRetry sets the header Retry-After of a refusal that a later request may avoid.
+// setRetry sets the header Retry-After if the refusal says when to retry.
 func (r *refusal) setRetry(h http.Header) {
 	if r.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(r.retryAfter))
 	}
 }
 
-// code returns the value of the member `error`.
+// code returns the error code, which is the JSON member `error`.
 func (r *refusal) code() string { return string(r.err.ErrorType) }
 
-// asError returns the refusal as an error that the library writes.
+// asError returns the refusal as an error that the OpenID Connect library writes with its
+// status.
 func (r *refusal) asError() error { return op.NewStatusError(r.err, r.status) }
 
 // write answers with the refusal.

@@ -14,13 +14,13 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// registered is the answer of RFC 7591 section 3.2.1: the client as it was registered,
-// which may differ from the request.
+// registered is the answer to a registration: the client as it was stored, which may differ
+// from the request (RFC 7591 section 3.2.1).
 type registered struct {
 	ClientID string `json:"client_id"`
 	IssuedAt int64  `json:"client_id_issued_at"`
 	Secret   string `json:"client_secret,omitempty"`
-	// SecretExpires is 0 (never), and absent for a client without a secret.
+	// SecretExpires is 0, which means never. It is absent for a client without a secret.
 	SecretExpires *int64 `json:"client_secret_expires_at,omitempty"`
 
 	Name          string   `json:"client_name"`
@@ -31,15 +31,16 @@ type registered struct {
 	Scope         string   `json:"scope"`
 }
 
-// registrationEndpoint registers clients that describe themselves.
+// registrationEndpoint serves dynamic client registration, by which a client registers
+// itself.
 type registrationEndpoint struct {
 	registrar *access.Registrations
 	proxies   proxies.Trusted
 	log       *slog.Logger
 }
 
-// register registers a client at its own request. Nothing proves who sends the request or
-// that its metadata is true; consent pages say so.
+// register serves a registration request. Neither the sender nor the truth of the metadata
+// is verified; the consent page says so.
 func (e *registrationEndpoint) register(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
 	answer, refused := e.registerClient(w, r)
@@ -60,8 +61,8 @@ func (e *registrationEndpoint) register(w http.ResponseWriter, r *http.Request) 
 	w.Write(append(body, '\n')) //nolint:errcheck // on a failure the client has gone
 }
 
-// registerClient reads the metadata and stores the client. It fails with an error of RFC
-// 7591 section 3.2.2, or with 429 when too many clients register.
+// registerClient reads the client's metadata and stores the client. It fails with an error
+// of RFC 7591 section 3.2.2, or with 429 if the network registers too many clients.
 func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
 	body, refused := readBody(w, r, "application/json")
 	if refused != nil {
@@ -92,12 +93,13 @@ func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Req
 	return answer, nil
 }
 
-// openGrants returns the grants of a client without an organization. It always gets both.
+// openGrants returns the grant types of every client that registered itself.
 func openGrants() []string {
 	return []string{string(oidc.GrantTypeCode), string(oidc.GrantTypeRefreshToken)}
 }
 
-// registrationRefusal returns a refusal as an error of RFC 7591 section 3.2.2.
+// registrationRefusal converts an error of core/access to an error of RFC 7591 section
+// 3.2.2, or to 429 with the header Retry-After.
 func registrationRefusal(w http.ResponseWriter, e *core.Error) *refusal {
 	switch {
 	case e.Code == core.CodeRateLimited:

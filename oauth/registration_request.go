@@ -10,18 +10,19 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// invalidMetadataType is an error code of RFC 7591 section 3.2.2.
+// invalidMetadataType is the error code for invalid client metadata (RFC 7591 section
+// 3.2.2).
 const invalidMetadataType = "invalid_client_metadata"
 
-// The methods by which a client can authenticate at the token endpoint.
+// The methods of client authentication at the token endpoint.
 const (
 	authBasic = "client_secret_basic"
 	authPost  = "client_secret_post"
 	authNone  = "none"
 )
 
-// registrationRequest has the metadata that registration reads (RFC 7591 section 2). It
-// ignores all other members, as the RFC requires.
+// registrationRequest has the members of client metadata that registration uses (RFC 7591
+// section 2). Other members are ignored, as the RFC requires.
 type registrationRequest struct {
 	Name          string   `json:"client_name"`
 	RedirectURIs  []string `json:"redirect_uris"`
@@ -35,8 +36,9 @@ func invalidMetadata(description string) *refusal {
 	return refuse(http.StatusBadRequest, &oidc.Error{ErrorType: invalidMetadataType}, description)
 }
 
-// readRegistration reads the metadata and fills in the defaults of RFC 7591 section 2. It
-// does not check redirect URIs and the name; core/access does when it stores the client.
+// readRegistration parses and checks client metadata and sets the defaults of RFC 7591
+// section 2. Package core/access checks redirect URIs and the name when it stores the
+// client.
 func readRegistration(body []byte) (registrationRequest, *refusal) {
 	var asked registrationRequest
 	if core.CheckJSON(body) != nil || json.Unmarshal(body, &asked) != nil {
@@ -62,8 +64,8 @@ func readRegistration(body []byte) (registrationRequest, *refusal) {
 
 func notOpen(grant string) bool { return !slices.Contains(openGrants(), grant) }
 
-// scopes returns the scopes that the client may request: all scopes if the metadata names
-// none.
+// scopes returns the scopes that the client may request: those in the metadata, or all
+// scopes if there are none. It fails for an unknown scope.
 func (r registrationRequest) scopes() (core.Scopes, *refusal) {
 	scopes, refused := grantedScopes(r.Scope, core.AllScopes())
 	if refused != nil {
@@ -72,5 +74,6 @@ func (r registrationRequest) scopes() (core.Scopes, *refusal) {
 	return scopes, refused
 }
 
-// joinScopes formats scopes as a `scope` parameter (RFC 6749 section 3.3).
+// joinScopes returns the scopes separated by spaces, as in a `scope` parameter (RFC 6749
+// section 3.3).
 func joinScopes(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }

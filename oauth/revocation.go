@@ -9,9 +9,10 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// Revocation serves RFC 7009. A refresh token ends its whole family; an access token ends
-// alone. It ignores the hint, because the two kinds look different. For an unknown,
-// expired or foreign token it answers success and does nothing.
+// Revocation serves token revocation (RFC 7009). Revoking a refresh token revokes its grant
+// with all tokens; revoking an access token affects no other token. It ignores
+// token_type_hint, because the two kinds of token look different. For an unknown or expired
+// token, or one of another client, it does nothing and answers with success.
 func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.RevocationRequest]) (*op.Response, error) {
 	attempt := attemptOf(ctx)
 	registered, refused := clientOf(r.Client)
@@ -28,14 +29,14 @@ func (p *provider) Revocation(ctx context.Context, r *op.ClientRequest[oidc.Revo
 	return op.NewResponse(struct{}{}), nil
 }
 
-// revoker revokes tokens for the client to which they were issued.
+// revoker revokes tokens at the request of the client to which they were issued.
 type revoker struct {
 	*families
 	own *Verifier
 }
 
 // revokeRefreshToken revokes the grant of a refresh token, with all its tokens. It does
-// nothing for an unknown or foreign token.
+// nothing if the token is unknown or was issued to another client.
 func (v *revoker) revokeRefreshToken(ctx context.Context, registered access.Client, token string) error {
 	found, _, err := v.stores.Tokens.PeekRefreshToken(ctx, access.HashSecret(token))
 	if isNotFound(err) || err == nil && found.ClientID != registered.ClientID {
@@ -47,8 +48,8 @@ func (v *revoker) revokeRefreshToken(ctx context.Context, registered access.Clie
 	return v.revokeGrant(ctx, found.OrgID, found.GrantID)
 }
 
-// revokeAccessToken puts the token's id on the denylist until the token expires. It does
-// nothing for an invalid or foreign token.
+// revokeAccessToken puts the id of an access token on the denylist until the token expires.
+// It does nothing if the token is invalid or was issued to another client.
 func (v *revoker) revokeAccessToken(ctx context.Context, registered access.Client, token string) error {
 	found, err := v.own.check(ctx, token, v.clock())
 	if err != nil || found.token.ClientID != registered.ClientID {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// grantedScopes returns the scopes of a `scope` parameter (RFC 6749 section 3.3), and all
-// of registered if the parameter is empty. It refuses unknown and unregistered scopes: a
+// grantedScopes returns the scopes that a `scope` parameter names (RFC 6749 section 3.3),
+// or all of registered if it is empty. It fails for unknown and unregistered scopes. A
 // token with fewer scopes than requested would fail later, where the cause is harder to
 // see.
 func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refusal) {
@@ -26,8 +26,8 @@ func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refu
 }
 
 // offeredScopes returns the requested scopes to show on a consent page. Unlike
-// grantedScopes it drops unregistered scopes, and refuses only if no scope is left: MCP
-// clients request every scope of the resource's metadata. The token response lists the
+// grantedScopes it drops unregistered scopes and fails only if none is left, because MCP
+// clients request every scope in the resource's metadata. The token response lists the
 // granted scopes.
 func offeredScopes(requested string, registered core.Scopes) (core.Scopes, *refusal) {
 	asked, refused := readScopes(requested)
@@ -44,7 +44,7 @@ func offeredScopes(requested string, registered core.Scopes) (core.Scopes, *refu
 	return offered, nil
 }
 
-// readScopes parses a `scope` parameter and refuses unknown scopes.
+// readScopes parses a `scope` parameter. It fails for an unknown scope.
 func readScopes(requested string) (core.Scopes, *refusal) {
 	var names []string
 	for name := range strings.SplitSeq(requested, " ") {
@@ -59,8 +59,8 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 	return core.NewScopes(names...), nil
 }
 
-// scopeText returns the scope for a description, but only if it looks like a scope.
-// Descriptions are logged, and the value may be a misplaced secret.
+// scopeText returns an unknown scope for an error description, or only its position unless
+// it looks like a scope. It may be a misplaced secret, and descriptions are logged.
 func scopeText(name string, position int) string {
 	if len(name) <= 64 && strings.HasPrefix(name, "api.") && !strings.ContainsFunc(name, notInScope) {
 		return name

@@ -13,13 +13,13 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// The paths of the authorization server, below its issuer.
+// The URL paths of the authorization server's endpoints, below its issuer.
 const (
 	TokenPath      = "/oauth/token"  //nolint:gosec // a path, not a credential
 	RevocationPath = "/oauth/revoke" // RFC 7009
-	// IntrospectionPath is served if the configuration allows introspection.
+	// IntrospectionPath is served only if Config.Introspection is true.
 	IntrospectionPath = "/oauth/introspect" // RFC 7662
-	// RegistrationPath is served only when clients may register themselves.
+	// RegistrationPath is served only if Config.Registrations is set.
 	RegistrationPath = "/oauth/register" // RFC 7591
 	KeySetPath       = "/.well-known/jwks.json"
 	MetadataPath     = "/.well-known/oauth-authorization-server" // RFC 8414 section 3
@@ -27,48 +27,50 @@ const (
 
 // Config configures the authorization server and the verifier of its tokens.
 type Config struct {
-	// Issuer is the origin that clients reach the server by, without a slash at the
-	// end. Every token and document has it in exactly this form.
+	// Issuer is the origin of the authorization server, without a trailing slash. Every
+	// token and metadata document contains it in exactly this form.
 	Issuer string
-	// APIResource and AgentResource are the addresses of the two resource hosts,
-	// the values of `resource` and `aud`.
+	// APIResource and AgentResource are the URLs of the API and of the MCP endpoint, the
+	// values of `resource` and `aud`.
 	APIResource   string
 	AgentResource string
-	// AuthorizeURL is where people consent: the page that calls
+	// AuthorizeURL is the URL of the consent page, which calls
 	// [Authorizations.ReadAuthorization] and [Authorizations.Approve].
 	AuthorizeURL string
-	// DocsURL is the documentation that refusals link to; "" for none.
+	// DocsURL is the URL of the documentation, to which errors link; "" for no links.
 	DocsURL string
-	// Introspection allows confidential clients to introspect tokens.
+	// Introspection enables the endpoint at which confidential clients introspect tokens.
 	Introspection bool
-	// Proxies are trusted to name the network of a request.
+	// Proxies are the trusted proxies that state the client address of a request.
 	Proxies proxies.Trusted
 
 	Stores  access.Stores
 	Orgs    access.Orgs
 	Members access.Ceilings
-	// Documents reads the metadata documents of clients whose id is an address; nil
-	// refuses such clients.
+	// Documents reads the metadata documents of clients whose client id is a URL. If it is
+	// nil, such clients are refused.
 	Documents access.DocumentReader
-	// Registrations registers clients that describe themselves; nil refuses them.
+	// Registrations stores clients that register themselves. If it is nil, the endpoint does
+	// not exist.
 	Registrations *access.Registrations
-	// Principals caches the principals of this process; a revocation removes them at
-	// once. It is nil in a process without a resource host.
+	// Principals is this process's cache of authenticated callers, from which a revocation
+	// removes entries at once. It is nil in a process that serves neither the API nor the
+	// MCP endpoint.
 	Principals *access.Authenticator
 	Keys       *signing.Keys
 	Clock      core.Clock
 	Log        *slog.Logger
 }
 
-// Server is the authorization server: the endpoints for clients as a handler, and the
-// authorizations that the consent page asks people for.
+// Server is the authorization server. Handler serves the endpoints for clients; the
+// embedded Authorizations serve the consent page.
 type Server struct {
 	*Authorizations
 	handler http.Handler
 }
 
-// New returns an authorization server. It fails for an address of the configuration that
-// tokens cannot hold.
+// New returns an authorization server. It fails if a URL of the configuration is invalid or
+// the issuer is not a canonical origin.
 func New(cfg Config) (*Server, error) {
 	resources, err := checkAddresses(cfg)
 	if err != nil {
@@ -105,12 +107,12 @@ func New(cfg Config) (*Server, error) {
 	}, nil
 }
 
-// Handler serves [TokenPath], [RevocationPath], [KeySetPath] and [MetadataPath]; every other path
-// is answered 404.
+// Handler returns the handler of the endpoints for clients that the configuration enables.
+// It answers every other path with 404.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// checkAddresses returns the canonical addresses of the resources. It fails when an address
-// of the configuration is not in the form that tokens have.
+// checkAddresses returns the canonical URLs of the API and the MCP endpoint. It fails if
+// one of them or the issuer is invalid, or if the two are equal.
 func checkAddresses(cfg Config) (targets, error) {
 	issuer, err := canonicalAddress(cfg.Issuer)
 	if err != nil {

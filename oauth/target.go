@@ -8,14 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// targets has the canonical addresses of the two resources that a token can be for (RFC
-// 8707), as the claim `aud` names them.
+// targets has the canonical URLs of the two resources that a token can be for, the API and
+// the MCP endpoint (RFC 8707). The claim `aud` contains one of them.
 type targets struct {
 	api   string
 	agent string
 }
 
-// address returns the canonical address of a resource.
+// address returns the canonical URL of a resource.
 func (t targets) address(r access.Resource) string {
 	if r == access.Agent {
 		return t.agent
@@ -23,7 +23,8 @@ func (t targets) address(r access.Resource) string {
 	return t.api
 }
 
-// findResource returns the resource with a canonical address.
+// findResource returns the resource that has this canonical URL, and false if there is
+// none.
 func (t targets) findResource(address string) (access.Resource, bool) {
 	switch address {
 	case t.api:
@@ -35,8 +36,8 @@ func (t targets) findResource(address string) (access.Resource, bool) {
 }
 
 // requestedResource returns the resource that the values of the parameter `resource` name,
-// and the API if there is no value. Spellings with the same canonical form name the same
-// resource. It refuses several resources and unknown ones with invalid_target (RFC 8707
+// or the API without values. Different spellings of one URL name the same resource. It
+// fails with invalid_target for unknown resources and for two different ones (RFC 8707
 // section 2).
 func (t targets) requestedResource(values []string) (access.Resource, *refusal) {
 	target := access.API
@@ -61,9 +62,9 @@ func (t targets) listAddresses() string {
 	return "Known are " + t.api + " (the default) and " + t.agent + "."
 }
 
-// canonicalAddress returns the form of a host's address that tokens and documents use:
-// scheme and host in lower case, no default port, no slash at the end. Clients may send
-// others; URL parsers add a slash.
+// canonicalAddress returns the canonical form of an http or https URL: scheme and host in
+// lower case, no default port, no trailing slash. Tokens and metadata use this form;
+// clients may send others.
 func canonicalAddress(value string) (string, error) {
 	u, err := url.Parse(value)
 	switch {
@@ -85,7 +86,7 @@ func canonicalAddress(value string) (string, error) {
 	return u.Scheme + "://" + host + strings.TrimSuffix(u.EscapedPath(), "/"), nil
 }
 
-// isOrigin reports whether a canonical address has no path.
+// isOrigin reports whether a canonical URL has no path.
 func isOrigin(address string) bool {
 	_, rest, _ := strings.Cut(address, "://")
 	return !strings.Contains(rest, "/")

@@ -7,25 +7,25 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// tokenResponse is the answer of the token endpoint (RFC 6749 section 5.1). It always has
-// the scope, even if it equals the requested one.
+// tokenResponse is the successful answer of the token endpoint (RFC 6749 section 5.1). It
+// always contains the scope, even if the requested scope was granted.
 type tokenResponse struct {
 	AccessToken string `json:"access_token"`
 	TokenType   string `json:"token_type"`
 	ExpiresIn   int    `json:"expires_in"`
 	Scope       string `json:"scope"`
-	// RefreshToken is set for tokens that act for a person.
+	// RefreshToken is present if the access token acts for a person.
 	RefreshToken string `json:"refresh_token,omitempty"`
 }
 
-// tokenAnswers issues access tokens and writes the answers of the token endpoint.
+// tokenAnswers issues access tokens and makes the answers of the token endpoint.
 type tokenAnswers struct {
 	issuer  *tokenIssuer
 	targets targets
 }
 
-// answerToken issues an access token and returns the answer with it. refresh is the
-// refresh token of the answer, or "".
+// answerToken issues an access token and returns the answer of the token endpoint. refresh
+// is the refresh token in the answer, or "".
 func (t *tokenAnswers) answerToken(attempt *attempt, g grant, refresh string) (*op.Response, error) {
 	token, err := t.issuer.issue(g)
 	if err != nil {
@@ -41,7 +41,7 @@ func (t *tokenAnswers) answerToken(attempt *attempt, g grant, refresh string) (*
 	}), nil
 }
 
-// personalAnswer is the input for the tokens of a person.
+// personalAnswer is the input for an answer with tokens that act for a person.
 type personalAnswer struct {
 	client  access.Client
 	allowed access.Grant
@@ -49,8 +49,9 @@ type personalAnswer struct {
 	refresh string
 }
 
-// answerPerson issues an access token that acts for a person. It carries the scopes of
-// the grant; each call intersects them with the person's permissions.
+// answerPerson issues an access token that acts for a person, and returns the answer with
+// it. The token has the scopes of the grant. Each use of it is also limited to the person's
+// current permissions.
 func (t *tokenAnswers) answerPerson(attempt *attempt, a personalAnswer) (*op.Response, error) {
 	attempt.orgID = a.allowed.OrgID
 	return t.answerToken(attempt, grant{

@@ -11,23 +11,22 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/oidc"
 )
 
-// grants are the grant types that the token endpoint serves. The metadata lists
-// the same.
+// grants are the grant types that the token endpoint accepts and that the metadata lists.
 var grants = []oidc.GrantType{oidc.GrantTypeCode, oidc.GrantTypeRefreshToken, oidc.GrantTypeClientCredentials}
 
-// required has the required parameters of each grant.
+// required has the required parameters of each grant type.
 var required = map[oidc.GrantType][]string{
 	oidc.GrantTypeCode:         {"code", "redirect_uri", "code_verifier"},
 	oidc.GrantTypeRefreshToken: {"refresh_token"},
 }
 
-// clientEndpoints wraps the endpoints at which clients authenticate, and logs one line
-// for each request.
+// clientEndpoints wraps the endpoints at which clients authenticate, and logs one line for
+// each request.
 type clientEndpoints struct{ log *slog.Logger }
 
-// protect returns a handler that checks the form, the client authentication and check
-// before it calls the library. It sets the parsed parameters on the request, so that the
-// library does not parse the body differently.
+// protect returns a handler that checks the form, the method of client authentication and
+// then check, before it calls the OpenID Connect library. It sets the parsed parameters on
+// the request, so that the library does not parse the body differently.
 func (e clientEndpoints) protect(check func(url.Values) *refusal, library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -54,8 +53,8 @@ func (e clientEndpoints) protect(check func(url.Values) *refusal, library http.H
 	})
 }
 
-// checkGrant checks that the grant type is served and that its required parameters are
-// present.
+// checkGrant fails for a grant type that the token endpoint does not accept, and for a
+// missing parameter that the grant type requires.
 func checkGrant(form url.Values) *refusal {
 	grant := form.Get("grant_type")
 	if grant == "" {
@@ -72,7 +71,7 @@ func checkGrant(form url.Values) *refusal {
 	return nil
 }
 
-// checkRevocation checks that the parameter `token` is present.
+// checkRevocation fails if the parameter `token` is missing.
 func checkRevocation(form url.Values) *refusal {
 	if !form.Has("token") {
 		return invalidRequest("`token` is missing.")
@@ -80,9 +79,9 @@ func checkRevocation(form url.Values) *refusal {
 	return nil
 }
 
-// checkClientAuthentication returns the client's id. It refuses a request that
-// authenticates in two ways (RFC 6749 section 2.3) or names two clients. It does not
-// verify the secret; the library calls VerifyClient for that.
+// checkClientAuthentication returns the client id of a request. It fails if the client does
+// not authenticate, uses two methods (RFC 6749 section 2.3) or states two ids. It does not
+// verify the secret; the OpenID Connect library calls VerifyClient for that.
 func checkClientAuthentication(authorization []string, form url.Values) (string, *refusal) {
 	if form.Has("client_assertion") || form.Has("client_assertion_type") {
 		return "", invalidClient("Client assertions are not supported. Use HTTP Basic, or `client_id` and `client_secret` in the body.")
@@ -109,9 +108,9 @@ func checkClientAuthentication(authorization []string, form url.Values) (string,
 	return clientID, nil
 }
 
-// basicClientID returns the client's id of a header with HTTP Basic. Id and secret may be
-// form-encoded (RFC 6749 section 2.3.1) or not: some clients escape even an underscore,
-// others escape nothing.
+// basicClientID returns the client id in an Authorization header with HTTP Basic. The id
+// and the secret may be form-encoded (RFC 6749 section 2.3.1) or not: some clients escape
+// even an underscore, others escape nothing.
 func basicClientID(authorization string) (string, bool) {
 	header := http.Request{Header: http.Header{"Authorization": {authorization}}}
 	user, secret, ok := header.BasicAuth()
@@ -126,8 +125,9 @@ func basicClientID(authorization string) (string, bool) {
 	return clientID, err == nil
 }
 
-// attempt collects what the log line of a request of a client contains. It is in the
-// request's context, because the library calls the methods that fill it in.
+// attempt collects the content of the log line about one client request. It is in the
+// request's context, so that the methods that the OpenID Connect library calls can fill it
+// in.
 type attempt struct {
 	requestID string
 	clientID  string
@@ -140,11 +140,11 @@ type attempt struct {
 	refused   *refusal
 }
 
-// attemptKey is the context key of the attempt.
+// attemptKey is the key of the attempt in a request's context.
 type attemptKey struct{}
 
-// attemptOf returns the attempt of a request, or a new one, which is not logged, for a
-// request that did not pass a client endpoint.
+// attemptOf returns the attempt in a request's context. Without one it returns a new
+// attempt, which is not logged.
 func attemptOf(ctx context.Context) *attempt {
 	if a, ok := ctx.Value(attemptKey{}).(*attempt); ok {
 		return a
@@ -152,21 +152,23 @@ func attemptOf(ctx context.Context) *attempt {
 	return &attempt{}
 }
 
-// refuse stores the refusal for the log and returns it as an error for the library.
+// refuse stores the refusal for the log line and returns it as an error for the OpenID
+// Connect library.
 func (a *attempt) refuse(r *refusal) error {
 	a.refused = r
 	return r.asError()
 }
 
-// logAttempt writes one line about a finished request: the client, the grant type, the
-// status and the refusal, never a token or a secret.
+// logAttempt writes the log line about a finished client request: the client, the status,
+// the ids of the token and the grant, and the refusal. It never contains a token or a
+// secret.
 func (e clientEndpoints) logAttempt(ctx context.Context, a *attempt, out *challenger) {
 	attrs := []slog.Attr{
 		slog.String("request_id", a.requestID),
 		slog.Int("status", out.status),
 	}
-	// People paste secrets into the client's id. So the log has a client's id only if it
-	// has the form of one, or if the client authenticated with it.
+	// A client may send a secret as its client id by mistake. So the log has the client id
+	// only if it has the right format or the client authenticated with it.
 	if access.IsClientID(a.clientID) || a.known {
 		attrs = append(attrs, slog.String("client", a.clientID))
 	}
@@ -200,13 +202,15 @@ func (e clientEndpoints) logAttempt(ctx context.Context, a *attempt, out *challe
 	e.log.LogAttrs(ctx, level, "token refused", attrs...)
 }
 
-// challenger completes the library's answers: it adds WWW-Authenticate to every 401, and
-// writes refusals with a documentation page itself. It keeps the status for the log.
+// challenger is a ResponseWriter that completes the answers of the OpenID Connect library.
+// It adds WWW-Authenticate to every 401 and writes refusals with `error_uri` itself. It
+// keeps the status for the log.
 type challenger struct {
 	http.ResponseWriter
 	status  int
-	attempt *attempt // nil before the library is called
-	// replaced is true after the challenger wrote the whole refusal itself.
+	attempt *attempt // nil before the OpenID Connect library is called
+	// replaced is true after the challenger has written a whole refusal instead of the
+	// answer of the OpenID Connect library.
 	replaced bool
 }
 
@@ -226,7 +230,8 @@ func (c *challenger) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
-// Write drops the library's body if the challenger wrote the refusal already.
+// Write discards the body from the OpenID Connect library if the challenger has already
+// written the refusal.
 func (c *challenger) Write(body []byte) (int, error) {
 	if c.replaced {
 		return len(body), nil

@@ -14,10 +14,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// verifiedLimit is the maximum number of cached tokens, at about 1.5 KB each.
+// verifiedLimit is the maximum number of tokens in the cache, at about 1.5 KB each.
 const verifiedLimit = 20_000
 
-// The reasons for refusing a token. They are for the log; callers see none of them.
+// The reasons for refusing an access token. They are for the log; callers of the API do not
+// see them.
 var (
 	errTokenForm     = errors.New("not a signed JWT in compact form")
 	errTokenInvalid  = errors.New("the token's signature, type or issuer is not right")
@@ -27,10 +28,10 @@ var (
 	errTokenAudience = errors.New("the token is for another resource")
 )
 
-// Verifier checks the access tokens of a [Server] with the same configuration; it is
-// the access.TokenVerifier of the resource hosts. It remembers an accepted token until
-// the token expires: checking a signature costs a hundred times as much as hashing the
-// token.
+// Verifier verifies the access tokens of a [Server] with the same configuration. It
+// implements access.TokenVerifier for the API and the MCP endpoint. It caches a valid token
+// until the token expires, because verifying a signature takes a hundred times as long as
+// hashing the token.
 type Verifier struct {
 	tokens   *gooidc.IDTokenVerifier
 	targets  targets
@@ -38,14 +39,14 @@ type Verifier struct {
 	verified *cache.Cache[access.Proof, verifiedToken]
 }
 
-// verifiedToken is an accepted token with the claims that later checks need.
+// verifiedToken is a valid access token with the claims that later checks need.
 type verifiedToken struct {
 	token    access.Token
 	resource access.Resource
 	issuedAt int64 // in seconds since 1970
 }
 
-// NewVerifier returns a Verifier. It uses the addresses, the keys and the clock of the
+// NewVerifier returns a Verifier. It uses only the addresses, the keys and the clock of the
 // configuration.
 func NewVerifier(cfg Config) (*Verifier, error) {
 	resources, err := checkAddresses(cfg)
@@ -55,8 +56,8 @@ func NewVerifier(cfg Config) (*Verifier, error) {
 	tokens := gooidc.NewVerifier(cfg.Issuer, keySet{cfg.Keys}, &gooidc.Config{
 		SupportedSigningAlgs: []string{gooidc.ES256},
 		Now:                  cfg.Clock,
-		// The library takes the audience for a client's id and accepts a token if one of
-		// several audiences fits. read compares the whole audience instead.
+		// The library go-oidc treats the audience as a client id and accepts a token if one
+		// of several audiences matches. Verifier.read compares the whole audience instead.
 		SkipClientIDCheck: true,
 	})
 	verified := cache.New[access.Proof, verifiedToken](verifiedLimit)
@@ -83,11 +84,11 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 	return found.token, nil
 }
 
-// check verifies the form, the signature, the issuer and the times of a token, for any
-// resource. Its errors are for the log.
+// check verifies the form, the signature, the issuer, the times and the claims of an access
+// token, for any resource. Its errors are for the log.
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
-	// The library also reads the JSON forms of RFC 7515, which access tokens do not
-	// have.
+	// The library go-oidc also parses the JSON serializations of RFC 7515, which access
+	// tokens never use.
 	if strings.Count(token, ".") != 2 || !strings.HasPrefix(token, "eyJ") {
 		return verifiedToken{}, errTokenForm
 	}
@@ -98,12 +99,14 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	if err != nil {
 		return verifiedToken{}, errTokenInvalid
 	}
-	// RFC 7519 section 4.1.4: a token is refused in the second of its expiry too.
+	// A token is already expired in the second that its claim exp names (RFC 7519 section
+	// 4.1.4).
 	if !now.Before(parsed.Expiry) {
 		return verifiedToken{}, errTokenExpired
 	}
-	// The server issues no token with such a lifetime, even if its clock is ahead. A
-	// thief of a key could make one, and the cache would accept it after the key's end.
+	// The server issues no token with such a lifetime, even if its clock is ahead. A thief
+	// of a signing key could make one, and the cache would accept it after the key was
+	// retired.
 	if parsed.Expiry.After(now.Add(signing.Overlap)) {
 		return verifiedToken{}, errTokenLifetime
 	}
@@ -114,7 +117,8 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	return v.read(c)
 }
 
-// read decodes the claims. It fails for an audience that is an array.
+// read converts the claims of an access token. It fails if a required claim is missing or
+// the audience is not exactly one resource.
 func (v *Verifier) read(c claims) (verifiedToken, error) {
 	if c.ID == "" || c.Subject == "" || c.ClientID == "" || c.Org == "" || c.IssuedAt == 0 {
 		return verifiedToken{}, errTokenClaims
@@ -134,19 +138,20 @@ func (v *Verifier) read(c claims) (verifiedToken, error) {
 		token.UserID = c.Subject
 		token.GrantID = c.Grant
 	}
-	// Refuse a person's token without a grant: it could not be revoked.
+	// Refuse a person's token without a grant, because it could not be revoked, and a grant
+	// without a person.
 	if (token.UserID == "") != (c.Grant == "") {
 		return verifiedToken{}, errTokenClaims
 	}
 	return verifiedToken{token: token, resource: resource, issuedAt: c.IssuedAt}, nil
 }
 
-// keySet verifies signatures with this server's own keys. It makes no requests; a flood
-// of unknown key ids causes at most one read of the store a second.
+// keySet verifies signatures with this server's own public keys and makes no HTTP requests.
+// Unknown key ids cause at most one read of the store a second.
 type keySet struct{ keys *signing.Keys }
 
-// VerifySignature implements go-oidc's KeySet. It also checks `typ`, which the library
-// leaves to its callers and hides from them.
+// VerifySignature implements go-oidc's KeySet. It also checks the header `typ`, which the
+// library neither checks nor passes on.
 func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, error) {
 	jws, err := jose.ParseSignedCompact(token, []jose.SignatureAlgorithm{jose.ES256})
 	if err != nil || len(jws.Signatures) != 1 {
@@ -154,7 +159,8 @@ func (k keySet) VerifySignature(ctx context.Context, token string) ([]byte, erro
 	}
 	header := jws.Signatures[0].Protected
 	typ, _ := header.ExtraHeaders[jose.HeaderType].(string)
-	// RFC 9068 section 4 allows the whole media type, and names have no case.
+	// RFC 9068 section 4 allows application/at+jwt too, and media types are not
+	// case-sensitive.
 	if strings.TrimPrefix(strings.ToLower(typ), "application/") != tokenType {
 		return nil, errTokenInvalid
 	}

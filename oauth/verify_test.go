@@ -31,8 +31,8 @@ func testConfig(tb testing.TB) Config {
 	}
 }
 
-// FuzzVerifyToken passes changed tokens to the verifier. It may accept only the issued
-// token, and its errors must not contain parts of a token.
+// FuzzVerifyToken checks that the verifier accepts no token other than the issued one, and
+// that its errors do not contain the token.
 func FuzzVerifyToken(f *testing.F) {
 	cfg := testConfig(f)
 	issuer, err := newTokenIssuer(cfg.Issuer, cfg.Keys, cfg.Clock)
@@ -59,8 +59,8 @@ func FuzzVerifyToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		_, err := verifier.VerifyToken(t.Context(), token, access.API)
-		// ECDSA signatures have a second form and Base64 has spare bits, so another
-		// text may carry the same signed bytes; header and claims must be equal.
+		// One signed token has several spellings: an ECDSA signature has a second form, and
+		// Base64 has unused bits. So only the header and the claims must be equal.
 		if err == nil && !strings.HasPrefix(token, parts[0]+"."+parts[1]+".") {
 			t.Fatalf("accepted %q", token)
 		}

@@ -10,23 +10,23 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// paged is a result with pages, such as core.Envelope. Next returns the cursor of the next
-// page, "" on the last.
+// paged is the result of an operation that returns pages, such as core.Envelope. Next
+// returns the cursor of the next page, or "" on the last page.
 type paged interface{ Next() string }
 
-// headed is a result for a route with [Route.Header]. HeaderValue returns the header's
-// value.
+// headed is a result for a route with [Route.Header]. HeaderValue returns the value of that
+// response header.
 type headed interface{ HeaderValue() string }
 
-// passing is a result that may soon be outdated. If Passing returns true, the answer is not
-// cacheable, although other answers of its route are.
+// passing is a result that may soon be outdated. If Passing returns true, this answer must
+// not be cached, although other answers of the route may be.
 type passing interface{ Passing() bool }
 
-// verbatim is a result with parts that package json would change. AppendJSON appends the
-// whole result as JSON.
+// verbatim is a result that encodes itself, because package json would change parts of it.
+// AppendJSON appends the whole result as JSON.
 type verbatim interface{ AppendJSON([]byte) ([]byte, error) }
 
-// encode returns a result as JSON. A verbatim result encodes itself.
+// encode returns a result as JSON.
 func encode(value any) ([]byte, error) {
 	if value, ok := value.(verbatim); ok {
 		return value.AppendJSON(nil)
@@ -34,7 +34,7 @@ func encode(value any) ([]byte, error) {
 	return json.Marshal(value)
 }
 
-// answer writes the result of a call.
+// answer writes the result of an operation, with its headers and status.
 func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", m.cacheControl)
@@ -71,7 +71,8 @@ func (s *Server) answer(c *gin.Context, m *mount, result guardrails.Result) {
 	write(c.Writer, "application/json", status, body)
 }
 
-// write sends a whole answer. It ignores errors of clients that have disconnected.
+// write writes a complete response. It ignores errors, which mean that the client has
+// disconnected.
 func write(w http.ResponseWriter, contentType string, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)

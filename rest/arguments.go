@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// arguments returns the path and the query, or the path and the body, as one JSON object.
-// The operation checks the object. arguments refuses only what the object cannot show: a
-// parameter that occurs twice, in one part of the request or in two.
+// arguments returns the arguments of an operation as one JSON object: the path parameters,
+// and the query or the body. The operation checks the object against its schema. arguments
+// itself fails only for what the object cannot show, such as a parameter that occurs twice.
 func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	texts := make([]string, len(m.inPath))
 	for i, p := range m.inPath {
@@ -41,8 +41,8 @@ func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	return closeObject(object), nil
 }
 
-// openObject returns the beginning of the arguments: the members of the path, without those
-// in inBody.
+// openObject returns the beginning of the JSON object of arguments, with the path
+// parameters. It omits the parameters in inBody, which the body already has.
 func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	object := make([]byte, 1, 128)
 	object[0] = '{'
@@ -60,7 +60,7 @@ func (m *mount) openObject(texts, inBody []string) ([]byte, error) {
 	return object, nil
 }
 
-// closeObject ends an object whose members each end in a comma.
+// closeObject ends a JSON object in which every member ends with a comma.
 func closeObject(object []byte) []byte {
 	if last := len(object) - 1; object[last] == ',' {
 		object[last] = '}'
@@ -69,7 +69,7 @@ func closeObject(object []byte) []byte {
 	return append(object, '}')
 }
 
-// appendQuery appends the parameters of a query as members, sorted by name.
+// appendQuery appends the query parameters to the JSON object as members, sorted by name.
 func (m *mount) appendQuery(object []byte, query string) ([]byte, error) {
 	if query == "" {
 		return object, nil
@@ -91,8 +91,9 @@ func (m *mount) appendQuery(object []byte, query string) ([]byte, error) {
 	return object, nil
 }
 
-// appendParameter appends one parameter as a member. It refuses a parameter that occurs
-// twice or that the path gives. The schema refuses unknown names later.
+// appendParameter appends one query parameter to the JSON object. It fails if the parameter
+// occurs twice or is also a path parameter. The schema of the operation refuses unknown
+// names later.
 func (m *mount) appendParameter(object []byte, name string, values []string) ([]byte, error) {
 	shown := core.Quotable(name, 80)
 	if m.namesInPath(name) {
@@ -114,8 +115,9 @@ func (m *mount) appendParameter(object []byte, name string, values []string) ([]
 	return append(object, ','), nil
 }
 
-// fits reports whether the text is a JSON value of the type. Other text is passed on as a
-// string. The schema then refuses it with the name of the type.
+// fits reports whether the text of a query parameter is a JSON value of type t. Other text
+// becomes a JSON string, which the operation's schema then refuses with the name of the
+// type.
 func (t queryType) fits(text string) bool {
 	switch t {
 	case queryBoolean:
@@ -127,8 +129,8 @@ func (t queryType) fits(text string) bool {
 	return false
 }
 
-// appendText appends a JSON string. It fails with the name of the field when the text is not
-// valid UTF-8.
+// appendText appends a text as a JSON string. It fails with the name of the field if the
+// text is not valid UTF-8.
 func appendText(object []byte, field, text string) ([]byte, error) {
 	object, err := jsontext.AppendQuote(object, text)
 	if err != nil {
@@ -137,8 +139,8 @@ func appendText(object []byte, field, text string) ([]byte, error) {
 	return object, nil
 }
 
-// withBody returns the arguments: the members of the path, then those of the body. The
-// operation checks the result.
+// withBody returns the arguments of an operation: the path parameters, then the members of
+// the JSON body. The operation checks the result.
 func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error) {
 	if err := refuseQuery(c.Request.URL.RawQuery); err != nil {
 		return nil, err
@@ -168,9 +170,9 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 	return append(object, members...), nil
 }
 
-// repeatedMembers returns the members of the path that the body has too, as the body spells
-// them. So a client may send back the body of a read. It fails when a value differs from the
-// path. The operation checks the rest of the body.
+// repeatedMembers returns the names of the path parameters that are also members of the
+// body. So a client may send back the body of a read. It fails if a value in the body
+// differs from the path. It ignores other faults of the body, which the operation reports.
 func (m *mount) repeatedMembers(body []byte, texts []string) ([]string, error) {
 	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))

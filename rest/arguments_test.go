@@ -217,8 +217,8 @@ func TestContentTypesThatAreJSON(t *testing.T) {
 	}
 }
 
-// TestBodyWithoutLength: a body without an announced length is counted while it is read. On a
-// GET, its first byte is enough.
+// TestBodyWithoutLength checks the limits of a body without the header Content-Length. Its
+// bytes are counted while it is read, and a GET is refused at the first byte.
 func TestBodyWithoutLength(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The benchmarks compare the surface with its parts: a bare Gin handler with one read of
-// SQLite, an operation that does nothing, and the hot route.
+// The benchmarks compare a bare Gin handler that reads SQLite once, an operation that does
+// nothing, and the route that looks up a contact.
 
 func BenchmarkBareGin(b *testing.B) {
 	db, err := sql.Open("sqlite", filepath.Join(b.TempDir(), "bare.db"))

@@ -13,11 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxBody is the maximum size of a request's body, in bytes, unless its route has another.
+// maxBody is the maximum size of a request body in bytes, unless the route sets another.
 const maxBody = 1 << 20
 
-// readBody reads a JSON body. It refuses a body whose announced length exceeds the limit
-// without reading it, and any other body as soon as it exceeds the limit.
+// readBody returns the JSON body of a request. A body whose Content-Length exceeds most is
+// refused unread; any other, as soon as more bytes than most arrive.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, errNoBody()
@@ -46,8 +46,9 @@ func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error
 	return body.Bytes(), nil
 }
 
-// checkContentType accepts application/json and types that end in +json. It refuses a body
-// without a type, which is often not meant to be JSON.
+// checkContentType accepts application/json and types that end in +json, in UTF-8 and
+// uncompressed. It refuses a body without a content type, which is often not meant to be
+// JSON.
 func checkContentType(h http.Header) error {
 	if encoding := h.Get("Content-Encoding"); encoding != "" && !strings.EqualFold(encoding, "identity") {
 		return core.Invalid("Content-Encoding", "is not supported; send the body as it is")
@@ -62,8 +63,8 @@ func checkContentType(h http.Header) error {
 	return nil
 }
 
-// refuseBody fails when a GET or DELETE has a body, which has no meaning there (RFC 9110
-// sections 9.3.1 and 9.3.5). It reads one byte when no length was announced.
+// refuseBody fails if a GET or DELETE has a body, which has no meaning there (RFC 9110
+// sections 9.3.1 and 9.3.5). Without a Content-Length it reads one byte to find out.
 func refuseBody(r *http.Request) error {
 	if r.ContentLength == 0 || r.Body == nil {
 		return nil
@@ -77,7 +78,7 @@ func refuseBody(r *http.Request) error {
 	return core.Invalid("", "has a body, which this method does not take")
 }
 
-// refuseQuery fails when a request with a body has a query, which has no meaning there.
+// refuseQuery fails if a request whose arguments are in the body also has a query.
 func refuseQuery(query string) error {
 	if query == "" {
 		return nil
@@ -89,12 +90,12 @@ func refuseQuery(query string) error {
 	return core.Invalid(core.Quotable(name, 80), "is given in the query; this method takes its arguments from the body")
 }
 
-// errNoBody returns the refusal of a request without a body.
+// errNoBody returns the error for a request without a body.
 func errNoBody() error {
 	return core.Invalid("", "has no body where a JSON object is expected")
 }
 
-// errBodyTooLarge returns the refusal of a body of more than most bytes.
+// errBodyTooLarge returns the error for a body of more than most bytes.
 func errBodyTooLarge(most int64) error {
 	return core.Invalid("", "has a body of more than "+strconv.FormatInt(most>>20, 10)+" MiB")
 }

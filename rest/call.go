@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// call returns the handler of a route. It admits the caller, reads the arguments, calls the
-// operation through its rails, and answers. It reads the body only after admission.
+// call returns the handler of a route. It authenticates the caller and applies the rate
+// limit, reads the arguments, calls the operation through its guardrails, and writes the
+// answer. An unauthenticated request's body is not read.
 func (s *Server) call(m *mount) gin.HandlerFunc {
 	return func(c *gin.Context) {
 		admission, err := s.cfg.Catalogue.Admit(c.Request.Context(), c.Request.Header["Authorization"], access.API)
@@ -31,8 +32,9 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 	}
 }
 
-// request returns the call for the rails. For a caller who may not call the operation, it
-// omits the arguments, because the rails refuse such a call first.
+// request returns the call of the operation for the guardrails. If the caller may not call
+// the operation, it omits the arguments, because the guardrails then refuse the call
+// without them.
 func (m *mount) request(c *gin.Context, p core.Principal) (guardrails.Request, error) {
 	r := guardrails.Request{Principal: p, Surface: core.REST, RequestID: requestID(c)}
 	if m.operation.CheckAllowed(p) != nil {

@@ -53,8 +53,8 @@ func TestChallenges(t *testing.T) {
 	}
 }
 
-// TestScopesComeBeforeArguments: the refusal of a caller without the scope says nothing about
-// the arguments.
+// TestScopesComeBeforeArguments checks that a caller without the required scope gets the
+// error about the scope, even if the arguments are invalid.
 func TestScopesComeBeforeArguments(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
@@ -197,12 +197,13 @@ func TestPanicEndsOneRequest(t *testing.T) {
 	s.do(t, "GET", "/v1/probes/a", "").want(200)
 }
 
-// hostile is a connection that panics on writes.
+// hostile is a response writer that panics when the body is written.
 type hostile struct{ *httptest.ResponseRecorder }
 
 func (hostile) Write([]byte) (int, error) { panic("no mail to jane@example.com") }
 
-// A panic around an operation is also logged without its text.
+// TestPanicOutsideOfOperations checks that a panic outside an operation ends the
+// connection, and that the log shows where it happened but not its text.
 func TestPanicOutsideOfOperations(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)
@@ -233,8 +234,8 @@ func TestFaultsStayInside(t *testing.T) {
 	}
 }
 
-// TestLogOfRefusals: each request that reaches no operation logs one line without text of the
-// caller.
+// TestLogOfRefusals checks that a request that reaches no operation writes one log line
+// without any text of the caller.
 func TestLogOfRefusals(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
@@ -278,7 +279,8 @@ func TestRoutesThatCannotBeMounted(t *testing.T) {
 	}
 }
 
-// TestRoutesHaveOperations: every route has an operation, which has the members of the path.
+// TestRoutesHaveOperations checks that every route has an operation, and that every path
+// parameter is a member of the operation's input.
 func TestRoutesHaveOperations(t *testing.T) {
 	t.Parallel()
 	operations := declarations()
@@ -296,7 +298,8 @@ func TestRoutesHaveOperations(t *testing.T) {
 			}
 		}
 		reads := op.Info().Effect == core.Reads
-		previews := route.Method == http.MethodPost && strings.HasSuffix(route.Path, "/preview") // what it previews takes a body
+		// a preview reads, but takes a body
+		previews := route.Method == http.MethodPost && strings.HasSuffix(route.Path, "/preview")
 		if (route.Method == http.MethodGet || previews) != reads {
 			t.Errorf("%s %s: the operation %s", route.Method, route.Path, op.Info().Effect)
 		}
@@ -306,7 +309,8 @@ func TestRoutesHaveOperations(t *testing.T) {
 	}
 }
 
-// declarations returns the catalogue without stores: its operations cannot be called.
+// declarations returns the catalogue without stores, so that its operations can be
+// described but not called.
 func declarations() *guardrails.Catalogue {
 	return undone(append(newProbes().operations(), confirming())...)
 }

@@ -13,13 +13,13 @@ import (
 	jsonv1 "github.com/go-json-experiment/json/v1"
 )
 
-// document is a public JSON document that is the same for every caller and does not change.
+// document is a public JSON document, the same for every caller until the process ends.
 type document struct {
 	body []byte
 	etag string
 }
 
-// newDocument returns the document of a value, with an ETag.
+// newDocument encodes a value as a JSON document with an ETag.
 func newDocument(value any) (*document, error) {
 	body, err := jsonv2.Marshal(value, jsonv1.DefaultOptionsV1())
 	if err != nil {
@@ -29,7 +29,7 @@ func newDocument(value any) (*document, error) {
 	return &document{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
 }
 
-// serve writes the document, or 304 when the caller has it (RFC 9110 section 13.1.2).
+// serve writes the document, or 304 if the client already has it (RFC 9110 section 13.1.2).
 func (d *document) serve(c *gin.Context) {
 	h := c.Writer.Header()
 	h.Set("Cache-Control", "public, max-age=300")
@@ -41,7 +41,7 @@ func (d *document) serve(c *gin.Context) {
 	write(c.Writer, "application/json", http.StatusOK, d.body)
 }
 
-// has reports whether the header If-None-Match contains etag, by weak comparison.
+// has reports whether the header If-None-Match matches an ETag, by weak comparison.
 func has(ifNoneMatch, etag string) bool {
 	for one := range strings.SplitSeq(ifNoneMatch, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == etag || one == "*" {
@@ -51,7 +51,7 @@ func has(ifNoneMatch, etag string) bool {
 	return false
 }
 
-// health is the answer of the health endpoint. It means that the process answers; it does
+// health is the answer of the health endpoint. It means that the process answers. It does
 // not check the database or the sending account.
 type health struct {
 	Status string    `json:"status"`

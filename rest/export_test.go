@@ -1,10 +1,10 @@
 package rest
 
-// NewServer is New with a table of routes of the test's own.
+// NewServer is the function newServer, which takes a table of routes.
 var NewServer = newServer
 
-// IdempotencyKey is for the fuzz target and its table.
+// IdempotencyKey is the function idempotencyKey, which parses the header Idempotency-Key.
 var IdempotencyKey = idempotencyKey
 
-// MaxBody is the limit that bodies are tested against.
+// MaxBody is the maximum size of a request body, in bytes.
 const MaxBody = maxBody

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// FuzzRequest: for every path, query and body, the answer is a result or a problem document
-// and never an internal error. The operation gets the arguments that the request has.
+// FuzzRequest checks that every path, query and body gets a result, a 404 or a 422, and
+// never an internal error. A result must contain the name from the path, decoded once.
 func FuzzRequest(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"a", "limit=1&on=true&text=x", `{"note":"x"}`},
@@ -72,7 +72,8 @@ func checkFuzzed(t *testing.T, r *http.Request, w *httptest.ResponseRecorder) {
 	}
 }
 
-// FuzzIdempotencyKey: an accepted key is the same key in its quoted form.
+// FuzzIdempotencyKey checks that an accepted header value means the same key as its quoted
+// form.
 func FuzzIdempotencyKey(f *testing.F) {
 	for _, seed := range []string{"k", `"k"`, `"a\"b"`, "a b", "ä", `"\`} {
 		f.Add(seed)

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestARepositoryOwnsDefinitions: a write of a definition is a conflict that names the
-// repository when the organization is connected to one, and succeeds otherwise.
+// TestARepositoryOwnsDefinitions checks that an organization with a connected repository
+// cannot change definitions over the API. The error must name the repository. Other
+// organizations can change theirs.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	writes := 0

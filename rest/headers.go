@@ -5,14 +5,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The names of headers that several files use. X-Service-Rules-Version has the version of
-// the rules by which undeliverable addresses are judged.
+// Names of headers that several files use. X-Service-Rules-Version has the version of the
+// rules that decide whether an address is undeliverable.
 const (
 	requestIDHeader    = "X-Request-Id"
 	rulesVersionHeader = "X-Service-Rules-Version"
 )
 
-// identify sets the request id and the headers of every answer.
+// identify sets the request id and the headers of every response.
 func (s *Server) identify(c *gin.Context) {
 	h := c.Writer.Header()
 	h[requestIDHeader] = []string{core.RequestID(c.Request.Header[requestIDHeader])}
@@ -20,17 +20,17 @@ func (s *Server) identify(c *gin.Context) {
 	c.Next()
 }
 
-// nosniff is the value of X-Content-Type-Options. It is shared, so that an answer allocates
-// no slice for it. It must not be changed.
+// nosniff is the value of X-Content-Type-Options. All responses share this slice to save an
+// allocation, so it must not be changed.
 var nosniff = []string{"nosniff"}
 
-// requestID returns the id that identify set.
+// requestID returns the request id, which identify has set.
 func requestID(c *gin.Context) string {
 	return c.Writer.Header()[requestIDHeader][0]
 }
 
-// setNext sets the header Link to the next page: the same address and filters with the
-// cursor (RFC 8288).
+// setNext sets the header Link to the next page: the URL of this request with the cursor
+// (RFC 8288).
 func (s *Server) setNext(c *gin.Context, cursor string) {
 	query := c.Request.URL.Query()
 	query.Set("cursor", cursor)

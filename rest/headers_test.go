@@ -114,8 +114,8 @@ func TestPagesAreLinked(t *testing.T) {
 	}
 }
 
-// nextOf returns the path and query of a Link header, which must name this host and keep the
-// filters.
+// nextOf returns the path and query of a Link header, or "" without one. It checks that the
+// link is on this host and keeps the filters.
 func nextOf(t *testing.T, link string) string {
 	t.Helper()
 	if link == "" {
@@ -155,7 +155,8 @@ func TestCaching(t *testing.T) {
 	}
 }
 
-// TestNoBrowsers: the API is for servers, so no answer allows another origin.
+// TestNoBrowsers checks that no response has a CORS header, because the API is for servers
+// only.
 func TestNoBrowsers(t *testing.T) {
 	t.Parallel()
 	s, _ := newProbeStack(t)

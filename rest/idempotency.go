@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// idempotencyKey returns the value of the Idempotency-Key header, "" without one. It accepts
-// a string of structured fields (RFC 8941 section 3.3.3), "k1", or the bare text, k1. Both
-// are the same key.
+// idempotencyKey returns the key in the header Idempotency-Key, or "" without the header.
+// The key may be a string of structured fields (RFC 8941 section 3.3.3), "k1", or bare
+// text, k1; both are the same key. It fails for any other form.
 func idempotencyKey(values []string) (string, error) {
 	switch {
 	case len(values) == 0:
@@ -35,8 +35,8 @@ func idempotencyKey(values []string) (string, error) {
 	return key, nil
 }
 
-// unquote removes the quotes and escapes of a structured-field string. It refuses text after
-// the closing quote.
+// unquote removes the quotes and escapes of a structured-field string. It returns false if
+// the string is malformed or text follows the closing quote.
 func unquote(s string) (string, bool) {
 	var b strings.Builder
 	for i := 1; i < len(s); i++ {

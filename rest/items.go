@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// items returns the arguments for a body that is a list of items or one item. It first
-// checks that the body is exactly one JSON value, because text after it would become part of
-// the arguments.
+// items returns the arguments for a body that is one item or a list of items. It first
+// checks that the body is exactly one JSON value. Otherwise text after the value would
+// become part of the arguments.
 func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	body = bytes.Trim(body, " \t\r\n")
 	if !jsontext.Value(body).IsValid() {
-		if err := m.anyPaths(body).CheckJSON(body); err != nil { // names the place of the fault
+		if err := m.anyPaths(body).CheckJSON(body); err != nil { // the error says where the body is invalid
 			return nil, err
 		}
 	}
@@ -37,7 +37,7 @@ func (m *mount) items(c *gin.Context, body []byte) (json.RawMessage, error) {
 	return append(arguments, '}'), nil
 }
 
-// places returns the members of this body that may hold any JSON.
+// anyPaths returns the paths in this body at which any JSON value is allowed.
 func (m *mount) anyPaths(body []byte) *core.AnyPaths {
 	list := m.operation.Input(core.REST).AnyPaths().Member(m.Items)
 	if len(body) > 0 && body[0] == '{' {
@@ -46,11 +46,11 @@ func (m *mount) anyPaths(body []byte) *core.AnyPaths {
 	return list
 }
 
-// singleItem is the context key of a body that is one item.
+// singleItem is the key in the Gin context that is set if the body is a single item.
 const singleItem = "mailhelm.single_item"
 
-// fixPaths removes the synthetic `items` member from the paths of faults, so that they name
-// places in the body that was sent.
+// fixPaths removes the synthetic `items` member from the paths of invalid fields, so that
+// the paths are those of the body that was sent.
 func (m *mount) fixPaths(c *gin.Context, err error) error {
 	e := core.AsError(err)
 	if m.Items == "" || e.Code != core.CodeValidationFailed || len(e.Fields) == 0 {
@@ -73,7 +73,7 @@ func (m *mount) fixPaths(c *gin.Context, err error) error {
 	return &named
 }
 
-// itemsBody returns the schema of a body that is one item or a list of items.
+// itemsBody returns the OpenAPI schema of a body that is one item or a list of items.
 func (m *mount) itemsBody(properties []property) object {
 	for _, p := range properties {
 		if p.name != m.Items {
@@ -83,7 +83,7 @@ func (m *mount) itemsBody(properties []property) object {
 			Items json.RawMessage `json:"items"`
 		}
 		_ = json.Unmarshal(p.schema, &list)                               // a schema of ours
-		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}} // an item may be any JSON
+		return object{{"anyOf", []json.RawMessage{list.Items, p.schema}}} // an item may be any JSON, also a list
 	}
 	return object{}
 }

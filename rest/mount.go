@@ -15,33 +15,33 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// noStore is the Cache-Control of answers that must not be stored.
+// noStore is the Cache-Control of responses that must not be cached.
 const noStore = "no-store"
 
-// mount is a route with its operation and everything that is computed before the first
-// request.
+// mount is a route with its operation and the values that are computed once at start.
 type mount struct {
 	Route
 	operation *guardrails.Operation
-	// inPath are the members that the path gives.
+	// inPath has the members of the operation's input that are path parameters.
 	inPath []pathMember
-	// inQuery are the types of the members that the query gives; nil for a route with a
-	// body.
+	// inQuery has the types of the query parameters by name; nil for a route with a body.
 	inQuery map[string]queryType
-	// needs are the operation's scopes as a WWW-Authenticate challenge lists them.
+	// needs has the operation's scopes, separated by spaces, for the header
+	// WWW-Authenticate.
 	needs        string
 	cacheControl string
 }
 
-// pathMember is a member that the path gives.
+// pathMember is a member of an operation's input that is a path parameter.
 type pathMember struct {
 	name   string
 	prefix string // `"email":`
-	// isAddress is true for an email address, which may be spelled in several ways.
+	// isAddress is true for an email address, of which several spellings are equal.
 	isAddress bool
 }
 
-// is reports whether the JSON value of the body equals the text of the path.
+// is reports whether a JSON value in the body is equal to text, the value of this path
+// parameter.
 func (p pathMember) is(value jsontext.Value, text string) bool {
 	said, err := jsontext.AppendUnquote(nil, value)
 	if err != nil {
@@ -50,8 +50,9 @@ func (p pathMember) is(value jsontext.Value, text string) bool {
 	return string(said) == text || p.isAddress && core.EmailKey(string(said)) == core.EmailKey(text)
 }
 
-// mount returns the route with its operation. It fails when the catalogue lacks the
-// operation, or the operation lacks a parameter.
+// mount prepares a route for serving. It fails if the catalogue lacks the operation, the
+// operation needs a confirmation, or a path parameter is not a member of the operation's
+// input.
 func (s *Server) mount(route Route) (*mount, error) {
 	op, ok := s.cfg.Catalogue.Operation(route.Operation)
 	if !ok {
@@ -85,8 +86,8 @@ func (s *Server) mount(route Route) (*mount, error) {
 	return m, nil
 }
 
-// takesBody reports whether the route's method has its arguments in a body. Other methods
-// have them in the query.
+// takesBody reports whether the route takes its arguments from the body (POST, PUT, PATCH).
+// Other methods take them from the query.
 func (m *mount) takesBody() bool {
 	switch m.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
@@ -95,12 +96,13 @@ func (m *mount) takesBody() bool {
 	return false
 }
 
-// namesInPath reports whether the path gives the member.
+// namesInPath reports whether name is a path parameter of the route.
 func (m *mount) namesInPath(name string) bool {
 	return slices.ContainsFunc(m.inPath, func(p pathMember) bool { return p.name == name })
 }
 
-// challenge returns the WWW-Authenticate header of a refusal of this route.
+// challenge returns the content of the header WWW-Authenticate for an error on this route.
+// presented says whether the request had a credential.
 func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Challenge {
 	c := access.Challenge{Realm: s.resource.ResourceName, Scope: m.needs, ResourceMetadata: s.resource.MetadataURL()}
 	switch {
@@ -112,7 +114,7 @@ func (s *Server) challenge(m *mount, e *core.Error, presented bool) access.Chall
 	return c
 }
 
-// pathParameters returns the names in braces, in their order in the path.
+// pathParameters returns the names in braces in a path, in order.
 func pathParameters(path string) []string {
 	var names []string
 	for _, segment := range strings.Split(path, "/") {
@@ -123,7 +125,7 @@ func pathParameters(path string) []string {
 	return names
 }
 
-// joinScopes formats scopes as RFC 6750 section 3 does: separated by spaces.
+// joinScopes returns the scopes separated by spaces (RFC 6750 section 3).
 func joinScopes(scopes []core.Scope) string {
 	return strings.Join(core.Scopes(scopes).Strings(), " ")
 }
@@ -131,16 +133,17 @@ func joinScopes(scopes []core.Scope) string {
 // queryType is the JSON type to which the text of a query parameter is converted.
 type queryType int
 
-// The conversions. Text that does not fit is passed on as a string, so that the schema
-// refuses it.
+// The JSON types of query parameters. Text that is not a value of the type becomes a JSON
+// string, which the operation's schema then refuses.
 const (
 	queryText queryType = iota
 	queryInteger
 	queryBoolean
-	queryAddress // text that is an e-mail address
+	queryAddress // text that is an email address
 )
 
-// queryTypes returns the type of each member, from the input schema.
+// queryTypes returns the type of each member of an operation's input, by name, from the
+// input schema.
 func queryTypes(input *core.Schema) (map[string]queryType, error) {
 	var schema struct {
 		Properties map[string]propertyType `json:"properties"`
@@ -155,7 +158,8 @@ func queryTypes(input *core.Schema) (map[string]queryType, error) {
 	return types, nil
 }
 
-// propertyType is the type of a property, which is one name or a list of names.
+// propertyType is the part of a property's JSON schema that states its type. Type is a name
+// or a list of names.
 type propertyType struct {
 	Type   any            `json:"type"`
 	Format string         `json:"format"`
@@ -163,7 +167,7 @@ type propertyType struct {
 	AnyOf  []propertyType `json:"anyOf"`
 }
 
-// query returns the conversion for the property.
+// query returns the JSON type to which a query parameter with this schema is converted.
 func (p propertyType) query() queryType {
 	switch {
 	case p.is("integer"):
@@ -176,7 +180,7 @@ func (p propertyType) query() queryType {
 	return queryText
 }
 
-// is reports whether the property accepts values of the JSON type with this name.
+// is reports whether the property accepts values of a JSON type, such as "integer".
 func (p propertyType) is(name string) bool {
 	if p.Type == name {
 		return true

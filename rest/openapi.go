@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// openAPI returns the OpenAPI 3.1 document of the routes. It is derived from the routes, the
-// operations' schemas, the scopes and the error catalogue. The same program returns the same
-// bytes.
+// openAPI returns the OpenAPI 3.1 document of the API. It is made from the routes, the
+// operations' schemas, the scopes and the error catalogue. The same program always returns
+// the same bytes.
 func (s *Server) openAPI() (*document, error) {
 	schemas := &schemaSet{names: map[string]string{}}
 	paths, err := s.paths(schemas)
@@ -37,7 +37,8 @@ func (s *Server) openAPI() (*document, error) {
 	})
 }
 
-// info returns the title and description of the API.
+// info returns the part `info` of the OpenAPI document: title, version, description and
+// license of the API.
 func (s *Server) info() object {
 	return object{
 		{"title", "Mailhelm API"},
@@ -48,7 +49,8 @@ func (s *Server) info() object {
 	}
 }
 
-// paths returns the routes by path, in the order in which a path first occurs.
+// paths returns the part `paths` of the OpenAPI document: the routes by path, in the order
+// of the table of routes.
 func (s *Server) paths(schemas *schemaSet) (object, error) {
 	var paths object
 	for _, m := range s.mounts {
@@ -67,7 +69,7 @@ func (s *Server) paths(schemas *schemaSet) (object, error) {
 	return append(paths, publicPaths()...), nil
 }
 
-// describe returns the OpenAPI operation of a route.
+// describe returns the OpenAPI description of a route's operation.
 func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	info := m.operation.Info()
 	properties, err := propertiesOf(m.operation.Input(core.REST))
@@ -88,14 +90,15 @@ func (s *Server) describe(m *mount, schemas *schemaSet) (object, error) {
 	return operation.with("responses", m.responses(info, schemas)), nil
 }
 
-// domainOf returns the first word of an operation's name. The document groups operations by
-// it.
+// domainOf returns the first word of an operation's name, such as contacts. It is the
+// operation's tag in the OpenAPI document.
 func domainOf(operation string) string {
 	domain, _, _ := strings.Cut(operation, "_")
 	return domain
 }
 
-// tags returns the groups, in the order of the routes.
+// tags returns the tags of the OpenAPI document, which group its operations, in the order
+// of the routes.
 func (s *Server) tags() []object {
 	var names []string
 	for _, m := range s.mounts {
@@ -110,8 +113,9 @@ func (s *Server) tags() []object {
 	return tags
 }
 
-// securityOf returns the two kinds of credentials, of which one is sufficient. A bearer
-// credential lists scopes too, which OpenAPI allows since 3.1.
+// securityOf returns the security requirement of an operation in the OpenAPI document: an
+// API key or an OAuth token with the scopes. OpenAPI allows scopes for a bearer scheme
+// since version 3.1.
 func securityOf(scopes []core.Scope) []object {
 	names := make([]string, 0, len(scopes))
 	for _, scope := range scopes {
@@ -120,7 +124,8 @@ func securityOf(scopes []core.Scope) []object {
 	return []object{{{"bearer", names}}, {{"oauth", names}}}
 }
 
-// securitySchemes describes the two kinds of credentials with all scopes.
+// securitySchemes returns the OpenAPI descriptions of the two kinds of credentials, API
+// keys and OAuth tokens, with all scopes.
 func (s *Server) securitySchemes() object {
 	scopes := make(object, 0, len(core.ScopeCatalogue()))
 	for _, scope := range core.ScopeCatalogue() {
@@ -142,7 +147,7 @@ func (s *Server) securitySchemes() object {
 	}
 }
 
-// publicPaths returns the documents that need no credential.
+// publicPaths returns the OpenAPI descriptions of the paths that need no credential.
 func publicPaths() object {
 	public := func(id, summary string, schema object) object {
 		return object{{"get", object{
@@ -181,12 +186,13 @@ func publicPaths() object {
 	}
 }
 
-// jsonContent returns the `content` of a body or an answer in JSON with this schema.
+// jsonContent returns the OpenAPI `content` of a JSON body with this schema.
 func jsonContent(schema any) object {
 	return object{{"application/json", object{{"schema", schema}}}}
 }
 
-// propertiesOf returns the members of an input schema in the order of declaration.
+// propertiesOf returns the members of an operation's input schema, in the order of
+// declaration.
 func propertiesOf(input *core.Schema) ([]property, error) {
 	var schema struct {
 		Properties map[string]json.RawMessage `json:"properties"`
@@ -202,8 +208,9 @@ func propertiesOf(input *core.Schema) ([]property, error) {
 	return properties, nil
 }
 
-// requestBody returns the schema of the body. The body may repeat members of the path with
-// the same value.
+// requestBody returns the OpenAPI description of the route's request body. It includes the
+// path parameters as optional members, because the body may repeat them with the same
+// value.
 func (m *mount) requestBody(properties []property) object {
 	members, required := object{}, []string{}
 	for _, p := range properties {

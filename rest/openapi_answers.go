@@ -10,15 +10,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// schemaSet collects the result schemas by name. Routes with the same result share one
-// schema, so that a generated client has one type for it.
+// schemaSet collects the schemas of results for the OpenAPI document. Operations with equal
+// schemas share one, so that a generated client has one type for them.
 type schemaSet struct {
 	names      map[string]string // by text
 	components object
 }
 
-// add returns a reference to the schema, named after the first operation that
-// returns it.
+// add returns a reference to the schema of an operation's result. The schema is named after
+// the first operation that returns it.
 func (s *schemaSet) add(operation string, schema *core.Schema) object {
 	text := string(schema.Text())
 	name, ok := s.names[text]
@@ -39,7 +39,8 @@ func pascal(name string) string {
 	return b.String()
 }
 
-// parameters returns the parameters of the path, then those of the query, then the headers.
+// parameters returns the OpenAPI parameters of the route: first those of the path, then of
+// the query, then the headers.
 func (m *mount) parameters(info core.OperationInfo, properties []property) []object {
 	parameters := []object{}
 	for _, p := range properties {
@@ -59,7 +60,7 @@ func (m *mount) parameters(info core.OperationInfo, properties []property) []obj
 	return append(parameters, reference("parameters", "RequestId"))
 }
 
-// parameter returns one parameter. in is path or query.
+// parameter returns the OpenAPI description of a parameter. in is "path" or "query".
 func parameter(in string, p property, required bool) object {
 	o := object{{"name", p.name}, {"in", in}, {"required", required}}
 	if text := p.description(); text != "" {
@@ -68,8 +69,9 @@ func parameter(in string, p property, required bool) object {
 	return o.with("schema", p.schema)
 }
 
-// responses returns the successes, then a problem for each status that the route can have.
-// Every route with a record in its path has 404, and every write has 409.
+// responses returns the OpenAPI responses of the route: the successes, then a problem
+// document for each error status that the route can have. Only routes with a path parameter
+// have 404, and only writes have 409, unless the route's Also adds a status.
 func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	responses := object{}
 	for _, status := range m.successes() {
@@ -89,7 +91,7 @@ func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	return responses.with("default", reference("responses", "Problem"))
 }
 
-// successes returns the statuses of successful answers.
+// successes returns the statuses of the route's successful responses.
 func (m *mount) successes() []int {
 	if m.MayCreate {
 		return []int{m.Success, http.StatusCreated}
@@ -97,7 +99,8 @@ func (m *mount) successes() []int {
 	return []int{m.Success}
 }
 
-// success returns the answer of a status, with its headers and its schema.
+// success returns the OpenAPI description of the successful response with this status: its
+// headers and its schema.
 func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet) object {
 	headers := []string{requestIDHeader, "Cache-Control"}
 	if info.Effect != core.Reads {
@@ -119,7 +122,7 @@ func (m *mount) success(info core.OperationInfo, status int, schemas *schemaSet)
 	return answer.with("content", jsonContent(schemas.add(info.Name, m.operation.Output(core.REST))))
 }
 
-// successText returns the description of a successful answer.
+// successText returns the text that describes the successful response with this status.
 func successText(status int) string {
 	switch status {
 	case http.StatusCreated:
@@ -130,7 +133,7 @@ func successText(status int) string {
 	return "Done."
 }
 
-// headerReferences returns references to the shared headers.
+// headerReferences returns references to the shared OpenAPI headers with these names.
 func headerReferences(names []string) object {
 	headers := object{}
 	for _, name := range names {
@@ -139,8 +142,8 @@ func headerReferences(names []string) object {
 	return headers
 }
 
-// problemStatuses returns the statuses of the error catalogue, and 504, the second status
-// of upstream_unavailable.
+// problemStatuses returns all statuses of the error catalogue and 504, which
+// upstream_unavailable can have in addition to its usual 503.
 func problemStatuses() []int {
 	statuses := []int{http.StatusGatewayTimeout}
 	for _, info := range core.Codes() {
@@ -150,10 +153,11 @@ func problemStatuses() []int {
 	return slices.Compact(statuses)
 }
 
-// problemName returns the name of the shared answer for a status.
+// problemName returns the name of the shared OpenAPI response for an error status.
 func problemName(status int) string { return fmt.Sprintf("Problem%d", status) }
 
-// problemResponses returns one shared answer for each status, with its possible codes.
+// problemResponses returns the shared OpenAPI responses: one for each error status, with
+// its error codes, and one for any other error.
 func problemResponses() object {
 	responses := object{}
 	for _, status := range problemStatuses() {
@@ -162,7 +166,7 @@ func problemResponses() object {
 	return responses.with("Problem", problemResponse(0, nil))
 }
 
-// codesWith returns the error codes with a status.
+// codesWith returns the error codes that can have this HTTP status.
 func codesWith(status int) []core.CodeInfo {
 	var infos []core.CodeInfo
 	for _, info := range core.Codes() {
@@ -174,7 +178,8 @@ func codesWith(status int) []core.CodeInfo {
 	return infos
 }
 
-// problemResponse returns the answer for a status, with an explanation of each code.
+// problemResponse returns the shared OpenAPI response for an error status, with an
+// explanation of each error code. Without codes it describes any other problem.
 func problemResponse(status int, infos []core.CodeInfo) object {
 	description := "Any other problem."
 	if len(infos) > 0 {

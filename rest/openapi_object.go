@@ -7,19 +7,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// object is a JSON object whose members keep their order. So the document has the order of
-// the routes, and the same bytes every time.
+// object is a JSON object whose members keep their order. So the OpenAPI document lists
+// paths in the order of the routes and always has the same bytes.
 type object []member
 
-// member is one member of an object. Its value is any value that package json encodes, or an
-// object or a list of objects, which keep their order.
+// member is one member of an object. Its value may be an object, a list of objects, or any
+// other value that package json can encode.
 type member struct {
 	name  string
 	value any
 }
 
-// MarshalJSONTo writes the members in order. It writes to the encoder of the whole
-// document: a MarshalJSON would be copied once for every level that it is below the top.
+// MarshalJSONTo writes the members in order, directly to the encoder of the whole document.
+// The output of a MarshalJSON method would be copied once for every level of nesting.
 func (o object) MarshalJSONTo(to *jsontext.Encoder) error {
 	if err := to.WriteToken(jsontext.BeginObject); err != nil {
 		return err
@@ -37,12 +37,13 @@ func (o object) MarshalJSONTo(to *jsontext.Encoder) error {
 
 func (o object) with(name string, value any) object { return append(o, member{name, value}) }
 
-// reference returns a reference to a component.
+// reference returns a reference to a component of the OpenAPI document, such as kind
+// "schemas".
 func reference(kind, name string) object {
 	return object{{"$ref", "#/components/" + kind + "/" + name}}
 }
 
-// property is one member of an operation's input schema, as the schema has it.
+// property is one member of an operation's input with its JSON schema.
 type property struct {
 	name     string
 	schema   json.RawMessage
@@ -54,6 +55,6 @@ func (p property) description() string {
 	var s struct {
 		Description string `json:"description"`
 	}
-	_ = json.Unmarshal(p.schema, &s) // a schema of ours; without one, nothing is said
+	_ = json.Unmarshal(p.schema, &s) // the schema is generated, so this cannot fail
 	return s.Description
 }

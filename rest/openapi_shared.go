@@ -2,13 +2,15 @@ package rest
 
 import "github.com/mailhelm/mailhelm/core"
 
-// rateHeaders are the headers of the rate limit; see guardrails.Rate.
+// rateHeaders are the names of the response headers about the rate limit; see
+// guardrails.Rate.
 var rateHeaders = []string{
 	"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset", "RateLimit-Policy",
 	"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 }
 
-// sharedParameters returns the parameters that several routes have.
+// sharedParameters returns the OpenAPI descriptions of the request headers that several
+// routes accept.
 func sharedParameters() object {
 	return object{
 		{"IdempotencyKey", object{
@@ -28,7 +30,7 @@ func sharedParameters() object {
 	}
 }
 
-// sharedHeaders returns the headers that answers refer to.
+// sharedHeaders returns the OpenAPI descriptions of all response headers.
 func sharedHeaders() object {
 	text := object{{"type", "string"}}
 	number := object{{"type", "integer"}, {"minimum", 0}}
@@ -53,7 +55,8 @@ func sharedHeaders() object {
 	}
 }
 
-// problemSchema returns the schema of core.Problem; a test compares the two.
+// problemSchema returns the JSON schema of core.Problem. A test compares it with the Go
+// type.
 func problemSchema() object {
 	codes := make([]core.Code, 0, len(core.Codes()))
 	for _, info := range core.Codes() {

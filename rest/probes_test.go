@@ -13,10 +13,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// probes are operations that record their calls.
+// probes has test operations. calls counts how often probe_write ran.
 type probes struct {
 	calls atomic.Int64
-	// entered and proceed stop a call of probe_wait in the middle.
+	// entered receives a value when a call of probe_wait begins; the call continues when
+	// proceed is closed.
 	entered, proceed chan struct{}
 }
 
@@ -99,7 +100,7 @@ func newProbeStack(t testing.TB) (*stack, *probes) {
 	return newStack(t, p.operations(), probeRoutes...), p
 }
 
-// confirming returns an operation that needs a confirmation.
+// confirming returns a test operation that needs a confirmation.
 func confirming() core.Operation {
 	return core.Declare(core.Op[readIn, readIn]{
 		Name: "probe_confirm", Title: "Confirm", Purpose: "Asks first.", Effect: core.Destroys,
@@ -110,7 +111,8 @@ func confirming() core.Operation {
 	})
 }
 
-// undone guards the operations of the product, and more, with rails without stores.
+// undone returns the catalogue of the product's operations and additional ones, without
+// stores. Its operations can be described but not called.
 func undone(more ...core.Operation) *guardrails.Catalogue {
 	guard := guardrails.New(guardrails.Config{Clock: core.SystemClock, Metrics: prometheus.NewRegistry()})
 	return guard.Catalogue(append(catalogue.Operations(catalogue.Domains{}), more...))

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// WriteProblem answers with a problem document (RFC 7807) and the headers that
-// belong to it.
+// WriteProblem writes an error as a problem document (RFC 7807), with its status and its
+// headers.
 func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	h := w.Header()
 	h.Set("Cache-Control", noStore)
@@ -22,16 +22,17 @@ func WriteProblem(w http.ResponseWriter, p core.Problem) {
 	}
 	body, err := json.Marshal(p)
 	if err != nil {
-		// Only an extra member can fail to marshal. Without it the document is still valid.
+		// Only a value in Extra can fail to encode. Without Extra the document is still
+		// valid.
 		p.Extra = nil
 		body, _ = json.Marshal(p)
 	}
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// problem answers an error of a call that the rails have logged. When the caller
-// disconnected, it closes the connection. A caller who only stopped sending would otherwise
-// take the cancellation for a fault of the server.
+// problem answers with an error that is already in the log. If the client has disconnected,
+// it closes the connection. A client that only stopped sending would otherwise read the
+// cancellation as an internal error.
 func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	if core.IsCallerGone(c.Request.Context(), err) {
 		panic(http.ErrAbortHandler)
@@ -44,8 +45,8 @@ func (s *Server) problem(c *gin.Context, m *mount, err error) {
 	WriteProblem(c.Writer, core.ProblemOf(e, s.cfg.DocsURL, requestID(c)))
 }
 
-// refuse logs and answers an error outside the rails. The log has the route's pattern,
-// never the path, because paths contain addresses.
+// refuse logs an error that occurred outside the guardrails and answers with it. The log
+// has the pattern of the route and never the path, because paths contain email addresses.
 func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 	e := core.AsError(err)
 	level, outcome := slog.LevelInfo, string(e.Code)
@@ -66,13 +67,13 @@ func (s *Server) refuse(c *gin.Context, m *mount, err error) {
 		attrs = append(attrs, slog.String("cause", e.Error()))
 	}
 	s.cfg.Log.LogAttrs(c.Request.Context(), level, "request refused", attrs...)
-	if !gone { // a caller who left was not refused
+	if !gone { // a disconnect of the client is not counted as a refusal
 		s.cfg.Catalogue.CountRefusal(core.REST, operationOf(m), causeOf(e))
 	}
 	s.problem(c, m, e)
 }
 
-// operationOf returns the name of the route's operation, "" without a route.
+// operationOf returns the name of the route's operation, or "" without a route.
 func operationOf(m *mount) string {
 	if m == nil {
 		return ""
@@ -80,8 +81,8 @@ func operationOf(m *mount) string {
 	return m.Operation
 }
 
-// causeOf returns the cause for the metrics. For refusals of the request's form it is the
-// status, which is more specific than the code.
+// causeOf returns the value of the metrics label for an error: its code. For an unaccepted
+// media type and for a body that is too large it is a more specific word.
 func causeOf(e *core.Error) string {
 	if e.Code != core.CodeValidationFailed {
 		return string(e.Code)
@@ -95,7 +96,7 @@ func causeOf(e *core.Error) string {
 	return string(e.Code)
 }
 
-// routeOf returns the path pattern of the route, "" for a path without a route.
+// routeOf returns the path pattern of the request's route, or "" if the path has no route.
 func (s *Server) routeOf(c *gin.Context, m *mount) string {
 	if m != nil {
 		return m.Path
@@ -103,11 +104,11 @@ func (s *Server) routeOf(c *gin.Context, m *mount) string {
 	return s.pattern(c)
 }
 
-// otherMethod replaces unknown methods in logs and metrics.
+// otherMethod stands for all unknown HTTP methods in logs and metrics.
 const otherMethod = "other"
 
-// knownMethod returns a method that HTTP defines, or otherMethod. Callers can invent
-// methods, which must not reach the log.
+// knownMethod returns the HTTP method if it is a standard one, and otherMethod otherwise.
+// Callers can invent methods, and their text must not reach the log.
 func knownMethod(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodOptions:
@@ -116,7 +117,7 @@ func knownMethod(method string) string {
 	return otherMethod
 }
 
-// answerNoRoute answers 404 for a path without a route.
+// answerNoRoute answers with 404 if the path has no route.
 func (s *Server) answerNoRoute(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code: core.CodeNotFound, Resource: "path",
@@ -125,7 +126,8 @@ func (s *Server) answerNoRoute(c *gin.Context) {
 	})
 }
 
-// answerNoMethod answers 405. The router has already set Allow.
+// answerNoMethod answers with 405 if the path has no route for the method. The router has
+// already set the header Allow.
 func (s *Server) answerNoMethod(c *gin.Context) {
 	s.refuseUnserved(c, &core.Error{
 		Code:    core.CodeMethodNotAllowed,
@@ -133,8 +135,8 @@ func (s *Server) answerNoMethod(c *gin.Context) {
 	})
 }
 
-// refuseUnserved answers a request without a route. With a valid credential, the request
-// counts against the rate limit, and the answer has the limit's headers. With an invalid
+// refuseUnserved answers a request that has no route. With a valid credential, the request
+// counts against the rate limit and the answer has the rate headers. With an invalid
 // credential, the answer is the same as without one.
 func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	if authorization := c.Request.Header["Authorization"]; authorization != nil {
@@ -147,8 +149,9 @@ func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 	s.refuse(c, nil, e)
 }
 
-// recoverPanic answers a panic with internal_error, so that it ends one request and not the
-// process. It passes on http.ErrAbortHandler, which aborts a response.
+// recoverPanic is the middleware that answers a panic with internal_error and logs where it
+// happened. It repeats a panic with http.ErrAbortHandler, which means that the response
+// must be aborted.
 func (s *Server) recoverPanic(c *gin.Context) {
 	defer func() {
 		v := recover()
@@ -162,7 +165,7 @@ func (s *Server) recoverPanic(c *gin.Context) {
 			slog.String("request_id", requestID(c)), slog.String("route", s.pattern(c)),
 			slog.String("panic", core.PanicText(v)))
 		if c.Writer.Written() {
-			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+			panic(http.ErrAbortHandler) // abort, so that a partial response does not look complete
 		}
 		s.cfg.Catalogue.CountRefusal(core.REST, "", string(core.CodeInternalError))
 		s.problem(c, nil, core.Internal(nil))

@@ -6,34 +6,36 @@ import (
 	"time"
 )
 
-// Route binds an operation to a method and a path.
+// Route maps an HTTP method and a path to an operation.
 type Route struct {
 	Method string
-	// Path holds its parameters in braces; each is a member of the operation's
-	// REST input: /v1/contacts/{email}.
+	// Path has its parameters in braces, as in /v1/contacts/{email}. Each must be a member
+	// of the operation's input.
 	Path string
-	// Operation is the operation's name, and the route's operationId.
+	// Operation is the operation's name, which is also the operationId in the OpenAPI
+	// document.
 	Operation string
-	// Success is the status of an answer without a problem.
+	// Success is the HTTP status of a successful answer.
 	Success int
-	// MayCreate is true when an answer has status 201 if the call created a record.
+	// MayCreate is true if the status is 201 instead of Success when the call created a
+	// record.
 	MayCreate bool
-	// Header is an additional header of the answer; "" for none. The result has its value,
-	// see [headed].
+	// Header is the name of an additional response header, or "". The operation's result
+	// provides the value, see [headed].
 	Header string
-	// Also are the statuses of problems that only some routes have.
+	// Also has additional error statuses of this route for the OpenAPI document.
 	Also []int
-	// Items is the member that the whole body is the value of: a list of items, or one item.
-	// "" means that the body has the members themselves.
+	// Items is the input member whose value is the whole body, a list of items or one item.
+	// "" means that the body is an object with the input members.
 	Items string
-	// MaxBody is the maximum size of the body, in bytes; zero means 1 MiB.
+	// MaxBody is the maximum size of the request body, in bytes; 0 means 1 MiB.
 	MaxBody int64
-	// MaxAge is how long a client may cache the answer. Zero forbids it, for answers with
-	// personal data or ones that a write may change.
+	// MaxAge is how long a client may cache the answer. 0 means not at all, for answers that
+	// contain personal data or that a write may change.
 	MaxAge time.Duration
 }
 
-// routes is the public API, one line each, in the order of the documentation.
+// routes are all routes of the public API, in the order of the documentation.
 var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/_scopes", Operation: "credentials_get_scopes", Success: 200},
 	{Method: http.MethodGet, Path: "/v1/account", Operation: "account_get", Success: 200, MaxAge: time.Minute},
@@ -102,5 +104,5 @@ var routes = []Route{
 	{Method: http.MethodGet, Path: "/v1/templates/{slug}", Operation: "templates_get", Success: 200},
 }
 
-// Routes returns the table of routes.
+// Routes returns a copy of the table of all routes.
 func Routes() []Route { return slices.Clone(routes) }

@@ -14,21 +14,21 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config is what the public API needs. All members but Tracer are required. Addresses have
-// no slash at the end.
+// Config has the dependencies of the public API. All fields except Tracer are required.
+// URLs have no trailing slash.
 type Config struct {
 	Catalogue *guardrails.Catalogue
-	// BaseURL is the public address of this host. Links to next pages begin with it.
+	// BaseURL is the public URL of the API. The links to next pages begin with it.
 	BaseURL string
-	// AuthURL is the issuer of access tokens.
+	// AuthURL is the URL of the authorization server, the issuer of access tokens.
 	AuthURL string
-	// DocsURL is the root of the served documentation.
+	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
 	// Commit identifies the build.
 	Commit string
 	Clock  core.Clock
 	Log    *slog.Logger
-	// Tracer makes a span of each request; nil makes none.
+	// Tracer creates an OpenTelemetry span for each request; nil means no spans.
 	Tracer trace.Tracer
 }
 
@@ -37,21 +37,21 @@ type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
 	mounts   []*mount
-	patterns map[mounted]string // as the routes write them, with {name}
+	patterns map[mounted]string // path patterns with {name}, by method and Gin's path
 	tracing  *Tracing
 	engine   *gin.Engine
 }
 
-// mounted is a method and a path in Gin's syntax.
+// mounted is an HTTP method and a path in Gin's syntax.
 type mounted struct{ method, path string }
 
-// New returns a server with every route of the API. It fails when a route names an operation
-// that the catalogue lacks, or a path parameter that the operation lacks.
+// New returns a server with all routes of the API. It fails if the catalogue lacks the
+// operation of a route, or the operation's input lacks a path parameter.
 func New(cfg Config) (*Server, error) {
 	return newServer(cfg, routes)
 }
 
-// newServer is New with the table of routes as a parameter, for tests.
+// newServer is like New with the given table of routes, for tests.
 func newServer(cfg Config, table []Route) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
@@ -92,12 +92,13 @@ func newServer(cfg Config, table []Route) (*Server, error) {
 	return s, nil
 }
 
-// Handler returns the API for an HTTP server. The package comment has the requirements on
-// that server.
+// Handler returns the HTTP handler of the API. The package comment says what it requires of
+// the HTTP server.
 func (s *Server) Handler() http.Handler { return s.engine }
 
-// newEngine returns Gin as a bare router. It neither cleans paths nor redirects, and leaves
-// path values encoded: Gin's decoding would read a plus sign in an address as a space.
+// newEngine returns a Gin router without middleware. It neither cleans paths nor redirects,
+// and leaves path parameters encoded, because Gin's decoding would read a plus sign in an
+// email address as a space.
 func newEngine() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode)
 	e := gin.New()
@@ -109,11 +110,11 @@ func newEngine() *gin.Engine {
 	return e
 }
 
-// get mounts h for GET and HEAD at a path.
+// get registers h for GET and HEAD requests at a path.
 func (s *Server) get(path string, h gin.HandlerFunc) { s.handle(http.MethodGet, path, h) }
 
-// handle mounts h at a method and a path. GET also serves HEAD (RFC 9110 section 9.3.2);
-// net/http omits the body.
+// handle registers h for a method and a path. A handler for GET also serves HEAD (RFC 9110
+// section 9.3.2); net/http omits the body.
 func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	methods := []string{method}
 	if method == http.MethodGet {
@@ -125,13 +126,15 @@ func (s *Server) handle(method, path string, h gin.HandlerFunc) {
 	}
 }
 
-// pattern returns the route's path with {name} for its parameters, or "" without a route.
+// pattern returns the path of the request's route with {name} for parameters, or "" without
+// a route.
 func (s *Server) pattern(c *gin.Context) string {
 	return s.patterns[mounted{c.Request.Method, c.FullPath()}]
 }
 
-// ginPath replaces each {name} by a name for its position: Gin requires one name for each
-// position, and routes name a segment by its meaning.
+// ginPath replaces each {name} in a path by the number of its segment. Gin requires the
+// same name at the same position of all routes, but the routes name parameters by their
+// meaning.
 func ginPath(path string) string {
 	segments := strings.Split(path, "/")
 	for i, segment := range segments {

@@ -41,7 +41,8 @@ const (
 	docsURL = "https://app.mailhelm.test/docs"
 )
 
-// stack is the API over a real store with one organization, whose keys have every scope.
+// stack is the API on a real store and a simulated sending account, with one organization
+// whose API keys have every scope.
 type stack struct {
 	t          testing.TB
 	handler    http.Handler
@@ -53,7 +54,7 @@ type stack struct {
 	log        *logBuffer
 }
 
-// clock returns the same time until a test moves it.
+// clock is a clock that stands still until a test advances it.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -88,14 +89,16 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// noTokens refuses every access token: this package's tests call with API keys.
+// noTokens is a verifier that refuses every access token, because the tests of this package
+// use API keys.
 type noTokens struct{}
 
 func (noTokens) VerifyToken(context.Context, string, access.Resource) (access.Token, error) {
 	return access.Token{}, errors.New("no tokens here")
 }
 
-// newStack serves the product's routes, and additional routes to the given operations.
+// newStack returns a stack that serves the product's routes. ops are additional operations,
+// and more are the routes to them.
 func newStack(t testing.TB, ops []core.Operation, more ...rest.Route) *stack {
 	t.Helper()
 	db := storagetest.SQLite(t)
@@ -164,7 +167,7 @@ func (s *stack) seed() {
 	}
 }
 
-// key creates an API key and returns its secret.
+// key creates an API key of an organization and returns its secret.
 func (s *stack) key(orgID string, env core.Environment, scopes core.Scopes) string {
 	s.t.Helper()
 	minted := access.MintAPIKey(env)
@@ -178,8 +181,8 @@ func (s *stack) key(orgID string, env core.Environment, scopes core.Scopes) stri
 	return minted.Secret
 }
 
-// limit sets the organization's rate limit. Principals are cached for a few seconds, so a test
-// sets it before its first call.
+// limit sets the organization's rate limit in calls per minute. The server caches callers
+// for a few seconds, so a test must set the limit before its first call.
 func (s *stack) limit(perMinute int) {
 	s.t.Helper()
 	if err := s.db.Orgs().SetRateLimit(s.t.Context(), s.org.ID, &perMinute); err != nil {
@@ -187,7 +190,8 @@ func (s *stack) limit(perMinute int) {
 	}
 }
 
-// request sends a call with the live key; headers are name, value pairs.
+// request returns a request with the live API key. headers are names and values; an empty
+// value removes the header.
 func (s *stack) request(method, target, body string, headers ...string) *http.Request {
 	var reader io.Reader
 	if body != "" {
@@ -232,7 +236,8 @@ func (a *answer) want(status int) *answer {
 	return a
 }
 
-// wantRefusal fails the test unless the answer is a problem with the code.
+// wantRefusal fails the test unless the answer is a problem document with this status and
+// error code. It returns the document.
 func (a *answer) wantRefusal(status int, code core.Code) core.Problem {
 	a.t.Helper()
 	a.want(status)

@@ -14,20 +14,21 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// propagator reads the parent span and the baggage (W3C Trace Context and Baggage).
+// propagator reads the parent span and the baggage from request headers (W3C Trace Context
+// and Baggage).
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// Tracing starts a span for each request to one address, by the HTTP conventions of
-// OpenTelemetry. A span has the route instead of the path and the query, which contain
-// addresses.
+// Tracing creates an OpenTelemetry span for each request to one host, by the semantic
+// conventions for HTTP. A span has the pattern of the route, not the path or the query,
+// which contain email addresses.
 type Tracing struct {
 	tracer trace.Tracer
 	clock  core.Clock
 	place  []attribute.KeyValue // of every span
 }
 
-// NewTracing returns a Tracing for requests at base, nil for a nil tracer. A nil Tracing
-// starts no spans.
+// NewTracing returns a Tracing for the host of the URL base. For a nil tracer it returns
+// nil, which creates no spans.
 func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	if tracer == nil {
 		return nil
@@ -35,9 +36,9 @@ func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	return &Tracing{tracer: tracer, clock: clock, place: placeOf(base)}
 }
 
-// TraceRequest runs answer within a span of the request. answer answers the request and returns
-// the status. The header traceparent names the parent. route is the pattern of the route
-// with {name}, "" for a path without one.
+// TraceRequest calls answer within a span for the request. answer must write the response
+// and return its status. The parent span comes from the header traceparent. route is the
+// path pattern with {name}, or "" for a path without a route.
 func (t *Tracing) TraceRequest(r *http.Request, route string, answer func(*http.Request) int) {
 	if t == nil {
 		answer(r)
@@ -57,7 +58,7 @@ func (t *Tracing) TraceRequest(r *http.Request, route string, answer func(*http.
 	}
 }
 
-// trace is the middleware that starts a span for each request.
+// trace is the middleware that creates a span for each request.
 func (s *Server) trace(c *gin.Context) {
 	s.tracing.TraceRequest(c.Request, s.pattern(c), func(r *http.Request) int {
 		c.Request = r
@@ -66,8 +67,7 @@ func (s *Server) trace(c *gin.Context) {
 	})
 }
 
-// spanMethod returns the method for a span's name, or HTTP for methods that HTTP does not
-// define.
+// spanMethod returns the HTTP method for a span's name, or "HTTP" for an unknown method.
 func spanMethod(method string) string {
 	if known := knownMethod(method); known != otherMethod {
 		return known
@@ -75,7 +75,8 @@ func spanMethod(method string) string {
 	return "HTTP"
 }
 
-// attributesOf returns the attributes of a request's span. It has no path and no query.
+// attributesOf returns the attributes of a request's span, which include neither the path
+// nor the query.
 func attributesOf(r *http.Request, route string) []attribute.KeyValue {
 	method := knownMethod(r.Method)
 	if method == otherMethod {
@@ -91,8 +92,8 @@ func attributesOf(r *http.Request, route string) []attribute.KeyValue {
 	return all
 }
 
-// protocolVersion returns the HTTP version of a request as OpenTelemetry writes it: "1.1" or
-// "2".
+// protocolVersion returns the HTTP version of a request in the form of OpenTelemetry, "1.1"
+// or "2".
 func protocolVersion(r *http.Request) string {
 	if r.ProtoMajor > 1 {
 		return strconv.Itoa(r.ProtoMajor)
@@ -100,7 +101,8 @@ func protocolVersion(r *http.Request) string {
 	return strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
 }
 
-// placeOf returns the attributes of all spans: the address of this host.
+// placeOf returns the attributes that all spans have: scheme, host and port of the URL
+// address.
 func placeOf(address string) []attribute.KeyValue {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkAttributeStorage compares the cost of a predicate for four ways of storing
-// attributes. They are the contact's JSON, typed slots beside it, one attribute in a slot
-// and the other in the JSON, and a row for each value. Contacts have 20 attributes; every
-// second contact lacks the last ten. Environment variables set the number of contacts and
+// BenchmarkAttributeStorage compares the cost of predicates for four ways of storing
+// attributes: the contact's JSON, typed columns ("slots"), one attribute in a slot and the
+// other in the JSON, or one row for each value. Contacts have 20 attributes; every second
+// contact lacks the last ten. Environment variables set the number of contacts and
 // activities:
 //
 //	MAILHELM_BENCH_CONTACTS=1000000 MAILHELM_BENCH_ACTIVITIES=10000000 go test ./storage \
@@ -44,9 +44,9 @@ func BenchmarkAttributeStorage(b *testing.B) {
 	})
 }
 
-// medianOf reports the median duration of the rounds, because other programs may disturb
-// single rounds. It also reports the processor time of a round in this process. That
-// includes SQLite but not PostgreSQL.
+// medianOf runs round until the benchmark ends and reports its median duration, because
+// other programs may slow down single rounds. It also reports the processor time of a round
+// in this process, which includes SQLite but not PostgreSQL.
 func medianOf(b *testing.B, round func(i int)) {
 	b.Helper()
 	var took []time.Duration
@@ -86,15 +86,15 @@ const (
 	benchStep = 500_000               // rows per statement
 )
 
-// benchAttribute is one of the 20 attributes. value is an expression over i, the
-// contact's number.
+// benchAttribute is one of the 20 attributes. value is an SQL expression over i, the number
+// of the contact. quoted is true for a text.
 type benchAttribute struct {
 	name, slot, value string
 	quoted            bool
 }
 
-// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 instants. Multiplying by
-// a prime spreads the values of neighbouring contacts.
+// benchAttributes returns 10 texts, 6 numbers, 2 booleans and 2 times. The expressions
+// multiply i by a prime, so that contacts with adjacent numbers have different values.
 func benchAttributes() []benchAttribute {
 	var all []benchAttribute
 	add := func(kind string, n int, name, value string, quoted bool) {
@@ -124,7 +124,8 @@ func (w *attributeWorld) exec(query string, args ...any) {
 	}
 }
 
-// series runs an INSERT ... SELECT over the numbers i from 1 to n, in steps.
+// series runs an INSERT ... SELECT for the numbers i from 1 to n, benchStep rows at a time.
+// The %s in insert is replaced by the table of these numbers.
 func (w *attributeWorld) series(n int, insert string) {
 	for from := 0; from < n; from += benchStep {
 		insertStep := fmt.Sprintf(insert, fmt.Sprintf(`(WITH RECURSIVE n(i) AS (SELECT CAST(%d AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n) AS n`,
@@ -143,7 +144,7 @@ func (w *attributeWorld) load() {
 	w.exec(`ANALYZE`)
 }
 
-// timed logs how long load took and how much the database grew.
+// timed runs load, and logs how long it took and by how many megabytes the database grew.
 func (w *attributeWorld) timed(what string, load func()) {
 	started, before := time.Now(), w.size()
 	load()
@@ -185,7 +186,8 @@ func (w *attributeWorld) loadContacts() {
 			'{' || %s || '"z":0}', '{}', FALSE, i, i FROM %%s`, w.org, fmt.Sprintf(benchID, "i"), strings.ReplaceAll(strings.Join(members, ` || `), "%", "%%")))
 }
 
-// loadSlots creates the indexes after the rows, as a restore would.
+// loadSlots fills the slots of all contacts. It creates the indexes after the rows, as a
+// restore of a backup does.
 func (w *attributeWorld) loadSlots() {
 	var columns, values []string
 	for k, a := range benchAttributes() {
@@ -203,7 +205,8 @@ func (w *attributeWorld) loadSlots() {
 	}
 }
 
-// loadActivities spreads activities over a year. One in ten is a purchase.
+// loadActivities inserts activities that are spread over one year. One in ten is a
+// purchase.
 func (w *attributeWorld) loadActivities() {
 	w.exec(`CREATE TABLE bench_activities (org_id ` + w.key() + `, occurred_at bigint, id ` + w.key() + `, contact_id ` + w.key() + `, name ` + w.key() + `,
 		properties text, source text, received_at bigint, PRIMARY KEY (org_id, occurred_at, id))`)
@@ -214,7 +217,7 @@ func (w *attributeWorld) loadActivities() {
 	w.exec(`CREATE INDEX bench_activities_by_contact ON bench_activities (org_id, name, contact_id, occurred_at)`)
 }
 
-// key returns the SQL type of ids.
+// key returns the SQL type of id columns.
 func (w *attributeWorld) key() string { return "bytetext" }
 
 func (w *attributeWorld) loadValues() {
@@ -235,7 +238,8 @@ func (w *attributeWorld) loadValues() {
 
 type benchQuery struct{ name, sql string }
 
-// queries returns each predicate for each way of storage.
+// queries returns the benchmark queries: each predicate, for each way of storing
+// attributes.
 func (w *attributeWorld) queries() []benchQuery {
 	month := fmt.Sprintf(`%d`, benchNow-30*24*int64(time.Hour/time.Microsecond))
 	purchases := func(id string) string {
@@ -258,7 +262,7 @@ func (w *attributeWorld) queries() []benchQuery {
 			benchQuery{"two attributes and an activity/" + s.name, from + ` AND ` + s.plan + ` = 'pro' AND ` + s.mrr + ` > 100` + purchases(s.id)},
 		)
 		if s.name == "both" {
-			continue // with one attribute, "both" equals slots or JSON
+			continue // with a single attribute, "both" is the same as "slots" or "json"
 		}
 		all = append(all,
 			benchQuery{"one in 5000/" + s.name, from + ` AND ` + s.city + ` = 'city-17'`},
@@ -290,8 +294,8 @@ func (w *attributeWorld) count(b *testing.B, query string) int {
 	return n
 }
 
-// writes returns updates of two attributes of 1,000 adjacent contacts. $1 and $2 bound
-// them.
+// writes returns, for each way of storing attributes, updates of two attributes of the
+// contacts from $1 up to $2. A benchmark round passes 1,000 adjacent contacts.
 func (w *attributeWorld) writes() []benchQuery {
 	within := ` WHERE org_id = '` + w.org + `' AND %[1]s >= $1 AND %[1]s < $2`
 	record := `UPDATE contacts SET attributes = replace(attributes, '"mrr":', '"mrr":1')` + fmt.Sprintf(within, "id")

@@ -21,8 +21,8 @@ const (
 	written       = 5_000
 )
 
-// processorTime returns the processor time of this process. On a busy machine it is more
-// reliable than elapsed time. It excludes PostgreSQL, which is another process.
+// processorTime returns the processor time that this process has used, without that of
+// PostgreSQL. On a busy machine it is more reliable than elapsed time.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
@@ -36,7 +36,8 @@ func eachBench(b *testing.B, bench func(b *testing.B, db *storage.DB)) {
 	b.Run("postgres", func(b *testing.B) { bench(b, storagetest.Postgres(b)) })
 }
 
-// accountPage returns a page of contacts as the sending account would.
+// accountPage returns n contacts in the form in which a sending account lists them. Their
+// addresses are numbered from the given number on.
 func accountPage(from, n int) []sending.Contact {
 	page := make([]sending.Contact, n)
 	for i := range page {
@@ -60,7 +61,8 @@ func fill(b *testing.B, db *storage.DB, orgID string) {
 	}
 }
 
-// BenchmarkPointRead measures the reads that nearly every call makes.
+// BenchmarkPointRead measures the reads that nearly every API call makes: of a contact, an
+// organization and an API key. It also measures a page of 50 contacts.
 func BenchmarkPointRead(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		ctx, org := b.Context(), core.Org{ID: core.NewID(), Slug: "bench", Tier: "free"}
@@ -96,8 +98,8 @@ func run(b *testing.B, name string, f func(i int) error) {
 	})
 }
 
-// BenchmarkMirror mirrors one page of 5,000 contacts: first as new ones, then the same
-// page again.
+// BenchmarkMirror measures MirrorConsent with a page of 5,000 contacts, for new contacts
+// and for unchanged ones.
 func BenchmarkMirror(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		now := core.SystemClock()
@@ -112,7 +114,7 @@ func BenchmarkMirror(b *testing.B) {
 	})
 }
 
-// BenchmarkCommit measures one small write including its durable commit.
+// BenchmarkCommit measures one small write with its commit to disk.
 func BenchmarkCommit(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID, now := core.NewID(), core.SystemClock()
@@ -123,7 +125,7 @@ func BenchmarkCommit(b *testing.B) {
 	})
 }
 
-// BenchmarkOpenExisting opens a database that has the schema.
+// BenchmarkOpenExisting opens a database whose schema is up to date, and reads from it.
 func BenchmarkOpenExisting(b *testing.B) {
 	dir := filepath.Join(b.TempDir(), "data")
 	open := func() {

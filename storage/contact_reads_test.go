@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// insertListed inserts a contact that is on the given number of lists and has an
-// attribute of long bytes.
+// insertListed inserts a contact and returns it. on is the number of its list memberships,
+// and long the length of an attribute value in bytes.
 func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, long int) (contacts.Contact, error) {
 	store, now, externalID := db.Contacts(), core.SystemClock(), "crm-"+email
 	contact := contacts.Contact{
@@ -40,9 +40,9 @@ func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, 
 	})
 }
 
-// TestAContactIsReadOnceForAllItsLists checks the size of a contact's read. A contact may
-// have a megabyte of attributes and be on thousands of lists, and the rows must not
-// repeat the attributes for each list.
+// TestAContactIsReadOnceForAllItsLists checks the size of the result when one contact is
+// read. A contact may have a megabyte of attributes and be on thousands of lists, so the
+// result must not repeat the attributes for each list.
 func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 	t.Parallel()
 	const lists, long = 200, 1 << 20
@@ -77,7 +77,7 @@ func TestAContactIsReadOnceForAllItsLists(t *testing.T) {
 	})
 }
 
-// weigh runs a statement and returns the number of rows and bytes in its result.
+// weigh runs the statement and returns the number of rows and of bytes in its result.
 func weigh(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int, int) {
 	t.Helper()
 	rows, err := db.Reader().QueryContext(t.Context(), db.Dialect().Text(s.Text()), args...)
@@ -108,8 +108,8 @@ func weigh(t *testing.T, db *storage.DB, s *engine.Statement, args ...any) (int,
 	return count, size
 }
 
-// BenchmarkContactWithLists reads one contact by its address, as nearly every call does,
-// with different numbers of lists.
+// BenchmarkContactWithLists reads one contact by address, as nearly every API call does,
+// for contacts on 0 to 1,000 lists.
 func BenchmarkContactWithLists(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		ctx, org := b.Context(), core.NewID()

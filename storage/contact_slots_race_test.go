@@ -16,8 +16,9 @@ import (
 )
 
 // TestWritesRaceAChangingRegistry writes contacts while their attribute is renamed and
-// retyped and a pass runs. There must be no deadlock. In the end each contact has its
-// last value under the last name, in the record and in the slot.
+// changes its type, and while a pass rewrites contacts. There must be no deadlock. In the
+// end each contact must have its last value under the last name, in its record and in its
+// slot.
 func TestWritesRaceAChangingRegistry(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -70,8 +71,8 @@ func TestWritesRaceAChangingRegistry(t *testing.T) {
 	})
 }
 
-// writeOverAndOver writes the numbers from 1 to a contact. Each write uses the name that
-// the attribute has in that transaction.
+// writeOverAndOver writes the numbers from 1 to rounds to an attribute of the contact. Each
+// write uses the attribute's name at that time.
 func writeOverAndOver(t *testing.T, db *storage.DB, org, attribute, email string, rounds int) {
 	t.Helper()
 	store := db.Contacts()

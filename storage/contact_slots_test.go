@@ -24,10 +24,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSlotsFollowTheRecord writes contacts and changes the registry at random in every
-// possible way. It checks two properties. A trusted slot always equals the value in the
-// contact's record. After the passes, every value is where a registry that all contacts
-// follow at once would put it.
+// TestSlotsFollowTheRecord runs random sequences of contact writes and attribute changes
+// against the store and an in-memory model. It checks two properties:
+//
+// At any time, a slot that predicates read equals the value in the contact's record. When
+// all passes have ended, the records equal the model, in which every change of an attribute
+// rewrites all contacts at once.
 func TestSlotsFollowTheRecord(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -74,7 +76,8 @@ func (m *slotModel) definition(t *rapid.T) (string, attributes.Type) {
 	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "name"), rapid.SampledFrom(attributeTypes).Draw(t, "type")
 }
 
-// settle applies the registry to every record of the model at once.
+// settle rewrites every record of the model to the current attribute names and types. moved
+// has the new names by old name.
 func (m *slotModel) settle(moved map[string]string) {
 	byName := map[string]attributes.Attribute{}
 	for _, a := range m.attributes {
@@ -124,8 +127,9 @@ func (m *slotModel) rename(t *rapid.T) {
 	m.change(t, func(a *attributes.Attribute) { a.Name = name })
 }
 
-// retype finishes the pass before it changes a type. A value that waits for the pass is
-// converted once where the model converts twice, and the spelling may differ.
+// retype changes the type of an attribute. It finishes the pass before, because a value
+// that waits for the pass is converted once but the model converts it twice, and the
+// resulting text may differ.
 func (m *slotModel) retype(t *rapid.T) {
 	m.finish()
 	_, kind := m.definition(t)
@@ -137,14 +141,14 @@ func (m *slotModel) delete(t *rapid.T) {
 	if len(m.attributes) == 0 {
 		return
 	}
-	m.finish() // values of a deleted attribute stay under their current name
+	m.finish() // the values of a deleted attribute stay under the name that they have now
 	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
 	m.must(m.db.Attributes().DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
 	m.attributes = slices.Delete(m.attributes, i, i+1)
 }
 
-// values returns values of any type, as in a write that was validated by an older
-// registry.
+// values returns random values of any type for some attributes. Such a write was validated
+// against earlier attribute definitions.
 func (m *slotModel) values(t *rapid.T) map[string]any {
 	values := map[string]any{}
 	for _, a := range m.attributes {
@@ -169,7 +173,7 @@ func (m *slotModel) insert(t *rapid.T) {
 	m.remember(email, values)
 }
 
-// writeMany writes a new contact and an existing one, as a bulk write does.
+// writeMany writes a new contact and an existing contact through the store of bulk writes.
 func (m *slotModel) writeMany(t *rapid.T) {
 	m.made++
 	email, values := fmt.Sprintf("bulk%d@x", m.made), m.values(t)
@@ -239,7 +243,8 @@ func (m *slotModel) edit(t *rapid.T) {
 	m.settle(nil)
 }
 
-// clear removes values, including those that have not yet moved to their current name.
+// clear removes all attribute values of a contact, including values that a pass has not yet
+// moved to the current name.
 func (m *slotModel) clear(t *rapid.T) {
 	m.editOne(t, func(c *contacts.Contact) {
 		for _, a := range m.attributes {
@@ -271,7 +276,7 @@ func (m *slotModel) mirror(t *rapid.T) {
 	m.records[shell] = map[string]any{}
 }
 
-// stub adds a contact as an activity does.
+// stub inserts a contact in the way that an activity of an unknown address does.
 func (m *slotModel) stub(t *rapid.T) {
 	m.made++
 	email := fmt.Sprintf("stub%d@x", m.made)
@@ -312,7 +317,7 @@ func (m *slotModel) finish() {
 	}
 }
 
-// stored returns the statuses, attributes and slots of the contacts in the tables, by
+// stored returns the statuses, attributes and slots of all contacts from the database, by
 // address.
 func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[string]any, map[string]map[string]any) {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT c.email, c.status, c.attributes, s.* FROM contacts AS c
@@ -352,8 +357,9 @@ func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[
 	return statuses, records, slots
 }
 
-// wholeTexts replaces the shortened texts in slots by the complete ones. It checks that
-// each shortened text has a complete one, and the reverse.
+// wholeTexts replaces each shortened text in the slots of a contact by the complete text
+// from the column long_texts. It fails the test if a shortened text has no complete one, or
+// the reverse.
 func (m *slotModel) wholeTexts(row map[string]any) {
 	long := map[string]string{}
 	if column, has := row["long_texts"]; has {
@@ -384,7 +390,8 @@ func text(v any) string {
 	return v.(string)
 }
 
-// trusted checks the first property of TestSlotsFollowTheRecord, which holds at any time.
+// trusted checks that every slot that predicates read equals the value in the contact's
+// record. This must hold at any time.
 func (m *slotModel) trusted(t *rapid.T) {
 	statuses, records, slots := m.stored()
 	attributes, err := m.db.Attributes().Attributes(t.Context(), m.org)
@@ -412,8 +419,8 @@ func (m *slotModel) trusted(t *rapid.T) {
 	}
 }
 
-// left returns the former names of attributes that values may still have, by attribute
-// id.
+// left returns, by attribute id, the former names under which contacts may still have
+// values.
 func (m *slotModel) left() map[string][]string {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT attribute_id, name FROM attribute_leftovers WHERE org_id = $1`, m.org)
 	m.must(err)
@@ -428,7 +435,8 @@ func (m *slotModel) left() map[string][]string {
 	return left
 }
 
-// settled checks the second property, which holds when no pass is due.
+// settled checks that the records equal the model, and that slot columns without an
+// attribute are empty. This must hold when no pass over the contacts is due.
 func (m *slotModel) settled() {
 	_, records, slots := m.stored()
 	if diff := cmp.Diff(m.records, records); diff != "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkContactsPageDepth reads a page of contacts at the beginning and after half a
-// million others. Both should cost the same.
+// BenchmarkContactsPageDepth reads the first page of contacts, and a page after half a
+// million others. Both should take the same time.
 func BenchmarkContactsPageDepth(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		const people, depth = 1_000_000, 500_000

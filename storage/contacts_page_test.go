@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestPagesOfAnAudienceStartInAnIndex checks that pages start at their place in an index
-// and follow its order. The last page then costs as much as the first.
+// TestPagesOfAnAudienceStartInAnIndex checks that SQLite reads each page of contacts,
+// members and transitions from an index without a sort. The last page then costs as much as
+// the first.
 func TestPagesOfAnAudienceStartInAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

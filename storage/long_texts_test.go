@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// noise returns ASCII text that PostgreSQL cannot compress to fit an index entry, as it
-// can with ordinary text.
+// noise returns random ASCII text of the given length. PostgreSQL can compress ordinary
+// text to fit an index entry, but not this text.
 func noise(bytes int) string {
 	source := rand.New(rand.NewPCG(1, 2))
 	text := make([]byte, bytes)
@@ -30,15 +30,15 @@ func noise(bytes int) string {
 	return strings.NewReplacer(`\`, "_", `"`, "_").Replace(string(text))
 }
 
-// LongTexts returns texts around the largest length that an index takes. Each has
-// neighbours that differ from it only far beyond that length.
+// LongTexts returns texts with lengths around the largest that an index entry holds. Each
+// has variants that differ from it only beyond that length.
 func LongTexts() []string {
 	whole := noise(4096)
 	var texts []string
 	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
 		texts = append(texts, whole[:n])
 	}
-	for at := range 4 { // a four-byte character at every offset around the cut
+	for at := range 4 { // places a four-byte character at each offset across the limit
 		wide := whole[:2045+at] + "\U0001F600" + whole[:1000]
 		texts = append(texts, wide, wide+"z", wide[:2045+at+4])
 	}
@@ -46,9 +46,11 @@ func LongTexts() []string {
 		whole[:4095]+"!", whole[:4095]+"~", whole[:2048]+"\U0001F600"+whole[2052:], whole[:2048]+"é", "", "short", strings.Repeat("é", 2048))
 }
 
-// predicatesAbout returns tests of attr.name against a non-empty text and parts of it.
+// predicatesAbout returns predicates that compare attr.name with a non-empty text and with
+// parts of it.
 func predicatesAbout(name, text string) []string {
-	quoted := func(s string) string { return `"` + s + `"` } // the texts contain nothing to escape
+	// the texts contain no character that must be escaped
+	quoted := func(s string) string { return `"` + s + `"` }
 	var sources []string
 	for _, test := range []string{`= %s`, `!= %s`, `in ["short", %s]`, `starts with %s`, `ends with %s`, `contains %s`} {
 		sources = append(sources, `attr.`+name+` `+fmt.Sprintf(test, quoted(text)))
@@ -62,9 +64,9 @@ func predicatesAbout(name, text string) []string {
 		`attr.`+name+` is known`, `attr.`+name+` is unknown`)
 }
 
-// TestLongTextsAreJudgedWhole checks that every test of a text uses the whole text,
-// although an index takes only its beginning. That must hold for an unchanged attribute,
-// between a rename and its pass, and after the pass.
+// TestLongTextsAreJudgedWhole checks that predicates compare the complete text of an
+// attribute, although an index holds only its beginning. That must hold before a rename of
+// the attribute, between the rename and its pass over the contacts, and after the pass.
 func TestLongTextsAreJudgedWhole(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -101,7 +103,8 @@ func TestLongTextsAreJudgedWhole(t *testing.T) {
 	})
 }
 
-// purchase is an activity of every contact, so that predicates may start from it.
+// purchase is an activity that every contact has, so that a predicate can be evaluated from
+// activities instead of contacts.
 var purchase = predicate.Event{Kind: predicate.ActivityEvent, Activity: "purchase"}
 
 func judgedWhole(t *testing.T, db *storage.DB, org, name string, texts []string, held map[string]*string) {

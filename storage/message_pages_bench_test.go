@@ -11,9 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// mailOf returns the n-th of benchMessages as its highest-ranked event. Two domains share
-// 5 channels and 40 templates; one channel sends for the second domain only in the first
-// days. Every hundredth message has a copy to the same address.
+// mailOf returns one event of the n-th benchmark message; its type becomes the message's
+// status. Messages use two sender domains, 5 channels and 40 templates. One channel sends
+// for the second domain only in the first days. Every hundredth message has a second
+// recipient, the same for all.
 func mailOf(n int) messages.Event {
 	e := courseOf(n)[0]
 	e.Type = messages.Delivery
@@ -38,8 +39,8 @@ func mailOf(n int) messages.Event {
 	return e
 }
 
-// benchFilters returns every combination of filters. Each filter is unset, or matches
-// many messages, few or old ones, or none.
+// benchFilters returns every combination of filters. Each filter is unset or has values
+// that match many, few, only old, or no messages.
 func benchFilters() []messages.Filter {
 	all := []messages.Filter{{}}
 	cross := func(set func(*messages.Filter, string), values ...string) {
@@ -58,8 +59,8 @@ func benchFilters() []messages.Filter {
 	return all
 }
 
-// classOf returns the class of a filter, by the number of its conditions without the
-// recipient.
+// classOf returns the group under which the benchmark reports a filter: with a recipient,
+// or by the number of other conditions.
 func classOf(f messages.Filter) string {
 	set := 0
 	for _, value := range []string{string(f.Status), f.Template, f.Channel, f.Identity} {
@@ -81,10 +82,10 @@ type timedPage struct {
 	took   time.Duration
 }
 
-// BenchmarkMessagePages reads pages of a million messages by every combination of
-// filters, at three depths, and counts them. It reports the slowest of each class. Each
-// page counts with the best of three rounds, because other programs use the machine. It
-// runs only if selected by name, because creating the messages takes minutes.
+// BenchmarkMessagePages reads and counts pages of a million messages with every combination
+// of filters, at three depths. It reports the three slowest filters of each group. For each
+// page the fastest of three rounds is used, because other programs run on the machine. It
+// runs only if selected by name, because inserting the messages takes minutes.
 func BenchmarkMessagePages(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()

@@ -14,10 +14,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// BenchmarkIngest stores events as the product does, in transactions of about 500. That
-// includes figures, judged addresses, and notes of contacts for a segment. It runs with
-// all events new and with some already stored. A second variant omits what the audience
-// needs of events: the notes of contacts and the index for predicates.
+// BenchmarkIngest records events like the server does, in transactions of about 500 events.
+// Each transaction also updates the report figures and the suppression list, and queues
+// contacts for the evaluation of segments. It runs with new events and with events that are
+// stored already. Two variants omit the queue, and the queue with its index.
 func BenchmarkIngest(b *testing.B) {
 	b.Run("product", func(b *testing.B) {
 		eachBench(b, func(b *testing.B, db *storage.DB) { ingest(b, db, true) })
@@ -37,7 +37,7 @@ func BenchmarkIngest(b *testing.B) {
 
 const (
 	ingestSize  = 200    // messages, of 490 events
-	ingestKnown = 20_000 // recipients who are contacts: those of the first messages
+	ingestKnown = 20_000 // recipients of the first messages, who are contacts
 )
 
 func ingest(b *testing.B, db *storage.DB, noted bool) {
@@ -67,7 +67,8 @@ func ingest(b *testing.B, db *storage.DB, noted bool) {
 	measure("again", func(i int) int { return 1 + i%next })
 }
 
-// fillDivided inserts recipients as contacts, and an active segment.
+// fillDivided inserts the recipients of the first messages as contacts, and an active
+// segment about opened messages.
 func fillDivided(b *testing.B, db *storage.DB, orgID string) {
 	b.Helper()
 	now := core.SystemClock()

@@ -9,19 +9,20 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// wholeOrganization matches a step of a plan that reads all rows of an organization in a
-// table with a row for each contact, message or event.
+// wholeOrganization matches a step of a SQLite query plan that reads all rows of an
+// organization from a large table: one with a row for each contact, message or event.
 var wholeOrganization = regexp.MustCompile(`USING (COVERING )?INDEX (sqlite_autoindex_)?` +
 	`(activities|contacts|contact_slots|list_members|message_events|message_recipients|messages|segment_members|undeliverable)` +
 	`_(?:\d|[a-z_]+) \(org_id=\?\)`)
 
-// TestLargeTablesAreReadByMoreThanTheOrganization holds the plans of SQLite, which has no
-// statistics and expects ten rows of each organization. It then prefers an index that has
-// all columns to one that finds the row, unless the statement leaves it no choice.
+// TestLargeTablesAreReadByMoreThanTheOrganization checks the SQLite query plans of all
+// statements: none may read all rows of an organization from a large table. Without
+// statistics SQLite expects ten rows in each organization. It therefore may prefer an index
+// that has all needed columns to an index that finds the row.
 func TestLargeTablesAreReadByMoreThanTheOrganization(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
-	whole := []string{ // they walk an index to its end, or stop at the first row
+	whole := []string{ // These statements read an index to its end, or stop at the first row.
 		"count drop-out of activity property", "last change of undeliverable", "names of activities", "value stands",
 	}
 	seen := 0

@@ -24,8 +24,8 @@ var (
 // predicateNow is the time at which the benchmark's predicate is evaluated.
 var predicateNow = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// byHand holds the benchmark's predicate as SQL that an expert would write. The compiled
-// SQL is compared with the fastest of them on each engine.
+// byHand has handwritten SQL for the benchmark's predicate. The compiled SQL is compared
+// with the fastest of these on each engine.
 var byHand = map[string]string{
 	"exists": `SELECT count(*) FROM contact_slots AS s WHERE s.org_id = $1 AND s.s1 = 'pro' AND s.n1 > 100
 		AND EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = s.contact_id AND a.name = 'purchase' AND a.occurred_at BETWEEN $2 AND $3)`,
@@ -35,9 +35,9 @@ var byHand = map[string]string{
 		JOIN contact_slots AS s ON s.org_id = $1 AND s.contact_id = b.contact_id WHERE s.s1 = 'pro' AND s.n1 > 100`,
 }
 
-// BenchmarkPredicate counts the contacts of one predicate with the compiled SQL and with
-// the SQL of byHand, in turns. It reports the medians and the ratio to the fastest of
-// byHand.
+// BenchmarkPredicate counts the contacts that match a predicate, with the compiled SQL and
+// with the handwritten SQL in byHand. It reports the median times, and the ratio of the
+// compiled SQL to the fastest handwritten one.
 func BenchmarkPredicate(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()
@@ -60,7 +60,7 @@ func BenchmarkPredicate(b *testing.B) {
 			took["ours"], counts[n] = append(took["ours"], time.Since(begun)), true
 			for name, text := range byHand {
 				if name == "exists" && db.Engine() == "sqlite" {
-					continue // it uses the index by name for each contact, which takes minutes
+					continue // SQLite would use the index by name for each contact, which takes minutes.
 				}
 				begun := time.Now()
 				row := db.Reader().QueryRowContext(b.Context(), text, orgID, predicateNow.Add(-30*24*time.Hour).UnixMicro(), predicateNow.UnixMicro())
@@ -88,20 +88,21 @@ func BenchmarkPredicate(b *testing.B) {
 
 const (
 	benchChunk = 100_000
-	// predicateID is the SQL of a contact's id from its number i.n.
+	// predicateID is an SQL expression for the id of the contact with the number i.n.
 	predicateID = `'0190a000-0000-7000-8000-' || substr('000000000000' || CAST(i.n AS text), length(CAST(i.n AS text)) + 1)`
 )
 
 // benchActivities inserts one activity for each contact, in the order of the primary key.
-// The days repeat over a year. Of every four contacts, one buys with each of its
-// activities, and one with every second activity.
+// The times cover a year. All activities of every fourth contact are purchases, and so are
+// half of those of another quarter.
 const benchActivities = `INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 	SELECT CAST($3 AS text), CAST($4 AS bigint) - ((CAST(i.n AS bigint) * 97 + %[1]d * 211) %% 365) * 86400000000 - i.n, '%[1]d-' || i.n, ` + predicateID + `,
 	CASE WHEN i.n %% (2 + 2 * (%[1]d %% 2)) = 0 THEN 'purchase' ELSE 'visit-' || (i.n %% 7) END, '{}', 'api', 1 FROM i ORDER BY 2`
 
-// fillBench inserts contacts: a fifth are on plan pro, and four fifths of any plan are
-// above the limit. A twelfth of the purchases are in the window. It creates the
-// activities' indexes after the rows, which is much faster.
+// fillBench inserts contacts with activities. A fifth of the contacts have the plan pro,
+// four fifths have an mrr above the predicate's limit, and a twelfth of the purchases are
+// in the time window. It creates the indexes of activities after the rows, which is much
+// faster.
 func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) error {
 	texts := []string{
 		`INSERT INTO contacts (org_id, id, email, email_key, status, attributes, topic_preferences, unsubscribe_all, created_at, updated_at)
@@ -139,7 +140,7 @@ func fillBench(ctx context.Context, db *storage.DB, orgID string, contacts int) 
 	return nil
 }
 
-// dropIndexes drops indexes and returns the statements that create them again.
+// dropIndexes drops indexes and returns the SQL statements that create them again.
 func dropIndexes(ctx context.Context, db *storage.DB, names ...string) ([]string, error) {
 	find := `SELECT sql FROM sqlite_master WHERE name = $1`
 	if db.Engine() == "postgres" {

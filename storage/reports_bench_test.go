@@ -13,8 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// A million messages in 30 days: every one is sent and delivered, a third opened,
-// a tenth clicked, one of fifty bounces, over 5 channels and 40 templates.
+// The benchmark data has a million messages in 30 days, over 5 channels and 40 templates.
+// Every message is sent and delivered or bounced. One of fifty bounces, a third is opened,
+// and a tenth is clicked.
 const (
 	benchMessages = 1_000_000
 	benchDays     = 30
@@ -23,7 +24,7 @@ const (
 
 var benchEnd = time.Date(2026, 3, 31, 17, 20, 0, 0, time.UTC)
 
-// courseOf returns the events of the n-th message.
+// courseOf returns all events of the n-th benchmark message.
 func courseOf(n int) []messages.Event {
 	const apart = benchDays * 24 * time.Hour / benchMessages
 	at := benchEnd.Add(-benchDays * 24 * time.Hour).Add(time.Duration(n) * apart)
@@ -55,8 +56,8 @@ func courseOf(n int) []messages.Event {
 	return events
 }
 
-// recordMail stores messages with all derived data, as the product does. It returns the
-// number of events.
+// recordMail records the events of the benchmark messages with from <= n < to, and
+// everything that recorders derive from them. It returns the number of events.
 func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, orgID string, from, to int) int {
 	b.Helper()
 	var events []messages.Event
@@ -78,8 +79,8 @@ func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, org
 	return len(events)
 }
 
-// BenchmarkReport runs reports over 30 days of a million messages, including the partial
-// day at the start of the window. It runs only if selected by name, because creating the
+// BenchmarkReport runs every report operation over 30 days with a million messages. The
+// window starts within a day. It runs only if selected by name, because inserting the
 // messages takes minutes: -bench 'Report$' -benchtime 21x -timeout 1h.
 func BenchmarkReport(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
@@ -104,7 +105,8 @@ func BenchmarkReport(b *testing.B) {
 	})
 }
 
-// measureMiddle reports the median duration of all rounds.
+// measureMiddle runs round until the benchmark ends. It reports the median duration, and
+// the processor time of a round.
 func measureMiddle(b *testing.B, round func() error) {
 	var took []time.Duration
 	spent := processorTime()

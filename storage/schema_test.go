@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// notLedByOrg lists indexes on tables with an org_id that do not begin with org_id. The
-// migration of each states the reason.
+// notLedByOrg lists indexes that do not begin with org_id although their table has this
+// column. The migration that creates such an index states the reason.
 var notLedByOrg = map[string]bool{
 	"clients(client_id)":              true,
 	"clients(created_at)":             true,
@@ -23,9 +23,10 @@ var notLedByOrg = map[string]bool{
 	"refresh_tokens(hash)":            true,
 	"replay_records(expires_at)":      true,
 	"spent_confirmations(expires_at)": true,
-	// The path of the request identifies the sender of an event.
+	// A request with an event of the provider identifies the organization only by its path.
 	"connections(ingest_path)": true,
-	// A resource of a shared account belongs to one organization.
+	// A channel or identity of an account that several organizations share may be claimed by
+	// only one of them.
 	"sending_claims(account,kind,name)": true,
 }
 
@@ -71,8 +72,8 @@ func TestOrgLeadsEveryIndex(t *testing.T) {
 	}
 }
 
-// TestIndexedTextSortsByBytesOnPostgres checks that text in an index or an ORDER BY sorts
-// by its bytes. Otherwise pages would have another order on PostgreSQL.
+// TestIndexedTextSortsByBytesOnPostgres checks that every indexed text column on PostgreSQL
+// sorts by bytes. Otherwise pages would have another order than on SQLite.
 func TestIndexedTextSortsByBytesOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Open(t, storage.Config{URL: storagetest.PostgresURL(t)})

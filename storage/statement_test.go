@@ -36,8 +36,9 @@ func prepares(t *testing.T, db *storage.DB, s *engine.Statement) error {
 	return nil
 }
 
-// TestSlotsAreCounted checks the number of slots, the only departure from the common SQL.
-// A new slot needs a reason and a change of this number.
+// TestSlotsAreCounted counts the comments /*pg text*/ in all statements, which are the only
+// differences between the SQL of the two engines. A new one needs a reason, and a change of
+// this number.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
 	const want = 85 // some come from engine.ParameterRows
@@ -54,8 +55,8 @@ func TestSlotsAreCounted(t *testing.T) {
 
 var (
 	marker = regexp.MustCompile(`\$(\d+)`)
-	// unportable matches SQL that one engine lacks, that takes the time from the
-	// database, or that the design forbids.
+	// unportable matches SQL that one of the engines does not have, that takes the time from
+	// the database, or that the rules of package engine forbid.
 	unportable = regexp.MustCompile(`(?i)\bnow\(|current_timestamp|datetime\(|::|\bilike\b|\bany\(|\bjsonb|\boffset\b|\?`)
 	slot       = regexp.MustCompile(`/\*pg.*?\*/`)
 )
@@ -82,7 +83,8 @@ func TestStatementsKeepTheRules(t *testing.T) {
 	}
 }
 
-// withoutOrg lists statements that work across organizations, or before one is known.
+// withoutOrg lists the statements that work across organizations, or that run before the
+// organization is known.
 var withoutOrg = map[string]bool{
 	"insert org": true, "org by id": true, "org by slug": true, "org ids": true, "set rate limit": true,
 	"insert user": true, "user by email": true, "insert signing key": true, "signing keys": true,
@@ -113,8 +115,8 @@ var withoutOrg = map[string]bool{
 	"set savepoint": true, "release savepoint": true, "undo to savepoint": true,
 }
 
-// scoped matches statements with the organization as a parameter, or in every row of a
-// parameter that we wrote.
+// scoped matches statements that have the organization as a parameter, or that take it from
+// each object of a JSON parameter that this program built.
 var scoped = regexp.MustCompile(`org_id = \$\d|INSERT INTO \w+ \(org_id|org_id = v ->> 'org'|SELECT CAST\(\$\d AS bytetext\) AS org`)
 
 func TestStatementsAreScopedByOrg(t *testing.T) {

@@ -35,9 +35,8 @@ import (
 // Config selects the database to open; see [engine.Config].
 type Config = engine.Config
 
-// DB is an open database with the stores of all domains. It is safe for concurrent use.
-// It has a method for every store but those of package bulk, because it is the table of
-// contents of this folder.
+// DB is an open database with the stores of all domains. It is safe for concurrent use. It
+// has a method for every store except those of package bulk.
 type DB struct{ *engine.DB }
 
 // Open opens the database without changing its schema; see [engine.DB.Migrate]. It
@@ -50,7 +49,7 @@ func Open(ctx context.Context, c Config) (*DB, error) {
 	return &DB{db}, nil
 }
 
-// Access returns the stores of credentials, grants and the audit log.
+// Access returns the stores of API keys, OAuth clients, grants, tokens and the audit log.
 func (db *DB) Access() access.Stores { return accessstore.New(db.DB) }
 
 // Keys returns the store of API keys.
@@ -59,25 +58,25 @@ func (db *DB) Keys() access.KeyStore { return db.Access().Keys }
 // Clients returns the store of OAuth clients.
 func (db *DB) Clients() access.ClientStore { return db.Access().Clients }
 
-// OpenClients returns the store of the clients that belong to no organization.
+// OpenClients returns the store of OAuth clients that belong to no organization.
 func (db *DB) OpenClients() access.OpenClientStore { return db.Access().OpenClients }
 
 // Grants returns the store of grants.
 func (db *DB) Grants() access.GrantStore { return db.Access().Grants }
 
-// Tokens returns the store of codes, refresh tokens and the denylist.
+// Tokens returns the store of authorization codes, refresh tokens and denied access tokens.
 func (db *DB) Tokens() access.TokenStore { return db.Access().Tokens }
 
 // Audit returns the store of the audit log.
 func (db *DB) Audit() access.AuditStore { return db.Access().Audit }
 
-// FollowAccessChanges reports what other processes revoke; see
-// [accessstore.FollowChanges].
+// FollowAccessChanges calls changed for the changes of credentials and grants that other
+// processes commit; see [accessstore.FollowChanges].
 func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Change)) {
 	accessstore.FollowChanges(ctx, db.DB, changed)
 }
 
-// People returns the store of reset links, known devices and warnings.
+// People returns the store of password reset links, known devices and password warnings.
 func (db *DB) People() people.Store { return peoplestore.New(db.DB) }
 
 // Users returns the store of people and their password hashes.
@@ -89,7 +88,8 @@ func (db *DB) Sessions() people.SessionStore { return peoplestore.NewSessionStor
 // Factors returns the store of authenticator apps and recovery codes.
 func (db *DB) Factors() people.FactorStore { return peoplestore.NewFactorStore(db.DB) }
 
-// Passkeys returns the store of passkeys and their ceremonies.
+// Passkeys returns the store of passkeys, and of registrations and sign-ins with them that
+// are in progress.
 func (db *DB) Passkeys() people.PasskeyStore { return peoplestore.NewPasskeyStore(db.DB) }
 
 // Orgs returns the store of organizations.
@@ -107,16 +107,17 @@ func (db *DB) SigningKeys() signing.Store { return signingstore.New(db.DB) }
 // Contacts returns the store of contacts.
 func (db *DB) Contacts() contacts.Store { return contactstore.New(db.DB) }
 
-// Visitors returns the store of visitor ids.
+// Visitors returns the store of the ids by which contacts are recognized on websites.
 func (db *DB) Visitors() contacts.VisitorStore { return contactstore.NewVisitorStore(db.DB) }
 
 // ContactCount returns the store that counts contacts.
 func (db *DB) ContactCount() topics.ContactCounter { return contactstore.New(db.DB) }
 
-// Attributes returns the store of the attribute registry.
+// Attributes returns the store of attribute definitions.
 func (db *DB) Attributes() attributes.Store { return attributestore.New(db.DB) }
 
-// AttributePasses returns the store that brings stored contacts to the registry.
+// AttributePasses returns the store that rewrites stored contacts after attribute
+// definitions have changed.
 func (db *DB) AttributePasses() attributes.PassStore { return attributestore.NewPassStore(db.DB) }
 
 // Lists returns the store of static lists.
@@ -125,17 +126,19 @@ func (db *DB) Lists() lists.Store { return liststore.New(db.DB) }
 // ListMembers returns the store of the members of static lists and of the membership log.
 func (db *DB) ListMembers() lists.MemberStore { return liststore.NewMemberStore(db.DB) }
 
-// Topics returns the store of the mirrored topics.
+// Topics returns the store of the topics that were copied from the sending account.
 func (db *DB) Topics() topics.Store { return topicstore.New(db.DB) }
 
-// TopicSync returns the store of the account's contact list and of the notes that the
-// sync works off.
+// TopicSync returns the store of the account's contact list, and of the notes from which
+// the sync repairs contacts.
 func (db *DB) TopicSync() topics.SyncStore { return topicstore.New(db.DB) }
 
-// Subscribers returns the store of contacts as the sync compares them with the account.
+// Subscribers returns the store through which the sync compares contacts with the sending
+// account.
 func (db *DB) Subscribers() topics.SubscriberStore { return contactstore.NewSubscriberStore(db.DB) }
 
-// AccountNotes returns the store of notes about writes to the account.
+// AccountNotes returns the store of the notes that a write of a contact makes before it
+// changes the sending account.
 func (db *DB) AccountNotes() contacts.NoteStore { return topicstore.New(db.DB) }
 
 // Segments returns the store of segments.
@@ -147,7 +150,7 @@ func (db *DB) Activities() activities.Store { return activities.New(db.DB, conta
 // Messages returns the store of messages and their events.
 func (db *DB) Messages() messages.Store { return messages.New(db.DB) }
 
-// Reports returns the store of figures per day and hour.
+// Reports returns the store of report figures per day and per hour.
 func (db *DB) Reports() reports.Store { return reports.New(db.DB) }
 
 // Suppression returns the store of undeliverable addresses and the rules for them.
@@ -156,22 +159,23 @@ func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }
 // Channels returns the store of channels, identities and tracking domains.
 func (db *DB) Channels() channels.Store { return channels.New(db.DB) }
 
-// Connections returns the store of connections to sending accounts. It seals their
-// secrets, bound to their organization, before they reach a statement.
+// Connections returns the store of connections to sending accounts. It encrypts their
+// secrets with sealer, bound to the organization.
 func (db *DB) Connections(sealer sending.Sealer) sendingstore.ConnectionStore {
 	return sendingstore.NewConnectionStore(db.DB, sealer)
 }
 
-// ProductionRequests returns the store of requests for production access.
+// ProductionRequests returns the store of requests to the provider for production access.
 func (db *DB) ProductionRequests() sendingstore.AccessRequestStore {
 	return sendingstore.NewAccessRequestStore(db.DB)
 }
 
-// Templates returns the store of the account's templates.
+// Templates returns the store of the templates that were copied from the sending account.
 func (db *DB) Templates() templates.Store { return templates.New(db.DB) }
 
-// Replay returns the store of replay records and used confirmations.
+// Replay returns the store of call results by idempotency key, and of used confirmation
+// tokens.
 func (db *DB) Replay() replay.Store { return replay.New(db.DB) }
 
-// Processes returns the store of the heartbeats of processes.
+// Processes returns the store of the heartbeats of server processes.
 func (db *DB) Processes() replay.ProcessStore { return replay.NewProcessStore(db.DB) }

@@ -11,8 +11,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkCall compares a call with one to a bare server of the SDK with one tool, without
-// a network:
+// BenchmarkCall compares a tool call to the endpoint with a call to a server that uses only
+// the MCP SDK, both without a network:
 //
 //	go test ./tools -run NONE -bench Call -benchmem
 func BenchmarkCall(b *testing.B) {

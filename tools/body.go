@@ -8,12 +8,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxBody is the longest request body, in bytes. The largest valid one, a batch of
-// activities, is much shorter.
+// maxBody is the maximum length of a request body, in bytes. The largest valid body, a
+// batch of activities, is much shorter.
 const maxBody = 1 << 20
 
-// readBody returns a body of at most maxBody bytes. It refuses a body with a longer
-// Content-Length without reading it.
+// readBody returns the body of a request. It fails with status 413 if the body is longer
+// than maxBody; if Content-Length says so, it does not read the body. It fails with status
+// 400 if the body ends early.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.ContentLength > maxBody {
 		w.Header().Set("Connection", "close")
@@ -29,12 +30,13 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return nil, bodyRefusal(http.StatusBadRequest, "ended before its body was whole")
 }
 
-// tooLarge returns the refusal of a body of more than maxBody bytes.
+// tooLarge returns the error for a body of more than maxBody bytes, with status 413.
 func tooLarge() *core.Error {
 	return bodyRefusal(http.StatusRequestEntityTooLarge, "is larger than 1 MiB").WithNext("Split the call into smaller ones.")
 }
 
-// bodyRefusal returns validation_failed about the whole body, with the given HTTP status.
+// bodyRefusal returns a validation_failed error that concerns the whole body, with this
+// HTTP status.
 func bodyRefusal(status int, reason string) *core.Error {
 	e := core.Invalid("", reason)
 	e.Status = status

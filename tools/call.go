@@ -14,10 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// handler returns the SDK's handler of a tool. It reads the call from the exchange, not from
-// the SDK's request, because the prehandler checked the exchange. ctx also ends when the
-// client disconnects: without sessions no client could fetch the answer later. A client may
-// repeat an interrupted write with its key.
+// handler returns the SDK's handler of a tool. It reads the call from the exchange, which
+// was checked before, and not from the SDK's request. ctx also ends when the client
+// disconnects, because without sessions a client cannot fetch the answer later. A client
+// may repeat an interrupted write with its idempotency key.
 func (s *toolset) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := exchangeOf(ctx)
@@ -29,8 +29,8 @@ func (s *toolset) handler(t *tool) mcp.ToolHandler {
 	}
 }
 
-// call returns the result of a call. It returns nil when it stored a failure of the storage
-// in x.outage instead.
+// call executes a tool call and returns its result. If Mailhelm's storage fails, it returns
+// nil and stores the JSON-RPC error in x.outage.
 func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolResult {
 	req, err := requestOf(t, x)
 	if err != nil {
@@ -56,7 +56,8 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolR
 	}
 }
 
-// requestOf returns the call as a request to the rails.
+// requestOf returns the tool call as a request to the guardrails. It fails for an invalid
+// idempotency key or confirmation.
 func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	p := &x.message.params
 	key, err := idempotencyKey(p.Meta.IdempotencyKey)
@@ -76,8 +77,8 @@ func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	return req, err
 }
 
-// argumentsOf returns the arguments of a call, an empty object for null. Some clients send
-// null when there are no arguments.
+// argumentsOf returns the arguments of a call. It returns nil for null, which some clients
+// send if there are no arguments.
 func argumentsOf(raw jsontext.Value) json.RawMessage {
 	if raw.Kind() == 'n' {
 		return nil
@@ -85,8 +86,8 @@ func argumentsOf(raw jsontext.Value) json.RawMessage {
 	return json.RawMessage(raw)
 }
 
-// idempotencyKey returns the key in _meta, "" without one. It fails for any other value than
-// a string of 1 to 255 bytes.
+// idempotencyKey returns the idempotency key in _meta, or "" if there is none. It fails for
+// a value other than a string of 1 to 255 bytes.
 func idempotencyKey(raw jsontext.Value) (string, error) {
 	if raw == nil {
 		return "", nil
@@ -98,7 +99,8 @@ func idempotencyKey(raw jsontext.Value) (string, error) {
 	return key, nil
 }
 
-// continuationOf returns the state that continues an earlier answer, nil for a first call.
+// continuationOf returns the request state and the input responses with which a client
+// continues an earlier answer, as JSON. It returns nil for a first call.
 func continuationOf(p *params) json.RawMessage {
 	if p.RequestState == "" && len(p.InputResponses) == 0 {
 		return nil
@@ -108,13 +110,14 @@ func continuationOf(p *params) json.RawMessage {
 		Responses map[string]jsontext.Value `json:"inputResponses"`
 	}{p.RequestState, p.InputResponses}, jsonv2.Deterministic(true))
 	if err != nil {
-		return nil // strings and JSON that was read always marshal
+		return nil // cannot happen: these values come from JSON
 	}
 	return raw
 }
 
-// success returns the result of a successful call: the value as structured content,
-// shortened to [content.MaxBytes], and as text without invisible characters.
+// success returns the result of a successful call. Its structured content is the
+// operation's value, shortened to [content.MaxBytes]. Its text is the same JSON without
+// invisible characters.
 func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.CallToolResult {
 	value, err := content.Marshal(result.Value)
 	if err != nil {
@@ -143,13 +146,13 @@ func (s *toolset) success(x *exchange, t *tool, result guardrails.Result) *mcp.C
 	return answer
 }
 
-// maxSentence is the longest text of a failure, in characters. The structured content has
-// the full text.
+// maxSentence is the maximum length of the text of a failed call, in characters. The
+// structured content has the full text.
 const maxSentence = 4000
 
-// failure returns a tool result with the problem document as structured content and the same
-// as a sentence. The content begins with the two members that agents read first. next_step
-// is a call that repairs the fault, if there is one; hint has the remedy as text.
+// failure returns a failed tool result. Its structured content is the problem document with
+// three more members: message and hint, which agents read first, and next_step, a call that
+// repairs the fault, if there is one. Its text has the same as sentences.
 func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
@@ -164,7 +167,7 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	}
 	p.Extra, p.NextStep = extra, ""
 	value, marshalErr := content.Marshal(p)
-	if marshalErr != nil { // only an extra member can fail to be written
+	if marshalErr != nil { // only an additional member of the problem can fail to marshal
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
 		value, _ = content.Marshal(p)
 	}
@@ -180,14 +183,16 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	return answer
 }
 
-// result returns a result with a sentence as text and the structured content.
+// result returns a tool result with this text, without invisible characters, and this
+// structured content.
 func (x *exchange) result(text string, structured json.RawMessage) *mcp.CallToolResult {
 	visible, hidden := core.VisibleText(text)
 	return x.resultOf(visible, hidden, structured)
 }
 
-// resultOf returns a new result on each call, because the SDK modifies the result that it
-// gets. hidden is the number of invisible characters that were removed from the text.
+// resultOf returns a new tool result with this text and structured content. hidden is the
+// number of invisible characters that were removed from the text. Each call returns a new
+// value, because the SDK modifies results.
 func (x *exchange) resultOf(text string, hidden int, structured json.RawMessage) *mcp.CallToolResult {
 	answer := &mcp.CallToolResult{Meta: mcp.Meta{metaRequestID: x.requestID}, StructuredContent: structured}
 	if hidden > 0 {

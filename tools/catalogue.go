@@ -47,23 +47,26 @@ var table = []string{
 	"broadcasts_send",
 }
 
-// Table returns the name of every tool, mounted or not, in the order of the documentation.
+// Table returns the names of all tools in the order of the documentation. It includes tools
+// whose operations do not exist yet.
 func Table() []string { return slices.Clone(table) }
 
-// tool is a mounted operation with everything that is computed before the first call.
+// tool is an operation that is served as a tool, with the values that are computed from its
+// declaration.
 type tool struct {
-	op        *guardrails.Operation // nil for a tool of [Server.AddTool]
+	op        *guardrails.Operation // nil for a tool added by [Server.AddTool]
 	described *mcp.Tool
 	confirms  bool
-	// needs are the operation's scopes as a WWW-Authenticate challenge lists them.
+	// needs are the operation's scopes, separated by spaces, as in a WWW-Authenticate
+	// challenge.
 	needs string
-	// untrusted are the paths of the result's members that hold texts of customers or third
-	// parties.
+	// untrusted are the paths of the members of a result that contain texts of customers or
+	// third parties.
 	untrusted []string
 }
 
-// newTool returns the tool of an operation. It fails when a schema cannot be expressed for
-// tools.
+// newTool returns the tool for an operation. It fails if a schema of the operation cannot
+// be converted.
 func newTool(op *guardrails.Operation) (*tool, error) {
 	info := op.Info()
 	input, err := schema.Input(op)
@@ -89,8 +92,8 @@ func newTool(op *guardrails.Operation) (*tool, error) {
 }
 
 // annotate returns the tool's annotations with all four hints set. The protocol's defaults
-// are the cautious ones and would mark every read as destructive. A write is idempotent
-// because of the replay rail; for a read that hint has no meaning.
+// would mark every read as destructive. A write is idempotent, because the guardrails
+// replay repeated calls; for a read that hint has no meaning.
 func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	reads := info.Effect == core.Reads
 	destroys := info.Effect == core.Destroys || info.Confirms
@@ -102,8 +105,8 @@ func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	}
 }
 
-// checkAllowed returns the refusal of the scopes rail or of the environment rail, nil for
-// none. Every caller may use a tool without an operation.
+// checkAllowed fails if the caller lacks a scope of the operation, or if its environment
+// may not use the operation. It returns nil for a tool without an operation.
 func (t *tool) checkAllowed(caller core.Principal) error {
 	if t.op == nil {
 		return nil

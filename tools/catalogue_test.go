@@ -39,9 +39,9 @@ func compareGolden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestToolsAreAsPromised compares the table, and what the operations declare, with
-// testdata/table.txt: name, scopes, whether a call reaches people. The file is written by
-// hand, because it also promises tools whose operations are not there yet.
+// TestToolsAreAsPromised compares the table and the declared operations with
+// testdata/table.txt: name, scopes, and whether a call reaches people. The file is written
+// by hand, because it also lists tools whose operations do not exist yet.
 func TestToolsAreAsPromised(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/table.txt")
@@ -74,8 +74,8 @@ func TestToolsAreAsPromised(t *testing.T) {
 	}
 }
 
-// TestGoldenToolsAsListed compares each tool in tools/list with its file. A file without a
-// tool, after a renaming or a removal, fails the test.
+// TestGoldenToolsAsListed compares each tool in tools/list with its file in testdata/tools.
+// It also fails for a file without a tool, which remains after a rename or a removal.
 func TestGoldenToolsAsListed(t *testing.T) {
 	t.Parallel()
 	const folder = "testdata/tools"
@@ -112,9 +112,9 @@ func TestDescriptionsSayWhatWhenReturnsAndWhatNot(t *testing.T) {
 	}
 }
 
-// listBudget is the maximum size of tools/list with the whole table, in bytes. Agents pay
-// for it in every conversation. While some tools do not exist yet, the others may use their
-// share only.
+// listBudget is the maximum size of tools/list with all tools of the table, in bytes.
+// Agents pay for it in every conversation. While some tools do not exist yet, the limit is
+// reduced in proportion.
 const listBudget = 40 << 10
 
 func TestListIsSmall(t *testing.T) {
@@ -131,8 +131,8 @@ func TestListIsSmall(t *testing.T) {
 	}
 }
 
-// TestAToolNeedsTheScopesOfItsOperation lists one tool whose operation declares several
-// sets of scopes. A caller sees it if and only if the caller holds the set.
+// TestAToolNeedsTheScopesOfItsOperation checks that tools/list shows a tool only to callers
+// with all scopes of its operation. The challenge of a refused call must name these scopes.
 func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	t.Parallel()
 	lookup := func(scopes ...core.Scope) core.Operation {
@@ -143,7 +143,7 @@ func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		scopes []core.Scope
-		listed bool // for a caller with api.contacts.view alone
+		listed bool // for a caller whose only scope is api.contacts.view
 	}{
 		{nil, true},
 		{[]core.Scope{core.ContactsView}, true},
@@ -162,8 +162,8 @@ func TestAToolNeedsTheScopesOfItsOperation(t *testing.T) {
 	}
 }
 
-// TestAnswersFitTheOutputSchema checks that every answer of a tool fits its output schema.
-// Clients validate results, and some validate failures too.
+// TestAnswersFitTheOutputSchema checks that results and failures of tools match the tool's
+// output schema. Clients validate results, and some validate failures too.
 func TestAnswersFitTheOutputSchema(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

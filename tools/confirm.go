@@ -13,21 +13,22 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An irreversible operation takes two calls. A client that shows forms gets a form, and the
-// token is in its request state. Any other client gets the token in a plain result and sends
-// it back as an argument. A token is valid for one of the two ways only. A program could
-// repeat a request state on its own, so without the form's answer the state confirms
-// nothing.
+// An operation that needs confirmation takes two calls. A client that shows forms gets a
+// form, and the confirmation token is in the request state. Any other client gets the token
+// in a plain result and sends it back as an argument. A token is valid for one of the two
+// ways only. A client could resend a request state automatically, so without the answer to
+// the form the state confirms nothing.
 
-// confirmForm is the key of the form among the input requests. The form's one field has the
-// same name.
+// confirmForm is the name of the confirmation form among the input requests, and the name
+// of the form's only field.
 const confirmForm = "confirm"
 
-// maxQuestion is the longest consequence that a form shows to a person, in characters.
+// maxQuestion is the maximum length of the message in a confirmation, in characters.
 const maxQuestion = 2000
 
-// confirmation returns the arguments for the operation and the confirmation token of the
-// call, "" without one.
+// confirmation returns the arguments without the confirmation token, and the token of this
+// call. The token is "" for a call without one, and for a form to which the person did not
+// agree.
 func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
 	members := membersOf(jsontext.Value(arguments))
 	raw, sent := members[schema.ConfirmationArgument]
@@ -52,7 +53,8 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 	return arguments, token, nil
 }
 
-// confirmationForm returns the way in which this client confirms; see guardrails.Request.
+// confirmationForm returns how this client confirms: "form" or "argument"; see
+// guardrails.Request.
 func (x *exchange) confirmationForm() string {
 	if x.elicits() {
 		return "form"
@@ -60,7 +62,7 @@ func (x *exchange) confirmationForm() string {
 	return "argument"
 }
 
-// formAnswer is the client's answer to the form.
+// formAnswer is the client's answer to the confirmation form.
 type formAnswer struct {
 	Action  string `json:"action"`
 	Content struct {
@@ -68,35 +70,37 @@ type formAnswer struct {
 	} `json:"content"`
 }
 
-// agreesInForm reports whether the person agreed in the form of this call.
+// agreesInForm reports whether the person accepted the confirmation form and selected its
+// checkbox.
 func (x *exchange) agreesInForm() bool {
 	answer, ok := x.formAnswer()
 	return ok && answer.Action == "accept" && answer.Content.Confirm
 }
 
-// declines reports whether the client showed the form and the person did not agree. An
-// answer without the form's field counts as declined.
+// declines reports whether the client showed the confirmation form and the person did not
+// agree. An accepted form without the selected checkbox counts as declined.
 func (x *exchange) declines() bool {
 	_, sent := x.message.params.InputResponses[confirmForm]
 	return sent && x.elicits() && !x.agreesInForm()
 }
 
-// formAnswer returns the client's answer to the form, and whether it sent a valid one.
+// formAnswer returns the client's answer to the confirmation form. It returns false if the
+// call has no valid answer.
 func (x *exchange) formAnswer() (formAnswer, bool) {
 	var answer formAnswer
 	raw, sent := x.message.params.InputResponses[confirmForm]
 	return answer, sent && jsonv2.Unmarshal(raw, &answer) == nil
 }
 
-// askFor returns the result that asks for a confirmation: the preview of the consequence and
-// how to confirm it.
+// askFor returns the result that asks for a confirmation. A client with forms gets a form;
+// any other client gets a preview of what the call would do, and the confirmation token.
 func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *mcp.CallToolResult {
-	visible, _ := core.VisibleText(asked.Message) // a person reads it in a form too
+	visible, _ := core.VisibleText(asked.Message) // a person reads the message, in a form or in a result
 	message := content.Clip(visible, maxQuestion)
 	if x.elicits() {
 		return &mcp.CallToolResult{
 			Meta:         mcp.Meta{metaRequestID: x.requestID},
-			Content:      []mcp.Content{}, // nil would be written as null
+			Content:      []mcp.Content{}, // nil would be encoded as null
 			RequestState: asked.Token,
 			InputRequests: mcp.InputRequestMap{confirmForm: &mcp.ElicitParams{
 				Mode: "form", Message: message, RequestedSchema: confirmSchema,
@@ -125,11 +129,11 @@ func (s *toolset) askFor(x *exchange, asked *guardrails.ConfirmationRequired) *m
 	return answer
 }
 
-// confirmSchema is the schema of the form: one checkbox.
+// confirmSchema is the JSON schema of the confirmation form: one checkbox.
 var confirmSchema = json.RawMessage(`{"type":"object","properties":{"confirm":{"type":"boolean","title":"Yes, do this",` +
 	`"description":"It cannot be taken back.","default":false}},"required":["confirm"]}`)
 
-// declinedResult returns the result for a person who declined, which is not an error.
+// declinedResult returns the result of a call that the person declined. It is not an error.
 func (x *exchange) declinedResult() *mcp.CallToolResult {
 	const message = "The person did not confirm, so nothing was done and nothing was sent."
 	return x.result(message, json.RawMessage(`{"status":"declined","message":"`+message+`"}`))

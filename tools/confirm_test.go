@@ -8,8 +8,8 @@ import (
 
 var withForms = map[string]any{"elicitation": map[string]any{}}
 
-// sendBroadcast returns a call of the tool that confirms, by a client with these
-// capabilities.
+// sendBroadcast returns a call of broadcasts_send, which needs confirmation, by a client
+// with these capabilities. more has further members of params.
 func sendBroadcast(revision string, capabilities, more map[string]any) ask {
 	members := map[string]any{"name": "broadcasts_send", "arguments": map[string]any{"broadcast_id": "b1"}}
 	for name, value := range more {
@@ -100,7 +100,7 @@ func TestARequestStateAloneConfirmsNothing(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	// An older client has no forms, so its request state does not confirm.
+	// A client of an older revision has no forms, so its request state does not confirm.
 	got := w.send(sendBroadcast(legacy, nil, map[string]any{
 		"requestState": state, "inputResponses": formAnswer("accept", map[string]any{"confirm": true}),
 	})).result(t).Result
@@ -157,7 +157,8 @@ func TestConfirmationRefusalsAreAllTheSame(t *testing.T) {
 		if !got.IsError || got.Structured["code"] != "confirmation_invalid" {
 			t.Errorf("%s: %+v", name, got)
 		}
-		refused[strings.ReplaceAll(got.Content[0].Text, "13 people", "12 people")] = true // what it would do now is shown
+		// the refusal has a new preview, with 13 people
+		refused[strings.ReplaceAll(got.Content[0].Text, "13 people", "12 people")] = true
 	}
 	hold("tampered", w.send(confirm("x"+token, "b1")))
 	hold("no token at all", w.send(confirm("nonsense", "b1")))

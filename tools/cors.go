@@ -2,8 +2,8 @@ package tools
 
 import "net/http"
 
-// The values of CORS headers (Fetch standard). A page sends the token in a header that it
-// sets itself, so the browser's own credentials are never allowed.
+// The values of CORS headers (Fetch standard). A page sends its access token in the
+// Authorization header, so Access-Control-Allow-Credentials is never set.
 const (
 	corsRequestHeaders = "Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, X-Request-Id, traceparent, tracestate"
 	corsAnswerHeaders  = "WWW-Authenticate, Retry-After, X-Request-Id, " +
@@ -11,8 +11,8 @@ const (
 	corsMaxAge = "600" // seconds
 )
 
-// shareWithOrigin sets the headers that let a page of an allowed origin read the answer.
-// Pages of other origins learn nothing, not even which origins are allowed.
+// shareWithOrigin sets the CORS headers that let a page of an allowed origin read the
+// answer. Answers to other origins have none of these headers.
 func (s *Server) shareWithOrigin(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Vary", "Origin")
@@ -22,15 +22,15 @@ func (s *Server) shareWithOrigin(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shareWithAll sets the headers that let every page read the answer. Such answers are
-// public, and clients need them before they have a token.
+// shareWithAll sets the CORS headers that let every page read the answer. It is for public
+// answers, which clients need before they have a token.
 func shareWithAll(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", corsAnswerHeaders)
 }
 
-// isPreflight reports whether the request is an OPTIONS request about another request.
+// isPreflight reports whether the request is a CORS preflight.
 func isPreflight(r *http.Request) bool {
 	return r.Method == http.MethodOptions && r.Header["Origin"] != nil && r.Header["Access-Control-Request-Method"] != nil
 }

@@ -12,7 +12,7 @@ const (
 )
 
 // TestAnswersAreSharedWithAllowedOriginsAlone checks that pages of allowed origins can read
-// every answer, including refusals, and pages of other origins none.
+// every answer, including refusals. Pages of other origins must not be able to read any.
 func TestAnswersAreSharedWithAllowedOriginsAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -101,8 +101,8 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// TestTheResourceDocumentIsSharedWithAll checks that every page can read the metadata
-// document, with GET only.
+// TestTheResourceDocumentIsSharedWithAll checks that a page of any origin can read the
+// protected-resource document, with GET and HEAD only.
 func TestTheResourceDocumentIsSharedWithAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -14,10 +14,11 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// addition adds a tool to the endpoint.
+// addition is a function that adds a tool to the tested endpoint.
 type addition func(*tools.Server)
 
-// fixture adds a tool without an operation, with a handler of the SDK.
+// fixture returns an addition that adds a tool with a handler of the SDK and without an
+// operation.
 func fixture(name string, handler sdk.ToolHandler) addition {
 	return func(server *tools.Server) {
 		server.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, handler)
@@ -28,7 +29,8 @@ func step(ctx context.Context, req *sdk.CallToolRequest) error {
 	return req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1})
 }
 
-// following returns a call with a progress token.
+// following returns a call of the tool with a progress token, so that the client gets
+// progress notifications.
 func following(revision, tool string) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": tool, "_meta": map[string]any{"progressToken": "p"}})
 }
@@ -37,10 +39,10 @@ func done() (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
 }
 
-const soon = 20 * time.Second // to find out that something waits for ever
+const soon = 20 * time.Second // the time after which a test fails because something still waits
 
-// TestEveryCallIsAnswered checks that a call is answered, whatever its tool does with the
-// SDK's connection.
+// TestEveryCallIsAnswered checks that a call gets an answer even if its tool returns an
+// invalid result, panics, or uses the SDK's connection wrongly.
 func TestEveryCallIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, nil,
@@ -94,7 +96,8 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	w.wantQuiet(t)
 }
 
-// wantQuiet checks that the log does not contain the texts of the panics in these tests.
+// wantQuiet fails the test if the log contains the text of a panic, which could contain
+// secrets.
 func (w *world) wantQuiet(t *testing.T) {
 	t.Helper()
 	if log := w.log.String(); strings.Contains(log, "secret of the inside") {
@@ -102,20 +105,21 @@ func (w *world) wantQuiet(t *testing.T) {
 	}
 }
 
-// hostile panics when it is marshalled.
+// hostile is a value that panics when it is marshalled.
 type hostile struct{}
 
-// MarshalJSON panics.
+// MarshalJSON panics with a text that must not be logged.
 func (hostile) MarshalJSON() ([]byte, error) { panic("secret of the inside") }
 
-// breaking is a connection that fails from the second event on.
+// breaking is a response writer that fails from its second write on, like a broken
+// connection.
 type breaking struct {
 	*httptest.ResponseRecorder
 	events int
 	fail   func() error
 }
 
-// Write fails after the first event.
+// Write records the first write. Later calls return the error of fail.
 func (b *breaking) Write(p []byte) (int, error) {
 	if b.events++; b.events > 1 {
 		return 0, b.fail()
@@ -123,8 +127,8 @@ func (b *breaking) Write(p []byte) (int, error) {
 	return b.ResponseRecorder.Write(p)
 }
 
-// handleRequest calls the handler in the test's own goroutine. It returns the value of a
-// panic: [http.ErrAbortHandler] closes the connection.
+// handleRequest calls the endpoint's handler in the goroutine of the test. It returns the
+// value of a panic, or nil. The value [http.ErrAbortHandler] would close the connection.
 func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWriter) any {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
 	for name, value := range a.header {
@@ -142,8 +146,8 @@ func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWr
 	return panicked
 }
 
-// TestAStreamThatNobodyReadsEnds checks a client that stops reading events. The tool's
-// context must end, so that neither the tool nor the request waits forever.
+// TestAStreamThatNobodyReadsEnds checks what happens if a client stops reading events. The
+// context of the tool must end, so that neither the tool nor the request waits forever.
 func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 	t.Parallel()
 	for _, revision := range allRevisions {
@@ -178,8 +182,8 @@ func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 }
 
 // TestAPanicInAStreamHangsUp checks that a panic after the first event closes the
-// connection. A document cannot follow events, and the client must not take the part for the
-// whole.
+// connection. A problem document cannot follow events, and without a broken connection the
+// client would take the stream as complete.
 func TestAPanicInAStreamHangsUp(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, nil, fixture("reports", func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {

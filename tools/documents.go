@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/tools/content"
 )
 
-// serveHealth answers with the build, without authentication. It does not read the store:
-// the readiness check at the admin address does.
+// serveHealth answers with the status, the build's commit and the time, without
+// authentication. It does not read the database; the readiness check at the admin address
+// does.
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	if !isRead(r) {
 		return refuseMethod(w, "GET, HEAD")
@@ -26,8 +27,8 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// serveMetadata serves the RFC 9728 document, which names the authorization server that
-// issues tokens.
+// serveMetadata serves the protected-resource document (RFC 9728), which names the
+// authorization server that issues tokens.
 func (s *Server) serveMetadata(w http.ResponseWriter, r *http.Request) error {
 	shareWithAll(w)
 	if isPreflight(r) {

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// FuzzRequest sends whole HTTP requests: line, headers and body. Every answer must have one
-// of the forms of this endpoint and no header with a line break. It must not be an internal
-// error.
+// FuzzRequest sends whole HTTP requests to the endpoint: line, headers and body. Every
+// answer must be a valid answer of the endpoint, without line breaks in headers, and not an
+// internal error.
 func FuzzRequest(f *testing.F) {
 	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"ann@example.com"}}}`
 	const current = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -37,13 +37,13 @@ func FuzzRequest(f *testing.F) {
 		f.Add(seed)
 	}
 	probes := newProbes()
-	// Omit the two tools that panic and wait, which other tests cover.
+	// The tools that panic or wait are left out; other tests cover them.
 	w := newWorldOf(f, []core.Operation{probes.lookup(), probes.upsert(), probes.archive(), probes.send()})
 	f.Fuzz(func(t *testing.T, wire string) {
 		head, body, _ := strings.Cut(wire, "\r\n\r\n")
 		r, err := http.ReadRequest(bufio.NewReader(strings.NewReader(head + "\r\n\r\n")))
 		if err != nil || strings.Contains(head, "Bearer panic") {
-			return // the server answers the first itself; the second is a fault that the tests make
+			return // net/http refuses invalid heads itself; the token "panic" panics on purpose
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()

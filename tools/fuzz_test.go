@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// FuzzPrehandler sends any body. Every answer must have one of the forms of this endpoint
-// and no internal detail. Nothing may panic.
+// FuzzPrehandler sends any body to the endpoint. Every answer must be a valid answer of the
+// endpoint without internal details, and nothing may panic.
 func FuzzPrehandler(f *testing.F) {
 	for _, seed := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`,
@@ -37,10 +37,10 @@ func FuzzPrehandler(f *testing.F) {
 	w := newWorld(f)
 	f.Fuzz(func(t *testing.T, body, revision string) {
 		if strings.Contains(body, "set_list_membership") || strings.Contains(body, `\u`) && strings.Contains(body, "et_list_") {
-			return // that tool waits for its caller to go
+			return // this tool waits until its client disconnects
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel() // a request that hangs gets no answer, which fails below
+		defer cancel() // a request without an answer until then fails below
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// checkMedia checks that the body is JSON and that the client accepts JSON. It fails with
-// status 415 or 406.
+// checkMedia checks that the request's body is uncompressed JSON and that the client
+// accepts JSON. It fails with status 415 or 406.
 func checkMedia(h http.Header) error {
 	media, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	if err != nil || media != "application/json" || len(h["Content-Type"]) > 1 {
@@ -29,17 +29,18 @@ func checkMedia(h http.Header) error {
 	return nil
 }
 
-// acceptsJSON reports whether an Accept header allows JSON.
+// acceptsJSON reports whether the values of an Accept header allow JSON.
 func acceptsJSON(accept []string) bool {
 	// Without an Accept header, every type is acceptable (RFC 9110 section 12.5.1).
 	return len(accept) == 0 || accepts(accept, "application/json", "application/*", "*/*")
 }
 
-// acceptsEvents reports whether the client names the media type of server-sent events. A
-// client that accepts any type gets JSON.
+// acceptsEvents reports whether the Accept header names the media type of server-sent
+// events. "*/*" is not enough; such a client gets JSON.
 func acceptsEvents(accept []string) bool { return accepts(accept, "text/event-stream") }
 
-// accepts reports whether the Accept header names one of the types. It ignores weights.
+// accepts reports whether the values of an Accept header name one of the media types. It
+// ignores weights (q).
 func accepts(accept []string, types ...string) bool {
 	for _, entry := range strings.Split(strings.Join(accept, ","), ",") {
 		media, _, _ := strings.Cut(entry, ";")
@@ -50,7 +51,8 @@ func accepts(accept []string, types ...string) bool {
 	return false
 }
 
-// headerRefusal returns validation_failed about a header, with the given HTTP status.
+// headerRefusal returns a validation_failed error that concerns a header, with this HTTP
+// status.
 func headerRefusal(status int, header, reason string) *core.Error {
 	e := core.Invalid(header, reason)
 	e.Status = status

@@ -6,9 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// hints replaces those remedies of the error catalogue that mention routes, which an agent
-// cannot call. The problem's next_step keeps the catalogue's remedy, so that a tool and a
-// route give the same problem.
+// hints are the remedies for agents, by error code. They replace remedies of the error
+// catalogue that mention REST routes, which an agent cannot call. The problem document
+// keeps the catalogue's remedy in next_step, so that it is the same for a tool and a route.
 var hints = map[core.Code]string{
 	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
 		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",
@@ -22,8 +22,9 @@ var hints = map[core.Code]string{
 	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 }
 
-// hintOf returns the error's own next step, or the remedy for agents. For a wait it names
-// the member retry_after, because a result has no headers.
+// hintOf returns the remedy that a tool result has for an error: the error's own next step,
+// or else the remedy for agents. It names the member retry_after instead of the header
+// Retry-After, because a result has no headers.
 func hintOf(e *core.Error) string {
 	if hint, ok := hints[e.Code]; ok && e.Next == "" {
 		return hint

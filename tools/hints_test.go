@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestHintsSpeakOfWhatAnAgentHas checks that no hint mentions routes or headers, which
-// agents do not have.
+// TestHintsSpeakOfWhatAnAgentHas checks that every error code has a hint, and that no hint
+// mentions routes or headers, which agents cannot use.
 func TestHintsSpeakOfWhatAnAgentHas(t *testing.T) {
 	t.Parallel()
 	for _, info := range core.Codes() {

@@ -12,19 +12,22 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// leaving is the context key of the function that disconnects the client of a request.
+// leaving is the context key of the function that simulates the disconnection of a
+// request's client.
 type leaving struct{}
 
-// disconnect disconnects the client of the request that ctx belongs to.
+// disconnect simulates the disconnection of the client whose request ctx belongs to.
 func disconnect(ctx context.Context) { ctx.Value(leaving{}).(context.CancelFunc)() }
 
-// beginCall returns a context for one request and the function that ends it.
+// beginCall returns a context for one request, which [disconnect] can end, and the function
+// that ends it.
 func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	return context.WithValue(ctx, leaving{}, cancel), cancel
 }
 
-// lastingTools are tools that continue when their caller disconnects, each in another way.
+// lastingTools are tools that behave differently when their client disconnects: some wait,
+// continue, report progress after the answer, or panic.
 var lastingTools = map[string]sdk.ToolHandler{
 	"waits": func(ctx context.Context, _ *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		disconnect(ctx)
@@ -64,8 +67,8 @@ var lastingTools = map[string]sdk.ToolHandler{
 	"quiet": func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return done() },
 }
 
-// TestAThousandCallsLeaveNothingRunning runs in a synctest bubble, which ends with its last
-// goroutine. The test fails if a goroutine waits forever.
+// TestAThousandCallsLeaveNothingRunning checks that no goroutine remains after a thousand
+// calls. It runs in a synctest bubble, which fails if a goroutine waits forever.
 func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -86,7 +89,7 @@ func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 		for worker := range 8 {
 			calls.Go(func() {
 				for i := range 125 {
-					w.pass(time.Second) // or the rate would be limited
+					w.pass(time.Second) // advances the clock to stay below the rate limit
 					w.callOnce(t, asks[(worker+8*i)%len(asks)])
 				}
 			})
@@ -95,7 +98,8 @@ func TestAThousandCallsLeaveNothingRunning(t *testing.T) {
 	})
 }
 
-// callOnce makes one call whose client may disconnect.
+// callOnce sends one request, whose client may disconnect during the call. It fails the
+// test on a panic or an empty answer.
 func (w *world) callOnce(t *testing.T, a ask) {
 	ctx, cancel := beginCall(t)
 	defer cancel()
@@ -109,8 +113,8 @@ func (w *world) callOnce(t *testing.T, a ask) {
 	}
 }
 
-// TestLeavingBeforeTheCallIsNoFault checks that a client that disconnects before admission
-// does not cause an internal error.
+// TestLeavingBeforeTheCallIsNoFault checks a client that disconnects before its tool is
+// called. The log must have it as caller_gone and not as an internal error.
 func TestLeavingBeforeTheCallIsNoFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

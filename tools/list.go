@@ -7,9 +7,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listCallable returns middleware that limits tools/list to the tools that the caller may
-// call. A tool is listed if and only if the scopes rail and the environment rail would admit
-// the call. So a test credential does not see destructive tools. Tools are sorted by name.
+// listCallable returns middleware that removes from tools/list each tool that the caller
+// may not call, because of its scopes or its environment. A test credential, for example,
+// does not see destructive tools.
 func (p *protocol) listCallable(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		result, err := next(ctx, method, req)

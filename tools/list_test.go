@@ -26,7 +26,7 @@ func TestListHasWhatTheCallerMayCall(t *testing.T) {
 		"test":   {"audience_get_schema", "contacts_lookup", "contacts_set_list_membership", "contacts_upsert"},
 		"reader": {"contacts_lookup"},
 	} {
-		for range 3 { // the order is always the same
+		for range 3 { // repeated, because the order must always be the same
 			if got := names(w.send(rpc(legacy, "tools/list", nil).withToken(token)).result(t).Result.Tools); !cmp.Equal(got, want) {
 				t.Errorf("%s: %v, want %v", token, got, want)
 			}
@@ -46,7 +46,7 @@ func TestListIsPrivateToTheCaller(t *testing.T) {
 	}
 }
 
-// hintsOf returns the hints that an operation should have as a tool.
+// hintsOf returns the MCP annotations that the tool of an operation must have.
 func hintsOf(info core.OperationInfo) map[string]any {
 	return map[string]any{
 		"readOnlyHint": info.Effect == core.Reads, "destructiveHint": info.Effect == core.Destroys || info.Confirms,
@@ -54,8 +54,8 @@ func hintsOf(info core.OperationInfo) map[string]any {
 	}
 }
 
-// TestEveryHintIsExplicit checks that every tool of the product has all four hints, because
-// none fits the protocol's defaults. testdata/tools has their values.
+// TestEveryHintIsExplicit checks that every tool of the product has all four MCP hints,
+// because the protocol's defaults do not fit any tool. testdata/tools has their values.
 func TestEveryHintIsExplicit(t *testing.T) {
 	t.Parallel()
 	operations := catalogue.Operations(catalogue.Domains{})
@@ -74,8 +74,8 @@ func TestEveryHintIsExplicit(t *testing.T) {
 	}
 }
 
-// TestHintsOfAToolThatReachesPeople tests a probe, because no tool of the product confirms
-// and reaches people yet.
+// TestHintsOfAToolThatReachesPeople checks the hints of a test tool that needs confirmation
+// and reaches people. The product has no such tool yet.
 func TestHintsOfAToolThatReachesPeople(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

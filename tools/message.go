@@ -12,20 +12,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// message is the part of a JSON-RPC request or notification that this package reads.
+// message has the members of a JSON-RPC request or notification that this package reads.
 type message struct {
-	id     jsontext.Value // as it was sent; nil for a notification
+	id     jsontext.Value // unchanged, as the client sent it; nil for a notification
 	method string
 	params params
-	// rawParams is the text of params; nil when there is none.
+	// rawParams is the JSON text of params; nil for a message without params.
 	rawParams stdjson.RawMessage
 }
 
-// isNotification reports whether the message has no id, so that it gets no response.
+// isNotification reports whether the message has no id. A message without an id gets no
+// response.
 func (m message) isNotification() bool { return m.id == nil }
 
-// params has the members of params that any method of this server reads. Member names are
-// case-sensitive, as in the SDK, so both find the same members.
+// params has the members of params that this server reads, for all methods together. Member
+// names are case-sensitive, as in the SDK.
 type params struct {
 	Name           string                    `json:"name"`
 	Arguments      jsontext.Value            `json:"arguments"`
@@ -46,8 +47,8 @@ type meta struct {
 	Others          map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// envelope is a JSON-RPC message with its members undecoded. A message with other members is
-// refused if one of them is a misspelled known one.
+// envelope is a JSON-RPC message whose members are not decoded yet. Others has the unknown
+// members, to find misspelled ones.
 type envelope struct {
 	Version string                    `json:"jsonrpc"`
 	ID      jsontext.Value            `json:"id"`
@@ -56,19 +57,19 @@ type envelope struct {
 	Others  map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// checked has the options for JSON that passed core.CheckJSON. Duplicate names and invalid
-// characters can then occur only in members that may hold any JSON.
+// checked has the options for decoding JSON that passed core.CheckJSON. Duplicate names and
+// invalid characters can then occur only in members that may contain any JSON.
 var checked = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// isBatch reports whether the body begins like a JSON array.
+// isBatch reports whether the body begins like a JSON array, which is a batch in JSON-RPC.
 func isBatch(body []byte) bool {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	return len(trimmed) > 0 && trimmed[0] == '['
 }
 
-// readMessage decodes the one message of a body into m. It runs core.CheckJSON on the body
-// first. So no name occurs twice, in the message or in the arguments, except inside members
-// that may hold any JSON.
+// readMessage decodes the only message of a body into m. It fails with a JSON-RPC error for
+// an invalid message. core.CheckJSON refuses duplicate names first, except in members that
+// may contain any JSON; places are their paths.
 func readMessage(body []byte, m *message, places *core.AnyPaths) error {
 	if err := places.CheckJSON(body); err != nil {
 		return jsonRefusal(body, err)
@@ -96,8 +97,8 @@ func readMessage(body []byte, m *message, places *core.AnyPaths) error {
 	return readParams(e.Params, m)
 }
 
-// readParams decodes the params of a message into m. It fails for params that are not an
-// object and for misspelled members.
+// readParams decodes the params of a message into m. It fails if they are not an object, or
+// if a member is misspelled or has the wrong type.
 func readParams(raw jsontext.Value, m *message) error {
 	if len(raw) == 0 {
 		return nil
@@ -120,8 +121,9 @@ func readParams(raw jsontext.Value, m *message) error {
 	return nil
 }
 
-// findMisspelled returns a member whose name differs from a known one only in case, "" for
-// none. A reader that ignores case would accept the member, so it must not be ignored.
+// findMisspelled returns the name of a member that differs from a known name only in case,
+// or "". Such a member must be refused, because a program that ignores case would accept
+// it.
 func findMisspelled(others map[string]jsontext.Value, known ...string) string {
 	for name := range others {
 		for _, k := range known {
@@ -133,9 +135,9 @@ func findMisspelled(others map[string]jsontext.Value, known ...string) string {
 	return ""
 }
 
-// isMessageID reports whether id is valid in MCP, which does not allow the fractions and
-// null of JSON-RPC. It refuses integers beyond 2^53, because readers that use doubles would
-// return another number.
+// isMessageID reports whether id is a valid message id of MCP: a string or an integer. It
+// refuses integers beyond 2^53, because programs that use doubles would return another
+// number. It accepts nil, the id of a notification.
 func isMessageID(id jsontext.Value) bool {
 	switch id.Kind() {
 	case '"':
@@ -148,7 +150,7 @@ func isMessageID(id jsontext.Value) bool {
 	}
 }
 
-// jsonRefusal returns the JSON-RPC error of an invalid body: -32700 if it is not JSON,
+// jsonRefusal returns the JSON-RPC error for an invalid body: -32700 if it is not JSON, and
 // -32600 for JSON that is ambiguous or cannot be stored.
 func jsonRefusal(body []byte, err error) error {
 	refusal := invalidRequest(nil, strings.TrimSuffix(core.AsError(err).Message, "."))
@@ -158,7 +160,7 @@ func jsonRefusal(body []byte, err error) error {
 	return refusal
 }
 
-// invalidRequest returns the JSON-RPC error -32600 with status 400.
+// invalidRequest returns the JSON-RPC error -32600 (invalid request) with status 400.
 func invalidRequest(id jsontext.Value, message string) *rpcError {
 	return &rpcError{id: id, status: http.StatusBadRequest, code: jsonrpc.CodeInvalidRequest, message: message}
 }

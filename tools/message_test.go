@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// serve passes a body to the endpoint without a connection.
+// serve calls the endpoint's handler with a body of unknown length, without a network
+// connection.
 func serve(w *world, body io.Reader) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodPost, w.url+"/mcp", body)
 	r.ContentLength = -1

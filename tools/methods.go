@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The names of the methods and notifications that this server knows (MCP).
+// The MCP methods and notifications that this server serves.
 const (
 	methodInitialize   = "initialize"
 	methodPing         = "ping"
@@ -23,19 +23,20 @@ const (
 	methodReadResource = "resources/read"
 )
 
-// The methods that are served. Revision 2026-07-28 has neither a handshake nor ping. The SDK
-// would serve several more methods, for which this server has no capability.
+// The served methods, from revision 2026-07-28 on and before it. Revision 2026-07-28 has
+// neither a handshake nor ping. The SDK would serve further methods, but this server does
+// not have their capabilities.
 var (
 	modernMethods = []string{methodDiscover, methodListTools, methodCallTool, methodReadResource}
 	legacyMethods = []string{methodInitialize, methodPing, methodListTools, methodCallTool, methodReadResource}
 )
 
-// codeResourceNotFound is the JSON-RPC error code of a missing resource in revisions before
-// 2026-07-28.
+// codeResourceNotFound is the JSON-RPC error code for a resource that does not exist, in
+// revisions before 2026-07-28.
 const codeResourceNotFound = -32002
 
-// checkMethod checks that the method is served and that its params have the form that the
-// SDK decodes. For a call, it also checks that the tool exists and that the caller has its
+// checkMethod checks that the method of a request is served and that the SDK can decode its
+// params. For a tool call, it also checks that the tool exists and that the caller has its
 // scopes.
 func (s *toolset) checkMethod(x *exchange) error {
 	modern := x.revision == revision20260728
@@ -59,8 +60,9 @@ func (s *toolset) checkMethod(x *exchange) error {
 	return nil
 }
 
-// checkNotification refuses a tool call without an id: its sender would believe that it was
-// carried out. It accepts all real notifications, as JSON-RPC requires.
+// checkNotification fails for a message without an id that is not a notification: the
+// sender of a tool call would believe that it was executed. It accepts every notification,
+// as JSON-RPC requires.
 func checkNotification(m *message) error {
 	if strings.HasPrefix(m.method, "notifications/") {
 		return nil
@@ -68,8 +70,8 @@ func checkNotification(m *message) error {
 	return invalidRequest(nil, "a request needs an `id`")
 }
 
-// statusOf returns the HTTP status of a JSON-RPC error. Revisions before 2026-07-28 have 200
-// for every error of a readable request; the newest one maps codes to statuses.
+// statusOf returns the HTTP status of a JSON-RPC error: the given status at revision
+// 2026-07-28, and 200 before, when every error of a readable request has status 200.
 func statusOf(modern bool, status int) int {
 	if modern {
 		return status
@@ -77,8 +79,8 @@ func statusOf(modern bool, status int) int {
 	return http.StatusOK
 }
 
-// checkInitialize checks that the params of initialize have the form that the SDK decodes,
-// with a protocol version.
+// checkInitialize checks that the SDK can decode the params of initialize and that they
+// have a protocol version.
 func checkInitialize(m *message) error {
 	encoded, err := stdjson.Marshal(m.params.Others)
 	var p mcp.InitializeParams
@@ -88,8 +90,8 @@ func checkInitialize(m *message) error {
 	return nil
 }
 
-// checkCursor refuses a cursor of tools/list, because the list has one page. The SDK would
-// try to decode the cursor.
+// checkCursor fails for tools/list with a cursor, because the list has only one page. The
+// SDK would try to decode the cursor.
 func checkCursor(m *message, modern bool) error {
 	if m.params.Cursor == "" {
 		return nil
@@ -97,8 +99,8 @@ func checkCursor(m *message, modern bool) error {
 	return invalidParams(statusOf(modern, http.StatusBadRequest), "the list of tools has one page; leave `cursor` out")
 }
 
-// noResource returns the refusal of a request for a resource. This server has none. The code
-// depends on the revision.
+// noResource returns the error for a request to read a resource. This server has no
+// resources. The error code depends on the revision.
 func noResource(uri string, modern bool) error {
 	refusal := &rpcError{
 		status: http.StatusOK, code: codeResourceNotFound,
@@ -111,8 +113,8 @@ func noResource(uri string, modern bool) error {
 	return refusal
 }
 
-// checkCall makes the refusals of a tool call that need their own HTTP status. A tool's
-// handler cannot choose the status.
+// checkCall makes the checks of a tool call whose refusals need their own HTTP status,
+// which a tool's handler cannot set: unknown tool, invalid params, missing scope.
 func (s *toolset) checkCall(x *exchange, modern bool) error {
 	p := &x.message.params
 	t, ok := s.byName[p.Name]
@@ -130,10 +132,10 @@ func (s *toolset) checkCall(x *exchange, modern bool) error {
 	if refusal != nil && refusal.Code == core.CodeInvalidScope {
 		return refusal
 	}
-	return nil // the environment rail answers as a tool
+	return nil // a refusal because of the environment is a tool error, made later
 }
 
-// membersOf returns the members of a JSON object, nil for any other value.
+// membersOf returns the members of a JSON object. It returns nil for any other value.
 func membersOf(object jsontext.Value) map[string]jsontext.Value {
 	var members map[string]jsontext.Value
 	if json.Unmarshal(object, &members) != nil {

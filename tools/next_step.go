@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/tools/schema"
 )
 
-// The calls that repair the errors of one code or one resource. An error may have its own
-// call instead; see [core.Error.WithCall].
+// The tools that help after an error: repairs by error code, finders by the kind of
+// resource that was not found. An error may name its own call instead; see
+// [core.Error.WithCall].
 var (
 	repairs = map[core.Code]string{
 		core.CodeAttributeValidationFailed:    "audience_get_schema",
@@ -24,9 +25,9 @@ var (
 	}
 )
 
-// nextCall returns the call that repairs the refusal. It returns nil if no tool repairs it,
-// or if the caller may not call that tool. It returns the tool that refused only for an
-// invalid confirmation: then the same call starts again without its token.
+// nextCall returns the tool call that repairs an error. It returns nil if there is none, or
+// if the caller may not call that tool. For an invalid confirmation it returns the refused
+// call itself, without its token.
 func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)
@@ -46,8 +47,8 @@ func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	return next
 }
 
-// startAgain returns the same call without a confirmation. It returns nil for long
-// arguments, which the caller has to repeat, and for invalid ones.
+// startAgain returns the refused call without its confirmation token. It returns nil for
+// invalid arguments, and for long ones, which the agent has to repeat itself.
 func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	const longest = 2 << 10
 	raw := argumentsOf(x.message.params.Arguments)
@@ -59,8 +60,8 @@ func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	return &core.NextCall{Operation: x.tool, Arguments: arguments}
 }
 
-// sentence returns the call as text. For a call that starts again it returns the hint, which
-// is the same for all arguments.
+// sentence returns the call that repairs an error as text for the agent. It returns "" for
+// no call, and for a call of the same tool, which the hint describes.
 func (x *exchange) sentence(next *core.NextCall) string {
 	if next == nil || next.Operation == x.tool {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// failing returns two operations under real names: one that fails with the given refusal,
-// and one that repairs it.
+// failing returns test operations under the names of real tools. contacts_lookup fails with
+// the error of refusal; the others succeed and can be named as the next step.
 func failing(refusal func() error) []core.Operation {
 	op := func(name string, do func() error, scopes ...core.Scope) core.Operation {
 		return core.Declare(core.Op[emptyIn, broadcastOut]{
@@ -101,15 +101,16 @@ func TestResultsSayWhoseWordsTheyHold(t *testing.T) {
 	}
 }
 
-// TestEveryCodeSaysTheSameInTextAndStructure checks that the text and the structured content
-// of every error have the same information. Some clients show a model only one of them.
+// TestEveryCodeSaysTheSameInTextAndStructure checks that the text and the structured
+// content of every tool error have the same information. Some clients show a model only one
+// of them.
 func TestEveryCodeSaysTheSameInTextAndStructure(t *testing.T) {
 	t.Parallel()
 	var refusal *core.Error
 	w := newWorldOf(t, failing(func() error { return refusal }))
 	for _, info := range core.Codes() {
 		if info.Code == core.CodeTemporarilyUnavailable {
-			continue // is no tool's failure; see TestAnOutageIsTheServersFailure
+			continue // not a tool error; see TestAnOutageIsTheServersFailure
 		}
 		for _, next := range []string{"", "Do this instead."} {
 			refusal = &core.Error{Code: info.Code, Message: "The " + info.Title + " of \"Ann\".", Next: next}

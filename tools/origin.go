@@ -7,11 +7,12 @@ import (
 	"strings"
 )
 
-// originSet has the origins whose pages may call this host: its own and those in
+// originSet has the web origins whose pages may call this host: the host's own and
 // [Config.AllowedOrigins].
 type originSet map[string]bool
 
-// newOriginSet returns the set. It fails for an address that is not scheme://host.
+// newOriginSet returns the set of the host's own origin and the allowed ones. It fails for
+// an address that is not scheme://host.
 func newOriginSet(mcpURL string, allowed []string) (originSet, error) {
 	set := make(originSet, 1+len(allowed))
 	for _, address := range append([]string{mcpURL}, allowed...) {
@@ -24,7 +25,7 @@ func newOriginSet(mcpURL string, allowed []string) (originSet, error) {
 	return set, nil
 }
 
-// originOf returns the origin of a URL as browsers write it: in lower case, without the
+// originOf returns the origin of a URL as browsers send it: in lower case, without the
 // default port of the scheme (RFC 6454 section 6.2).
 func originOf(u *url.URL) string {
 	host := strings.ToLower(u.Host)
@@ -34,8 +35,8 @@ func originOf(u *url.URL) string {
 	return u.Scheme + "://" + host
 }
 
-// check refuses a request that a browser sends for a page of another origin. This also
-// prevents DNS rebinding. Agents send no Origin header and pass.
+// check fails with status 403 for a request from a page of an origin that is not allowed.
+// This also prevents DNS rebinding. Agents send no Origin header and are not affected.
 func (o originSet) check(h http.Header) error {
 	if _, allowed := o.allowedOrigin(h); allowed || h["Origin"] == nil {
 		return nil
@@ -44,8 +45,8 @@ func (o originSet) check(h http.Header) error {
 		WithNext("Call from a server or a desktop program, or have the operator allow this origin.")
 }
 
-// allowedOrigin returns the origin of a request and true when it sends one Origin header with an
-// allowed origin.
+// allowedOrigin returns the request's origin. It returns false unless the request has
+// exactly one Origin header with an allowed origin.
 func (o originSet) allowedOrigin(h http.Header) (string, bool) {
 	if named := h["Origin"]; len(named) == 1 && o[named[0]] {
 		return named[0], true

@@ -8,8 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestOriginsAreAsBrowsersWriteThem checks that configured addresses match the origins that
-// browsers send for them.
+// TestOriginsAreAsBrowsersWriteThem checks that newOriginSet converts configured addresses
+// to the form of the Origin headers of browsers, and that it refuses addresses that are not
+// origins.
 func TestOriginsAreAsBrowsersWriteThem(t *testing.T) {
 	t.Parallel()
 	set, err := newOriginSet("http://127.0.0.1:8082", []string{

@@ -10,8 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestAnOutageIsTheServersFailure checks a failure of Mailhelm's storage. In every revision,
-// the answer is an error of the protocol with the time to retry and without the cause.
+// TestAnOutageIsTheServersFailure checks the answer to a call during a failure of
+// Mailhelm's storage: a JSON-RPC error with the time to retry, at every revision. Only the
+// log may contain the cause.
 func TestAnOutageIsTheServersFailure(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial tcp 10.0.0.7:5432: connection refused")
@@ -32,8 +33,8 @@ func TestAnOutageIsTheServersFailure(t *testing.T) {
 	}
 }
 
-// TestATurnedAwayCallSaysWhenToComeAgain checks that a call refused for overload is a
-// failure of the tool, with the time to retry.
+// TestATurnedAwayCallSaysWhenToComeAgain checks that a call that is refused because of
+// overload is a tool error with the time to retry.
 func TestATurnedAwayCallSaysWhenToComeAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorldOf(t, failing(func() error { return core.Overloaded(2 * time.Second) }))

@@ -9,20 +9,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// The paths of the host.
+// The paths that the host serves.
 const (
 	endpointPath = "/mcp"
 	healthPath   = "/mcp/_health"
-	// The metadata document is served at the root and with the endpoint's path appended,
-	// because clients use both (RFC 9728 section 3.1).
+	// The protected-resource document is served at the root and with the endpoint's path
+	// appended, because clients use both (RFC 9728 section 3.1).
 	metadataPath         = access.ProtectedResourcePath
 	endpointMetadataPath = access.ProtectedResourcePath + endpointPath
 )
 
-// unknownPath is the resource name in the refusal of an unknown path.
+// unknownPath is the resource name in the error for a path that the host does not have.
 const unknownPath = "path"
 
-// ServeHTTP answers every request to the host.
+// ServeHTTP answers every request to the agent endpoint's host. It sets the request id and
+// turns errors and panics into answers.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{requestID: core.RequestID(r.Header[requestIDHeader])}
 	h := w.Header()
@@ -42,16 +43,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// isUnserved reports whether err means that the host has no such path, or that the path does
-// not allow the method.
+// isUnserved reports whether err means that the host does not have the requested path, or
+// that the path does not allow the method.
 func isUnserved(err error) bool {
 	e, ok := errors.AsType[*core.Error](err)
 	return ok && (e.Code == core.CodeMethodNotAllowed || e.Code == core.CodeNotFound && e.Resource == unknownPath)
 }
 
-// chargeUnserved counts an unserved request with a valid token against its rate limit, and
-// sets the rate headers. It returns err, or rate_limited when no call is left. With an
-// invalid token, or from a page of another origin, it returns err and sets nothing.
+// chargeUnserved counts a request for an unknown path or method against the rate limit of
+// its token, and sets the rate limit headers. It returns err, or rate_limited if no request
+// is left. For an invalid token or a page of a forbidden origin, it only returns err.
 func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err error) error {
 	authorization := r.Header["Authorization"]
 	if authorization == nil || s.origins.check(r.Header) != nil {
@@ -65,8 +66,8 @@ func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err erro
 	return err
 }
 
-// serve answers the request, or returns the error: a *core.Error about HTTP, or a *rpcError
-// about the JSON-RPC request in it.
+// serve answers a request by its path. If it returns an error, it has written nothing: a
+// *core.Error concerns HTTP, a *rpcError the JSON-RPC request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	switch r.URL.Path {
 	case endpointPath:
@@ -84,7 +85,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) erro
 	}
 }
 
-// serveEndpoint answers a request to the endpoint: a CORS preflight, or a call.
+// serveEndpoint answers a request to the path /mcp: a JSON-RPC request with POST, or a CORS
+// preflight. It refuses other methods.
 func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	s.shareWithOrigin(w, r)
 	switch {
@@ -100,8 +102,8 @@ func (s *Server) serveEndpoint(w http.ResponseWriter, r *http.Request, x *exchan
 	return nil
 }
 
-// serveCall passes one JSON-RPC message from the wire to the SDK. It makes all checks that
-// do not need the body before it reads the body.
+// serveCall checks a POST request and passes its JSON-RPC message to the SDK. It makes the
+// checks of origin, token and media types before it reads the body.
 func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	if err := s.origins.check(r.Header); err != nil {
 		return err
@@ -124,15 +126,16 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 	}
 	r = s.spans.start(r, x)
 	if x.message.isNotification() {
-		// Requests leave no state, so initialized and cancelled notifications have no
-		// effect: a client cancels by closing the connection.
+		// Notifications have no effect: requests leave no state, and a client cancels a call
+		// by closing the connection.
 		w.WriteHeader(http.StatusAccepted)
 		return nil
 	}
 	return s.deliver(w, r, x)
 }
 
-// understand decodes the message into x and checks whether the SDK may get it.
+// understand decodes the body into x.message and checks it. It fails for a batch, an
+// invalid message, a wrong revision, and a method that is not served.
 func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 	if isBatch(body) {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").
@@ -153,16 +156,16 @@ func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 	return nil
 }
 
-// answerPanic ends a request after a panic outside of a tool. Panics of tools are recovered
-// in recoverPanic. If the answer began as an event stream, it closes the connection, so that
-// the client does not take the part for the whole.
+// answerPanic recovers a panic outside of a tool, logs it and answers with internal_error.
+// Panics of tools are recovered in recoverPanic. If the answer began as an event stream, it
+// closes the connection: the client must not take a partial answer as complete.
 func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request, x *exchange) {
 	v := recover()
 	if v == nil {
 		return
 	}
 	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-		panic(v) // the way of net/http to hang up
+		panic(v) // net/http closes the connection after this panic
 	}
 	s.cfg.Log.LogAttrs(r.Context(), slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)),

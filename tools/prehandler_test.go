@@ -94,7 +94,7 @@ func TestExpiredTokenIsNeverAToolError(t *testing.T) {
 	w := newWorld(t)
 	w.pass(366 * 24 * time.Hour)
 	known := w.tokens["live"]
-	delete(w.tokens, "live") // as a verifier refuses it from then on
+	delete(w.tokens, "live") // an expired token, which the verifier refuses
 	w.send(call(legacy, "contacts_lookup", map[string]any{"email": "a@b.cc"})).wantProblem(t, http.StatusUnauthorized, core.CodeInvalidKey)
 	w.tokens["live"] = known
 }
@@ -157,7 +157,7 @@ func TestRateHeadersAndLimit(t *testing.T) {
 	}
 	for n := range 31 {
 		a := rpc(legacy, "ping", nil).withToken("limited")
-		if n%2 == 1 { // a refused batch costs a token as well
+		if n%2 == 1 { // a refused batch also counts against the limit
 			a.body = "[" + a.body + "]"
 		}
 		r = w.send(a)
@@ -265,7 +265,8 @@ func TestPanicBeforeAnyToolEndsOneRequest(t *testing.T) {
 	w.send(rpc(legacy, "tools/list", nil)).result(t)
 }
 
-// endless is a body without an end that counts the bytes that were read.
+// endless is a request body that never ends and counts how many bytes were read. It fails
+// after 64 MiB.
 type endless struct {
 	read   int64
 	filler byte
@@ -292,7 +293,7 @@ func TestLargeBodiesAreRefusedUnread(t *testing.T) {
 	r.Header.Set("Authorization", "Bearer live")
 	r.Header.Set("Content-Type", "application/json")
 	response, err := w.http.Do(r)
-	if err == nil { // the server may also hang up on a client that goes on sending
+	if err == nil { // the server may also close the connection while the client sends
 		response.Body.Close()
 		if response.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("announced: %d", response.StatusCode)

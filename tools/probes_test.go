@@ -8,14 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// probes are test operations under the names of real tools. There is one of each kind that
-// the endpoint treats differently.
+// probes are test operations under the names of real tools, one of each kind that the
+// endpoint treats differently. The counters say how often an operation was executed.
 type probes struct {
 	upserts, archives, sends atomic.Int64
-	entered                  chan struct{} // contacts_set_list_membership has begun
-	ended                    chan error    // and its context has ended
-	reach                    atomic.Int64  // recipients of the broadcast
-	text                     atomic.Value  // what contacts_lookup says
+	entered                  chan struct{} // sent when contacts_set_list_membership begins
+	ended                    chan error    // gets the error of its context when that ends
+	reach                    atomic.Int64  // number of recipients of the broadcast
+	text                     atomic.Value  // the note that contacts_lookup returns
 }
 
 func newProbes() *probes {
@@ -53,7 +53,7 @@ func (p *probes) operations() []core.Operation {
 	return []core.Operation{p.lookup(), p.upsert(), p.archive(), p.membership(), p.schema(), p.send(), p.unlistedOperation()}
 }
 
-// lookup returns an operation that reads.
+// lookup returns contacts_lookup as an operation that only reads.
 func (p *probes) lookup() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_lookup", Title: "Look a contact up", Purpose: "Reads.", Effect: core.Reads,
@@ -67,7 +67,7 @@ func (p *probes) lookup() core.Operation {
 	})
 }
 
-// upsert returns an operation that writes.
+// upsert returns contacts_upsert as an operation that writes.
 func (p *probes) upsert() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_upsert", Title: "Upsert", Purpose: "Writes.", Effect: core.Writes,
@@ -78,7 +78,7 @@ func (p *probes) upsert() core.Operation {
 	})
 }
 
-// archive returns an operation that destroys.
+// archive returns contacts_archive as an operation that destroys.
 func (p *probes) archive() core.Operation {
 	return core.Declare(core.Op[emailIn, contactOut]{
 		Name: "contacts_archive", Title: "Archive", Purpose: "Destroys.", Effect: core.Destroys,
@@ -89,7 +89,8 @@ func (p *probes) archive() core.Operation {
 	})
 }
 
-// membership returns an operation that blocks until its context ends.
+// membership returns contacts_set_list_membership as an operation that blocks until its
+// context ends.
 func (p *probes) membership() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "contacts_set_list_membership", Title: "Block", Purpose: "Blocks.", Effect: core.Reads,
@@ -103,7 +104,7 @@ func (p *probes) membership() core.Operation {
 	})
 }
 
-// schema returns an operation that panics.
+// schema returns audience_get_schema as an operation that panics.
 func (p *probes) schema() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "audience_get_schema", Title: "Panic", Purpose: "Panics.", Effect: core.Reads,
@@ -114,7 +115,7 @@ func (p *probes) schema() core.Operation {
 	})
 }
 
-// send returns an operation that needs a confirmation.
+// send returns broadcasts_send as an operation that needs confirmation and reaches people.
 func (p *probes) send() core.Operation {
 	return core.Declare(core.Op[broadcastIn, broadcastOut]{
 		Name: "broadcasts_send", Title: "Send", Purpose: "Sends.", Effect: core.Destroys, ReachesPeople: true,
@@ -130,7 +131,8 @@ func (p *probes) send() core.Operation {
 	})
 }
 
-// unlistedOperation returns an operation that is not in the table of tools.
+// unlistedOperation returns an operation that is not in the table of tools, so that it must
+// not be served as a tool.
 func (p *probes) unlistedOperation() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "contacts_create", Purpose: "Only over REST.", Effect: core.Writes,

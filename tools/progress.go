@@ -9,24 +9,27 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// metaProgressToken is the member of _meta in which a client asks for progress (MCP).
+// metaProgressToken is the member of _meta with which a client requests progress
+// notifications (MCP).
 const metaProgressToken = "progressToken"
 
 // followsProgress reports whether the client sent a progress token and accepts server-sent
-// events. Only such a call may be answered by a stream, which ends with the result.
+// events. Only such a call may be answered with a stream of events, which ends with the
+// result.
 func (x *exchange) followsProgress(h http.Header) bool {
 	_, named := x.message.params.Meta.Others[metaProgressToken]
 	return named && acceptsEvents(h["Accept"])
 }
 
-// eventStream is an answer as server-sent events. It starts with the first progress event,
-// so a call without progress gets an ordinary answer.
+// eventStream writes an answer as server-sent events. The stream begins with the first
+// progress notification, so that a call without progress gets an ordinary answer.
 type eventStream struct {
 	w     http.ResponseWriter
 	begun bool
 }
 
-// send writes a message as one event, and the headers of the stream before the first event.
+// send writes a message as one server-sent event. Before the first event it writes the
+// headers of the stream.
 func (e *eventStream) send(m jsonrpc.Message) error {
 	body, err := jsonrpc.EncodeMessage(m)
 	if err != nil {
@@ -35,13 +38,13 @@ func (e *eventStream) send(m jsonrpc.Message) error {
 	return e.sendBody(body)
 }
 
-// sendBody writes an encoded message as one event and flushes it.
+// sendBody writes an encoded message as one server-sent event and flushes it to the client.
 func (e *eventStream) sendBody(body []byte) error {
 	if !e.begun {
 		h := e.w.Header()
 		h.Set("Content-Type", "text/event-stream")
 		h.Set("Cache-Control", "no-store")
-		h.Set("X-Accel-Buffering", "no") // proxies that hold answers back
+		h.Set("X-Accel-Buffering", "no") // tells proxies such as nginx not to buffer events
 		e.w.WriteHeader(http.StatusOK)
 		e.begun = true
 	}
@@ -52,8 +55,8 @@ func (e *eventStream) sendBody(body []byte) error {
 	return http.NewResponseController(e.w).Flush()
 }
 
-// endStream sends the response as the last event. The HTTP status was sent before, so the
-// client sees an error only in the response.
+// endStream sends the response as the last event of the stream. The HTTP status is already
+// sent, so an error is only in the response itself.
 func (s *Server) endStream(r *http.Request, x *exchange, answer *jsonrpc.Response) {
 	body, err := jsonrpc.EncodeMessage(answer)
 	if answer.Error != nil {
@@ -69,5 +72,5 @@ func (s *Server) endStream(r *http.Request, x *exchange, answer *jsonrpc.Respons
 	} else {
 		s.noteAnswer(x, len(body))
 	}
-	_ = x.stream.sendBody(body) // a client that has gone reads nothing
+	_ = x.stream.sendBody(body) // a disconnected client needs no answer
 }

@@ -10,9 +10,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// recoverPanic is the middleware that recovers panics. The SDK runs a call on its own
-// goroutine, where a panic would end the process. Here it ends only the call. The rails
-// recover panics of operations; this recovers those of the code around them.
+// recoverPanic is middleware that recovers panics. The SDK runs a call in its own
+// goroutine, where a panic would end the process; here it ends only the call. The
+// guardrails recover panics of operations; recoverPanic recovers those of the code around
+// them.
 func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		var result mcp.Result
@@ -29,8 +30,8 @@ func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// panicResult returns the answer after a panic: the failed result of a tool call, or an
-// internal error of the protocol.
+// panicResult returns the answer after a panic: a failed tool result for a tool call,
+// otherwise a JSON-RPC error.
 func (p *protocol) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	x := exchangeOf(ctx)
 	p.logPanic(ctx, x, v)
@@ -44,8 +45,8 @@ func (p *protocol) panicResult(ctx context.Context, v any) (mcp.Result, error) {
 	return failed, nil
 }
 
-// encode marshals a result. It recovers a panic of a marshaller, because it runs outside the
-// middleware but on the same goroutine.
+// encode marshals a result. It returns an error if a marshaller panics, because encode runs
+// outside the middleware that recovers panics.
 func (p *protocol) encode(ctx context.Context, result mcp.Result) (json.RawMessage, error) {
 	var encoded json.RawMessage
 	var err error
@@ -62,14 +63,14 @@ func (p *protocol) encode(ctx context.Context, result mcp.Result) (json.RawMessa
 	return encoded, err
 }
 
-// logPanic logs the panic with its stack, and the ids of the request.
+// logPanic logs a panic with its stack, the request's id and the called tool.
 func (p *protocol) logPanic(ctx context.Context, x *exchange, v any) {
 	p.log.LogAttrs(ctx, slog.LevelError, "panic",
 		slog.String("request_id", x.requestID), slog.String("surface", string(core.Agent)), slog.String("operation", x.tool),
 		slog.String("panic", core.PanicText(v)))
 }
 
-// internalError returns internal_error as a JSON-RPC error.
+// internalError returns a JSON-RPC error for an internal failure, with the request id.
 func (x *exchange) internalError() *jsonrpc.Error {
 	return &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: core.Internal(nil).Message + " Request id: " + x.requestID}
 }

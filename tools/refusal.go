@@ -12,24 +12,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// rpcError is a refusal as a JSON-RPC error.
+// rpcError is the refusal of a request as a JSON-RPC error.
 type rpcError struct {
-	id      jsontext.Value // nil when the request's id could not be read
-	status  int            // of HTTP
+	id      jsontext.Value // the message's id; nil if it could not be read
+	status  int            // the HTTP status
 	code    int64
 	message string
 	data    any
-	cause   string // in the metrics; "" for the one that the code implies
-	// retryAfter is in seconds; 0 omits it.
+	cause   string // the cause in the metrics; "" derives it from the code
+	// retryAfter is the value of the Retry-After header in seconds; 0 omits the header.
 	retryAfter int
-	// counted is true when the rails have counted the refusal already.
+	// counted is true if the guardrails have already counted the refusal in the metrics.
 	counted bool
 }
 
-// Error returns the text for the log.
+// Error returns the message. It makes rpcError an error.
 func (e *rpcError) Error() string { return e.message }
 
-// withMessageID sets the id of the message in a JSON-RPC error.
+// withMessageID sets the id of the message in a JSON-RPC error, and returns the error.
+// Other errors are returned unchanged.
 func (x *exchange) withMessageID(err error) error {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		rpc.id = x.message.id
@@ -37,8 +38,8 @@ func (x *exchange) withMessageID(err error) error {
 	return err
 }
 
-// refuse answers a request that did not reach an operation, counts it and writes its log
-// line.
+// refuse answers a request that reached no operation with its error. It also counts the
+// refusal and logs it. If the client has disconnected, it closes the connection instead.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
 		r = s.spans.start(r, x)
@@ -74,8 +75,8 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err
 	s.writeProblem(w, x, e)
 }
 
-// logRefusal logs ids and names of Mailhelm only. It logs a path or a method only if it is a
-// known one, because callers choose these texts.
+// logRefusal writes the log line of a refusal. The line has only ids and names of Mailhelm,
+// because a path or method could be any text of the caller.
 func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outcome string, status int, more ...slog.Attr) {
 	attrs := []slog.Attr{
 		slog.String("request_id", x.requestID),
@@ -92,8 +93,9 @@ func (s *Server) logRefusal(r *http.Request, x *exchange, level slog.Level, outc
 	s.cfg.Log.LogAttrs(r.Context(), level, "request refused", append(attrs, more...)...)
 }
 
-// challenge returns the WWW-Authenticate header that names the metadata document and the
-// missing scopes (RFC 9728 section 5.1, RFC 6750 section 3).
+// challenge returns the WWW-Authenticate header of a refusal. It names the
+// protected-resource document and the scopes of the called tool (RFC 9728 section 5.1, RFC
+// 6750 section 3).
 func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Challenge {
 	c := access.Challenge{Realm: s.resource.ResourceName, ResourceMetadata: s.resource.MetadataURL()}
 	if t, ok := s.tools.byName[x.tool]; ok {
@@ -108,14 +110,15 @@ func (s *Server) challenge(x *exchange, e *core.Error, presented bool) access.Ch
 	return c
 }
 
-// writeProblem writes the problem document of a refusal with its status and headers. The
-// remedy is the one for agents; see hintOf.
+// writeProblem writes the problem document of an error with its status and headers.
+// next_step has the remedy for agents; see hintOf.
 func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	p := core.ProblemOf(err, s.cfg.DocsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))
 	body, marshalErr := json.Marshal(p)
 	if marshalErr != nil {
-		// Only an extra member can fail to marshal. Without it the document is still valid.
+		// Only an additional member can fail to marshal. Without these members the document
+		// is still valid.
 		p.Extra = nil
 		body, _ = json.Marshal(p)
 	}
@@ -125,7 +128,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	write(w, "application/problem+json", p.Status, body)
 }
 
-// writeRPCError writes the JSON-RPC response of a refusal with its status.
+// writeRPCError writes a JSON-RPC error response with its HTTP status.
 func writeRPCError(w http.ResponseWriter, e *rpcError) {
 	if e.retryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(e.retryAfter))
@@ -133,7 +136,7 @@ func writeRPCError(w http.ResponseWriter, e *rpcError) {
 	write(w, "application/json", e.status, e.body())
 }
 
-// body returns the JSON-RPC response as JSON.
+// body returns the JSON-RPC error response as JSON.
 func (e *rpcError) body() []byte {
 	type wireError struct {
 		Code    int64  `json:"code"`
@@ -148,16 +151,16 @@ func (e *rpcError) body() []byte {
 	if e.id != nil {
 		answer.ID = json.RawMessage(e.id)
 	}
-	body, _ := json.Marshal(answer) // strings, numbers and JSON always marshal
+	body, _ := json.Marshal(answer) // cannot fail for strings, numbers and valid JSON
 	return body
 }
 
-// write writes a whole answer, which must not be cached.
+// write writes a complete answer and forbids caching it.
 func write(w http.ResponseWriter, contentType string, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", contentType)
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	//nolint:gosec // no answer is a page: each is JSON with its own type, and nosniff
-	_, _ = w.Write(body) // a client that has gone reads nothing
+	_, _ = w.Write(body) // a disconnected client needs no answer
 }

@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// The causes of refusals that have no error code.
+// The causes in the metrics for refusals that have no error code of their own.
 const (
 	causeUnknownTool     = "unknown_tool"
 	causeUnknownMethod   = "unknown_method"
@@ -28,7 +28,7 @@ const (
 	causeCallerGone      = "caller_gone"
 )
 
-// noteRefusal counts a refusal and records it in the request's span.
+// noteRefusal counts a refusal in the metrics and records it in the request's span.
 func (s *Server) noteRefusal(x *exchange, err error) {
 	rpc, ok := errors.AsType[*rpcError](err)
 	if !ok || !rpc.counted {
@@ -46,8 +46,8 @@ func (s *Server) noteRefusal(x *exchange, err error) {
 	x.failSpan(string(e.Code), attribute.Int("http.response.status_code", e.HTTPStatus()))
 }
 
-// noteAnswer counts a tool's answer of so many bytes. A failed answer is already counted as
-// a failure and is only recorded in the span.
+// noteAnswer counts a tool's answer and its length in bytes in the metrics. A failed answer
+// was counted before, so noteAnswer only records it in the span.
 func (s *Server) noteAnswer(x *exchange, bytes int) {
 	t, ok := s.tools.byName[x.tool]
 	switch {
@@ -58,8 +58,8 @@ func (s *Server) noteAnswer(x *exchange, bytes int) {
 	}
 }
 
-// causeOf returns the cause of a refusal for the metrics. It is never a text that a caller
-// can choose.
+// causeOf returns the cause of a refusal for the metrics. It is always one of a fixed set
+// of names, never a text of the caller.
 func causeOf(err error) string {
 	if rpc, ok := errors.AsType[*rpcError](err); ok {
 		return rpc.causeOf()
@@ -81,8 +81,8 @@ func causeOf(err error) string {
 	return string(e.Code)
 }
 
-// causeOf returns the cause of a JSON-RPC error for the metrics: its own cause, or the name
-// of its code.
+// causeOf returns the cause of a JSON-RPC error for the metrics: the member cause, or a
+// name for the error code.
 func (e *rpcError) causeOf() string {
 	if e.cause != "" {
 		return e.cause

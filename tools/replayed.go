@@ -7,14 +7,16 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// replayedMember is the member [schema.Replayed] in JSON, with a comma.
+// replayedMember is the JSON of the member [schema.Replayed] with a comma, to insert into
+// an object.
 const replayedMember = `"` + schema.Replayed + `":true,`
 
-// replayedNote says the same in the text of a result.
+// replayedNote is the text that marks a result as the result of an earlier call.
 const replayedNote = "Replayed: the same call was made before. This is its result, and nothing was done now. " +
 	"To do it again, send a fresh idempotency key."
 
-// withReplayed returns the object with the member at its start.
+// withReplayed returns the JSON object with the member [schema.Replayed] inserted at its
+// start.
 func withReplayed(value json.RawMessage) json.RawMessage {
 	if string(value) == "{}" {
 		return json.RawMessage(`{"` + schema.Replayed + `":true}`)
@@ -22,8 +24,8 @@ func withReplayed(value json.RawMessage) json.RawMessage {
 	return append(json.RawMessage("{"+replayedMember), value[1:]...)
 }
 
-// markReplayed marks the text of a result as the result of an earlier call. The structured
-// content has its own member.
+// markReplayed marks the text and _meta of a result as the result of an earlier call.
+// withReplayed marks the structured content.
 func markReplayed(answer *mcp.CallToolResult) {
 	answer.Meta[metaReplay] = true
 	answer.Content = append(answer.Content, &mcp.TextContent{Text: replayedNote})

@@ -12,17 +12,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The protocol revisions that are served, newest first. An update of the SDK does not add
-// revisions to this list.
+// The protocol revisions on which the code of this package depends.
 const (
 	revision20260728 = "2026-07-28"
 	revision20250326 = "2025-03-26"
 )
 
-// revisions has the served revisions, newest first.
+// revisions has the protocol revisions that are served, newest first. An update of the SDK
+// does not add revisions.
 var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision20250326, "2024-11-05"}
 
-// Members of _meta. Names that begin with dev.service are this service's own.
+// The members of _meta that this server reads or writes. Names that begin with dev.service
+// are its own.
 const (
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
 	metaCapabilities    = mcp.MetaKeyClientCapabilities
@@ -33,10 +34,10 @@ const (
 	metaUntrusted       = "dev.service/untrusted"
 )
 
-// readRevision finds the revision of a message and compares the request's headers with its
-// body. From 2026-07-28 on every request repeats its revision, method and tool in headers,
-// so that proxies can route without reading bodies. A proxy and this server must read the
-// same request.
+// readRevision sets the protocol revision of a message and checks that the request's
+// headers agree with its body. From 2026-07-28 on, headers repeat the revision, the method
+// and the tool, so that proxies can route requests without reading bodies. A proxy and this
+// server must not read different requests.
 func readRevision(x *exchange, h http.Header) error {
 	named, err := singleValue(h, "Mcp-Protocol-Version")
 	if err != nil {
@@ -51,7 +52,7 @@ func readRevision(x *exchange, h http.Header) error {
 	case inBody != "" && inBody != named:
 		return mismatch("the header MCP-Protocol-Version and `_meta` " + metaProtocolVersion + " name different revisions")
 	case named == "":
-		named = revision20250326 // what the transport prescribes for a request that does not say
+		named = revision20250326 // prescribed for requests without a revision
 	}
 	x.revision = named
 	if named != revision20260728 {
@@ -60,7 +61,8 @@ func readRevision(x *exchange, h http.Header) error {
 	return checkModern(&x.message, h)
 }
 
-// checkModern checks what revision 2026-07-28 requires of a request apart from its revision.
+// checkModern checks what revision 2026-07-28 additionally requires: the headers Mcp-Method
+// and Mcp-Name, and the revision and capabilities in _meta.
 func checkModern(m *message, h http.Header) error {
 	method, err := singleValue(h, "Mcp-Method")
 	if err != nil {
@@ -97,8 +99,8 @@ func checkModern(m *message, h http.Header) error {
 	return nil
 }
 
-// singleValue returns the value of a header, "" when it is absent. It fails for a repeated
-// header.
+// singleValue returns the value of a header, or "" if it is absent. It fails if the header
+// occurs more than once.
 func singleValue(h http.Header, name string) (string, error) {
 	switch values := h[name]; len(values) {
 	case 0:
@@ -110,8 +112,9 @@ func singleValue(h http.Header, name string) (string, error) {
 	}
 }
 
-// decodeHeader returns the text of a header's value. It decodes the form =?base64?..?= of
-// values that a header cannot hold directly, and returns false for invalid base64.
+// decodeHeader returns the text of a header value. It decodes values of the form
+// =?base64?..?=, which encode texts that a header cannot contain. It returns false for
+// invalid Base64.
 func decodeHeader(value string) (string, bool) {
 	encoded, ok := strings.CutPrefix(value, "=?base64?")
 	if ok {
@@ -124,8 +127,8 @@ func decodeHeader(value string) (string, bool) {
 	return string(decoded), err == nil
 }
 
-// elicits reports whether the client can show forms to a person. An elicitation capability
-// without members means forms, because older revisions have no other mode.
+// elicits reports whether the client can show forms to a person (elicitation). It returns
+// false before revision 2026-07-28. An elicitation capability without members means forms.
 func (x *exchange) elicits() bool {
 	if x.revision != revision20260728 {
 		return false
@@ -137,13 +140,13 @@ func (x *exchange) elicits() bool {
 	return member(elicitation, "form").Kind() == '{' || len(membersOf(elicitation)) == 0
 }
 
-// mismatch returns the error for headers that differ from the body, with status 400.
+// mismatch returns the error for headers that do not agree with the body, with status 400.
 func mismatch(message string) *rpcError {
 	return &rpcError{status: http.StatusBadRequest, code: mcp.CodeHeaderMismatch, message: message}
 }
 
-// unsupportedRevision returns the error for a revision that is not served. Its data lists
-// the served ones.
+// unsupportedRevision returns the error for a protocol revision that is not served. The
+// error's data lists the served revisions.
 func unsupportedRevision(requested string) *rpcError {
 	return &rpcError{
 		status: http.StatusBadRequest, code: mcp.CodeUnsupportedProtocolVersion, message: "this protocol revision is not served",
@@ -155,6 +158,6 @@ func invalidParams(status int, message string) *rpcError {
 	return &rpcError{status: status, code: jsonrpc.CodeInvalidParams, message: message}
 }
 
-// member returns a member of a JSON object, nil when it is absent or object is not an
-// object.
+// member returns a member of a JSON object. It returns nil if the member is absent or the
+// value is not an object.
 func member(object jsontext.Value, name string) jsontext.Value { return membersOf(object)[name] }

@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// row is a request and its expected refusal, tested in each revision. Differences between
-// revisions, and all variants of one check, are tested with the file that makes the check.
+// row is a request and the refusal that it must get at every revision. Refusals that depend
+// on the revision are tested elsewhere.
 type row struct {
 	name   string
 	ask    func(revision string) ask
 	status int
-	code   core.Code // of a problem document
-	rpc    int64     // of a JSON-RPC error instead
+	code   core.Code // the code of a problem document
+	rpc    int64     // the code of a JSON-RPC error; 0 for a problem document
 }
 
 func raw(body string) func(string) ask {
@@ -83,7 +83,8 @@ func TestRefusalsAtEveryRevision(t *testing.T) {
 	}
 }
 
-// want checks that the endpoint still answers.
+// want sends the request and fails the test unless its tool succeeds. It shows that the
+// endpoint still works after refusals.
 func (a ask) want(w *world) {
 	w.t.Helper()
 	if got := w.send(a).result(w.t); got.Result.IsError {
@@ -91,8 +92,8 @@ func (a ask) want(w *world) {
 	}
 }
 
-// TestAnAnswerIsJSONUnlessThereIsProgress checks that an answer is sent as events only if
-// the client wants progress and the tool reports some.
+// TestAnAnswerIsJSONUnlessThereIsProgress checks that a call with a progress token is
+// answered with JSON, not with events, if the tool reports no progress.
 func TestAnAnswerIsJSONUnlessThereIsProgress(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -13,42 +13,44 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Config configures the agent endpoint. AllowedOrigins, Version and Tracer may be empty; the
-// other members are required. Addresses have no slash at the end.
+// Config configures the agent endpoint. AllowedOrigins, Version and Tracer may be empty;
+// the other members are required. URLs must not end with a slash.
 type Config struct {
 	Catalogue *guardrails.Catalogue
-	// MCPURL is the public address of this host and the audience of its tokens.
+	// MCPURL is the public URL of the agent endpoint's host, and the audience of its access
+	// tokens.
 	MCPURL string
-	// AuthURL is the issuer of access tokens.
+	// AuthURL is the URL of the authorization server, the issuer of access tokens.
 	AuthURL string
-	// DocsURL is the root of the served documentation.
+	// DocsURL is the root URL of the served documentation.
 	DocsURL string
-	// AllowedOrigins are the web origins whose pages may call, in addition to this
-	// host's own: "https://inspector.example".
+	// AllowedOrigins are the web origins whose pages may call the endpoint, in addition to
+	// its own: "https://inspector.example".
 	AllowedOrigins []string
-	// Commit identifies the build.
+	// Commit is the commit of the build, which the health page shows.
 	Commit string
-	// Version is the server's version in the protocol's handshake.
+	// Version is the server's version that clients get when they connect; "" is sent as "0".
 	Version string
 	Clock   core.Clock
 	Log     *slog.Logger
-	// Tracer makes a span of each request; nil makes none.
+	// Tracer creates a span for each request; nil disables tracing.
 	Tracer trace.Tracer
 }
 
-// Server serves the agent endpoint. It passes valid requests to the protocol and refuses the
+// Server serves the agent endpoint. It passes valid requests to the MCP SDK and refuses all
 // others.
 type Server struct {
 	cfg      Config
 	resource access.ProtectedResource
-	metadata []byte // the resource's document as JSON
+	metadata []byte // the protected-resource document as JSON
 	origins  originSet
 	spans    spans
 	tools    *toolset
 	protocol *protocol
 }
 
-// New returns a server with every tool of the table whose operation is in the catalogue.
+// New returns a server with a tool for each name in the table whose operation is in the
+// catalogue. It fails for an invalid origin in cfg or a schema that cannot be converted.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
@@ -73,8 +75,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Mount adds an operation as a tool, if the catalogue has it. It must not be called after
-// the first request.
+// Mount adds the operation with this name as a tool. It does nothing if the catalogue does
+// not have the operation. It must not be called after the first request.
 func (s *Server) Mount(name string) error {
 	op, ok := s.cfg.Catalogue.Operation(name)
 	if !ok {
@@ -88,14 +90,14 @@ func (s *Server) Mount(name string) error {
 	return nil
 }
 
-// AddTool adds a tool that is not an operation, for tests of the protocol. The handler runs
-// without the rails. It must return a new result each time, because the endpoint modifies
-// it. AddTool must not be called after the first request.
+// AddTool adds a tool without an operation, for tests of the protocol. No guardrails apply
+// to it. The handler must return a new result for each call, because the endpoint modifies
+// results. AddTool must not be called after the first request.
 func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) {
 	s.tools.byName[described.Name] = &tool{described: described}
 	s.protocol.sdk.AddTool(described, handler)
 }
 
-// Handler returns the endpoint. The HTTP server must limit the time and size of headers and
-// the time for a body.
+// Handler returns the HTTP handler of the endpoint. The HTTP server must limit the time and
+// size of headers and the time for a body.
 func (s *Server) Handler() http.Handler { return s }

@@ -9,16 +9,18 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// toolset has the mounted tools and executes their calls.
+// toolset has the tools that are served and executes their calls.
 type toolset struct {
 	catalogue *guardrails.Catalogue
 	docsURL   string
 	byName    map[string]*tool
-	// places are the paths in a message at which any JSON may stand, for all tools together.
+	// places are the paths in a message at which any JSON is allowed, for all tools
+	// together.
 	places *core.AnyPaths
 }
 
-// mount adds the operation and returns its tool.
+// mount adds the operation as a tool and returns the tool. It fails if a schema of the
+// operation cannot be converted.
 func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
 	t, err := newTool(op)
 	if err != nil {
@@ -29,8 +31,8 @@ func (s *toolset) mount(op *guardrails.Operation) (*tool, error) {
 	return t, nil
 }
 
-// outage returns a failure of Mailhelm's storage as a JSON-RPC error, because the server
-// failed and not the tool. Its data are the problem document.
+// outage returns the JSON-RPC error for a failure of Mailhelm's storage. It is not a tool
+// error, because the server failed and not the tool. Its data is the problem document.
 func (s *toolset) outage(x *exchange, err error) *rpcError {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	p.NextStep = hintOf(core.AsError(err))

@@ -15,16 +15,17 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Spans follow the OpenTelemetry semantic conventions for MCP. No attribute has an argument,
-// a result, an address or other text of a caller. The exceptions are known names and short
-// ids.
+// Spans follow the OpenTelemetry semantic conventions for MCP. Their attributes contain no
+// arguments, results, email addresses or other texts of the caller, except known names and
+// short ids.
 
-// propagator reads the parent span and the baggage (W3C Trace Context and Baggage).
+// propagator reads the parent span and the baggage from a request (W3C Trace Context and
+// Baggage).
 var propagator = propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{})
 
-// spans starts and ends the span of each request.
+// spans starts and ends the OpenTelemetry span of each request.
 type spans struct {
-	tracer trace.Tracer // nil makes none
+	tracer trace.Tracer // nil disables tracing
 	place  []attribute.KeyValue
 	clock  core.Clock
 }
@@ -33,20 +34,19 @@ func newSpans(cfg Config) spans {
 	return spans{tracer: cfg.Tracer, place: placeOf(cfg.MCPURL), clock: cfg.Clock}
 }
 
-// otherMethod is the name of every unknown method in spans, because callers can invent any
-// number of methods.
+// otherMethod is the name that spans have for every unknown method, because callers can
+// invent any number of methods.
 const otherMethod = "_OTHER"
 
-// knownMethods are the methods and notifications that spans name. Every other method is
-// otherMethod.
+// knownMethods are the methods and notifications that spans have under their own names.
 var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
 	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
 })
 
-// start starts the span of a request at the time of its arrival. Without a tracer it starts
-// no span and allocates nothing. The parent is the span that the message names, and the span
-// of the HTTP request is linked. Without such a name, the parent is the span of the HTTP
-// request.
+// start starts the span of a request at the time of its arrival. The parent is the span in
+// the message's _meta, and the span in the HTTP headers is linked; without a span in _meta,
+// the span in the headers is the parent. Without a tracer, start does nothing and allocates
+// nothing.
 func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 	if s.tracer == nil || x.span != nil {
 		return r
@@ -65,11 +65,11 @@ func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 	return r.WithContext(ctx)
 }
 
-// spanName returns the name of the span. It contains the tool only if the tool exists.
+// spanName returns the name of a request's span: the method, and the tool if it exists.
 func spanName(x *exchange) string {
 	switch {
 	case x.message.method == "":
-		return http.MethodPost + " " + endpointPath // refused before it was a message
+		return http.MethodPost + " " + endpointPath // refused before the message was read
 	case x.tool != "":
 		return x.message.method + " " + x.tool
 	}
@@ -83,7 +83,7 @@ func methodName(x *exchange) string {
 	return otherMethod
 }
 
-// attributesOf returns the attributes of a request's span at its start.
+// attributesOf returns the attributes that a request's span has at its start.
 func attributesOf(r *http.Request, x *exchange) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("network.protocol.version", protocolVersion(r))}
 	if x.message.method == "" {
@@ -111,11 +111,11 @@ func protocolVersion(r *http.Request) string {
 	return strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
 }
 
-// maxTraceableID is the longest message id that a span may have, in characters.
+// maxTraceableID is the maximum length of a message id in a span, in bytes.
 const maxTraceableID = 64
 
-// traceableID returns a message's id as text. It returns "" for an id that is long or has
-// characters of addresses and sentences.
+// traceableID returns a message's id as text for a span. It returns "" for a long id and
+// for an id with spaces, @ or other characters of addresses and sentences.
 func traceableID(id jsontext.Value) string {
 	text := string(id)
 	if id.Kind() == '"' && json.Unmarshal(id, &text) != nil {
@@ -127,7 +127,8 @@ func traceableID(id jsontext.Value) string {
 	return text
 }
 
-// placeOf returns the attributes of all spans: the address of this host.
+// placeOf returns the attributes that all spans have: the transport, and the host and port
+// of the endpoint's public URL.
 func placeOf(address string) []attribute.KeyValue {
 	all := []attribute.KeyValue{attribute.String("network.transport", "tcp"), attribute.String("network.protocol.name", "http")}
 	u, err := url.Parse(address)
@@ -146,8 +147,8 @@ func placeOf(address string) []attribute.KeyValue {
 	return append(all, attribute.Int("server.port", port))
 }
 
-// failSpan marks the span as failed. It adds a JSON-RPC error code as an attribute of its
-// own.
+// failSpan marks the request's span as failed with this error type, and adds more
+// attributes. It does nothing if the request is not traced.
 func (x *exchange) failSpan(errorType string, more ...attribute.KeyValue) {
 	if x.span == nil {
 		return
@@ -163,11 +164,11 @@ func (s *spans) end(x *exchange) {
 	}
 }
 
-// metaCarrier reads the members of _meta that propagate context: traceparent,
-// tracestate and baggage.
+// metaCarrier lets the propagator read the members of _meta that have the trace context:
+// traceparent, tracestate and baggage.
 type metaCarrier map[string]jsontext.Value
 
-// Get returns the member's text, "" when it is missing or not a text.
+// Get returns the text of a member. It returns "" if the member is missing or not a string.
 func (m metaCarrier) Get(key string) string {
 	var text string
 	if value := m[key]; value.Kind() != '"' || json.Unmarshal(value, &text) != nil {
@@ -176,8 +177,8 @@ func (m metaCarrier) Get(key string) string {
 	return text
 }
 
-// Set does nothing: the message is only read.
+// Set does nothing, because a request's _meta is only read.
 func (m metaCarrier) Set(string, string) {}
 
-// Keys returns nothing: the propagators ask for known names only.
+// Keys returns nil, because the propagators request only known names.
 func (m metaCarrier) Keys() []string { return nil }

@@ -24,7 +24,8 @@ func TestNoTracerAllocatesNothing(t *testing.T) { //nolint:paralleltest // alloc
 	}
 }
 
-// TestTraceableID checks that a span has an id only if it cannot be an address or a text.
+// TestTraceableID checks that an id gets into a span only if it is short and cannot be an
+// email address or a sentence.
 func TestTraceableID(t *testing.T) {
 	t.Parallel()
 	for id, want := range map[string]string{

@@ -13,10 +13,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// deliver lets the SDK answer the exchange's request. The SDK's own HTTP handler would read
-// the body again, up to eight times with 32 KB each. Instead, the SDK gets the parsed
-// request in a session for one request. A call is passed with its params, anything else as a
-// message.
+// deliver passes the parsed request to the SDK and writes the SDK's answer. The SDK's own
+// HTTP handler would read the body again, up to eight times with 32 KB each. Instead,
+// deliver opens a session in memory for this one request. A tool call is passed with its
+// params, any other request as a message.
 func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	id, err := sdkID(x.message)
 	if err != nil {
@@ -30,12 +30,12 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 		return core.Internal(err)
 	}
 	var called sync.WaitGroup
-	defer called.Wait()   // no call outlives its request
+	defer called.Wait()   // waits until the tool call has ended
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
 	// Closing the session waits for the call and its notifications. Closing the connection
-	// ends a notification whose context does not end. A client that disconnected cannot
-	// fetch the answer later, because there are no sessions. It may repeat an interrupted
-	// write with its key.
+	// ends a notification whose context does not end. A call also ends when its client
+	// disconnects, because without sessions a client cannot fetch the answer later; it may
+	// repeat an interrupted write with its idempotency key.
 	defer wire.Close() //nolint:errcheck // it cannot fail
 	defer cancel()
 	if x.call == nil {
@@ -50,7 +50,7 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	switch {
 	case err != nil:
 		x.failSpan(causeCallerGone)
-		panic(http.ErrAbortHandler) // who only stopped sending must not take an empty answer for one
+		panic(http.ErrAbortHandler) // closes the connection: a client must not take an empty answer as complete
 	case x.stream.begun:
 		s.endStream(r, x, answer)
 		return nil
@@ -59,8 +59,9 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	}
 }
 
-// answerCall passes a call to the SDK's handlers directly. The SDK's reader of messages
-// would decode the params two or three more times, with 32 KB each.
+// answerCall passes a tool call directly to the SDK's method handlers and returns the
+// response. The SDK's reader of messages would decode the params two or three more times,
+// with 32 KB each.
 func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.CallToolRequest) *jsonrpc.Response {
 	answer := &jsonrpc.Response{ID: id}
 	result, err := p.methods(ctx, methodCallTool, call)
@@ -72,8 +73,8 @@ func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.Call
 	return answer
 }
 
-// stateOf returns the state of a session after its handshake. Revision 2026-07-28 has no
-// handshake but the same state.
+// stateOf returns the SDK's state of a session after its handshake. Revision 2026-07-28 has
+// no handshake, but the SDK needs the same state.
 func stateOf(x *exchange) *mcp.ServerSessionState {
 	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
 	if x.message.method != methodInitialize {
@@ -82,7 +83,7 @@ func stateOf(x *exchange) *mcp.ServerSessionState {
 	return state
 }
 
-// sdkID returns the message's id in the SDK's type. It fails for an id that is neither a
+// sdkID returns a message's id in the SDK's type. It fails for an id that is neither a
 // string nor an integer.
 func sdkID(m message) (jsonrpc.ID, error) {
 	var id any
@@ -92,7 +93,8 @@ func sdkID(m message) (jsonrpc.ID, error) {
 	return jsonrpc.MakeID(id)
 }
 
-// writeAnswer writes the SDK's response, as JSON or as the last event of a stream.
+// writeAnswer writes the SDK's response as JSON. For an error response it returns the error
+// instead and writes nothing.
 func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange, answer *jsonrpc.Response) error {
 	if answer.Error != nil {
 		return s.sdkError(r, x, answer.Error)
@@ -106,8 +108,9 @@ func (s *Server) writeAnswer(w http.ResponseWriter, r *http.Request, x *exchange
 	return nil
 }
 
-// sdkError returns the error for the client if the SDK meant it for the client. Other errors
-// name Go types; they are only logged.
+// sdkError returns the error for the client. Only a JSON-RPC error of the SDK is passed on.
+// Any other error could name Go types, so it is logged and the client gets an internal
+// error.
 func (s *Server) sdkError(r *http.Request, x *exchange, cause error) error {
 	if x.outage != nil {
 		return x.outage

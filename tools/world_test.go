@@ -31,8 +31,8 @@ const (
 
 var allRevisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// world has the endpoint on loopback, with real rails over a real database. Only the tokens
-// are short words instead of signed texts.
+// world is an agent endpoint on loopback, with the real guardrails over a real database.
+// Its access tokens are short words instead of signed texts.
 type world struct {
 	t      testing.TB
 	db     *storage.DB
@@ -53,7 +53,8 @@ type tokens map[string]access.Token
 
 var errUnknownToken = errors.New("unknown token")
 
-// VerifyToken returns a token that the test defined. It panics for one of them.
+// VerifyToken returns the access token that the test has defined. It panics for the token
+// "panic" and fails for an unknown one.
 func (k tokens) VerifyToken(_ context.Context, token string, resource access.Resource) (access.Token, error) {
 	if token == "panic" {
 		panic("secret of the inside")
@@ -70,8 +71,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldOf(t, nil)
 }
 
-// newWorldOf returns a world with these operations instead of the probes, and with
-// additional tools.
+// newWorldOf returns a world with these operations, or the probes if operations is nil.
+// additions add further tools.
 func newWorldOf(t testing.TB, operations []core.Operation, additions ...addition) *world {
 	t.Helper()
 	w := &world{t: t, db: storagetest.SQLite(t), tokens: tokens{}, ops: newProbes(), log: new(lockedBuffer), now: start}
@@ -152,15 +153,15 @@ func (w *world) client(token string, org core.Org, env core.Environment, scopes 
 	w.tokens[token] = access.Token{ID: token, ClientID: c.ClientID, OrgID: org.ID, Scopes: scopes, ExpiresAt: start.AddDate(1, 0, 0)}
 }
 
-// ask is one HTTP request to the endpoint.
+// ask is one HTTP request to the endpoint. Unset members have ordinary values.
 type ask struct {
-	token    string // "live" unless set; "-" for none
-	method   string // POST unless set
-	path     string // /mcp unless set
-	revision string // 2025-11-25 unless set; "-" for no header
+	token    string // an access token; "live" unless set; "-" sends none
+	method   string // the HTTP method; POST unless set
+	path     string // the path; /mcp unless set
+	revision string // 2025-11-25 unless set; "-" sends no revision header
 	header   map[string]string
 	body     string
-	reader   io.Reader // instead of body
+	reader   io.Reader // a reader of the request body, used instead of body
 }
 
 type reply struct {
@@ -206,8 +207,8 @@ func valueOr(value, fallback string) string {
 	return value
 }
 
-// rpc returns a JSON-RPC request in a revision, with the members and headers that the
-// revision requires. members are those of params.
+// rpc returns a JSON-RPC request at a revision, with the headers and the _meta that the
+// revision requires. members are the other members of params.
 func rpc(revision, method string, members map[string]any) ask {
 	if members == nil {
 		members = map[string]any{}
@@ -235,7 +236,7 @@ func rpc(revision, method string, members map[string]any) ask {
 	return ask{revision: revision, header: header, body: string(body)}
 }
 
-// call returns a tools/call in a revision.
+// call returns a call of the tool name at a revision.
 func call(revision, name string, arguments map[string]any) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": name, "arguments": arguments})
 }
@@ -291,7 +292,8 @@ func (r reply) answer(t testing.TB) answer {
 	return a
 }
 
-// result returns the answer's result. An error fails the test.
+// result returns the JSON-RPC answer. It fails the test unless the status is 200 and the
+// answer has a result.
 func (r reply) result(t testing.TB) answer {
 	t.Helper()
 	a := r.answer(t)
@@ -301,7 +303,8 @@ func (r reply) result(t testing.TB) answer {
 	return a
 }
 
-// wantRPCError fails the test unless the reply is the JSON-RPC error.
+// wantRPCError fails the test unless the reply is a JSON-RPC error with this HTTP status
+// and this error code. It returns the answer.
 func (r reply) wantRPCError(t testing.TB, status int, code int64) answer {
 	t.Helper()
 	a := r.answer(t)
@@ -319,7 +322,8 @@ type problem struct {
 	Message string `json:"message"`
 }
 
-// wantProblem fails the test unless the reply is the problem document.
+// wantProblem fails the test unless the reply is a problem document with this status and
+// this code. It returns the document.
 func (r reply) wantProblem(t testing.TB, status int, code core.Code) problem {
 	t.Helper()
 	var p problem
@@ -352,7 +356,7 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// lines returns the log lines with this message.
+// lines returns the members of the JSON log lines that have this message.
 func (b *lockedBuffer) lines(t testing.TB, message string) []map[string]any {
 	t.Helper()
 	var found []map[string]any

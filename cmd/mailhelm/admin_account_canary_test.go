@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// TestAdminAccountSecretLeavesNoTrace gives an account's secret to a command and lets
-// the account fail in many ways. Neither the output of the commands nor the data folder
-// may contain the secret.
+// TestAdminAccountSecretLeavesNoTrace checks that the commands never reveal the secret of a
+// sending account. It connects an account whose provider fails in several ways. Neither the
+// output nor the files in the data folder may contain the secret.
 func TestAdminAccountSecretLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)

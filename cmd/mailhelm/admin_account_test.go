@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// seedAccount creates a simulated account that can send, for the organization.
+// seedAccount creates a simulated sending account with one verified domain for the
+// organization.
 func seedAccount(t *testing.T, s shell, orgID string) {
 	t.Helper()
 	account, err := simulator.Open(config.Config{DataDir: s.where[1]}.AccountFile(), simulator.Options{})
@@ -30,7 +31,8 @@ func seedAccount(t *testing.T, s shell, orgID string) {
 	}
 }
 
-// withMasterKey returns an installation in which a server has already started.
+// withMasterKey returns a shell for an installation that has a master key and the
+// organization acme.
 func withMasterKey(t *testing.T) shell {
 	t.Helper()
 	s := migrated(t)
@@ -64,7 +66,8 @@ func TestAdminAccount(t *testing.T) {
 	wantNowhereOnDisk(t, s, "s3cret-of-acme", key)
 	s.says("account", "template-version", "acme", "12")
 
-	// A second connect keeps everything it does not name, including the secret.
+	// A second connect keeps the ingest address, the external id, the ingest key and the
+	// secret. It replaces the other values: without --topic-arn, the topic is removed.
 	again := s.does("account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1", "--access-key-id", accessKey)
 	for _, member := range []string{"ingest_address", "external_id", "has_ingest_key", "has_secret", "created_at"} {
 		if again[member] != made[member] {
@@ -84,15 +87,16 @@ func TestAdminAccount(t *testing.T) {
 		t.Errorf("shown:\n%s", shown)
 	}
 
-	// A secret must not move to another server with the connection.
+	// Connecting to another endpoint requires the secret again. Otherwise the stored secret
+	// could be sent to a server that must not know it.
 	s.refuses("--secret-stdin or --secret-file is missing", "account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1",
 		"--access-key-id", accessKey, "--endpoint", "https://elsewhere.example")
 	s.says("account", "disconnect", "acme")
 	s.refuses("no sending account is connected", "account", "show", "acme")
 }
 
-// TestAdminAccountOfAServer checks that the output for a mail server leaves out what
-// only Amazon has.
+// TestAdminAccountOfAServer checks the output for an account on an SMTP server. It must
+// leave out fields that exist only for Amazon SES, such as the region.
 func TestAdminAccountOfAServer(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)
@@ -104,8 +108,8 @@ func TestAdminAccountOfAServer(t *testing.T) {
 	}
 }
 
-// wantNowhereOnDisk fails if any file of the data folder contains a secret. It also
-// reads the journals of the databases.
+// wantNowhereOnDisk fails the test if any file in the data folder contains one of the
+// secrets. The search includes the journal files of the databases.
 func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
 	t.Helper()
 	found := false
@@ -122,7 +126,7 @@ func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
 		found = found || bytes.Contains(content, []byte(accessKey))
 		return err
 	})
-	if err != nil || !found { // other data of the connection must be found
+	if err != nil || !found { // the search must find accessKey, which is stored in clear text
 		t.Errorf("the connection was not read: %v", err)
 	}
 }
@@ -160,8 +164,9 @@ func TestAdminAccountRefusesWhatReachesNothing(t *testing.T) {
 	other.refuses("no master key", "account", "show", "acme")
 }
 
-// TestAdminAccountVerify checks that verify contacts the account itself. It must
-// describe the failure in Mailhelm's words, not in the provider's.
+// TestAdminAccountVerify checks the output of `account verify` for a provider that refuses
+// the credentials. The output must describe the failure without quoting the provider's
+// message.
 func TestAdminAccountVerify(t *testing.T) {
 	t.Parallel()
 	s := withMasterKey(t)

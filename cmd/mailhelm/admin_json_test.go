@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// The members of the JSON that the commands print, as scripts read them.
+// The names of the members in the JSON that the commands print. Scripts rely on them.
 const (
 	orgMembers     = "id name platform_mode rate_limit require_second_factor retention_days slug tier"
 	userMembers    = "created_at email id name"
@@ -27,14 +27,15 @@ const (
 	auditMembers = "action actor_id actor_kind detail id occurred_at request_id subject_id surface"
 )
 
-// said is a command with --json and the members that it must print. If list names a
-// member, each element of that list must have them.
+// said is a command to run with --json, and the names of the members that its output must
+// have. If list is not "", the output has one member, list, and each element of that array
+// must have the members.
 type said struct {
 	command, list, members string
 	arguments              []string
 }
 
-// memberNames returns the sorted member names of an object.
+// memberNames returns the sorted member names of a JSON object, separated by blanks.
 func memberNames(object map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(object)), " ")
 }
@@ -43,7 +44,8 @@ func sorted(names string) string {
 	return strings.Join(slices.Sorted(strings.FieldsSeq(names)), " ")
 }
 
-// run runs the command and returns the object that it prints.
+// run runs the command with --json and checks the members of its output. It returns the
+// printed object, or the first element if the output is a list.
 func (c said) run(s shell) map[string]any {
 	s.t.Helper()
 	c.members = sorted(c.members)
@@ -66,7 +68,8 @@ func (c said) run(s shell) map[string]any {
 	return all[0].(map[string]any)
 }
 
-// administered runs every command of `mailhelm admin` once and returns their names.
+// administered runs every command of `mailhelm admin` with --json, checks its output, and
+// returns the names of the commands.
 func administered(t *testing.T, s shell, port int, cfg storage.Config) []string {
 	t.Helper()
 	var ran []string
@@ -126,9 +129,9 @@ func administered(t *testing.T, s shell, port int, cfg storage.Config) []string 
 	return ran
 }
 
-// TestEveryAdminCommandSpeaksJSON checks that every command prints one JSON object with
-// fixed members. The audit log must hold every change, with the operator as actor and
-// the changed values.
+// TestEveryAdminCommandSpeaksJSON checks that every admin command with --json prints one
+// object with fixed members. The audit log must then hold every change, with the operator
+// as actor and the changed values.
 func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	t.Parallel()
 	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {
@@ -182,7 +185,8 @@ func TestEveryAdminCommandSpeaksJSON(t *testing.T) {
 	})
 }
 
-// adminCommands returns the commands below admin, such as "org create".
+// adminCommands returns the names of all commands under `mailhelm admin`, such as "org
+// create".
 func adminCommands(t *testing.T) []string {
 	t.Helper()
 	parser, err := kong.New(&commands{})

@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// besideServer runs a test on an installation with a running server, on both engines.
-// cfg opens the same database.
+// besideServer runs a test once on SQLite and once on PostgreSQL, each time with a running
+// server. port is the port of the server's API. cfg opens the server's database.
 func besideServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg storage.Config)) {
 	t.Helper()
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -38,7 +38,9 @@ func besideServer(t *testing.T, test func(t *testing.T, s shell, port int, cfg s
 	}
 }
 
-// tokens posts a form to an endpoint of the authorization server.
+// tokens posts a form to an endpoint of the authorization server, authenticated as the
+// client. pairs are the names and values of the form. It returns the status and the JSON
+// object of the response.
 func tokens(t *testing.T, port int, path string, client map[string]any, pairs ...string) (int, map[string]any) {
 	t.Helper()
 	form := url.Values{}
@@ -96,7 +98,8 @@ func TestAdminEditsClients(t *testing.T) {
 	})
 }
 
-// grant consents to a client as the consent page does, and redeems the code.
+// grant stores a person's consent to a client, as the consent page does, and redeems an
+// authorization code. It returns the id of the grant and the token response.
 func grant(t *testing.T, port int, cfg storage.Config, org string, client map[string]any) (string, map[string]any) {
 	t.Helper()
 	db, err := storage.Open(t.Context(), cfg)
@@ -151,7 +154,8 @@ func TestAdminRevokesAGrant(t *testing.T) {
 		if revoked := s.does("grant", "revoke", "acme", id); revoked["revoked_at"] == nil {
 			t.Errorf("revoked %v", revoked)
 		}
-		// Introspection reads the store and changes at once; the resource host follows soon.
+		// Introspection reads the database, so it reports the revocation at once. The API
+		// reloads its copy of the grants later; answers waits for it below.
 		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
 			t.Errorf("introspection says %v", told)
 		}
@@ -169,9 +173,9 @@ func TestAdminRevokesAGrant(t *testing.T) {
 	})
 }
 
-// TestAdminRevokesOldSigningKeys checks that a running server refuses tokens of a
-// revoked key once it has reloaded the keys. It reloads them when it meets a token with
-// an unknown key.
+// TestAdminRevokesOldSigningKeys checks that a running server refuses tokens of a revoked
+// signing key after it has reloaded the keys. A request with a token of an unknown key
+// makes the server reload them.
 func TestAdminRevokesOldSigningKeys(t *testing.T) {
 	t.Parallel()
 	besideServer(t, func(t *testing.T, s shell, port int, cfg storage.Config) {

@@ -29,7 +29,7 @@ func TestAdminProductionDeny(t *testing.T) {
 	}
 }
 
-// askForProduction stores an open request for production access.
+// askForProduction stores an open request for production access of the organization.
 func askForProduction(t *testing.T, cfg storage.Config, orgID string) {
 	t.Helper()
 	db, err := storage.Open(t.Context(), cfg)

@@ -17,13 +17,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// shell runs admin commands of the compiled program on one installation.
+// shell runs `mailhelm admin` commands of the compiled program. where holds the flags that
+// select the data folder and the database.
 type shell struct {
 	t     *testing.T
 	where []string
 }
 
-// try runs a command and returns its standard output and error.
+// try runs an admin command and returns its standard output, its standard error and the
+// error of the process.
 func (s shell) try(stdin string, args ...string) (string, string, error) {
 	s.t.Helper()
 	path, err := binary()
@@ -40,7 +42,8 @@ func (s shell) try(stdin string, args ...string) (string, string, error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// says runs a command that must succeed and returns what it prints.
+// says runs an admin command and returns its standard output. The test ends if the command
+// fails or writes to standard error.
 func (s shell) says(args ...string) string {
 	s.t.Helper()
 	stdout, stderr, err := s.try("", args...)
@@ -50,7 +53,8 @@ func (s shell) says(args ...string) string {
 	return stdout
 }
 
-// does runs a command with --json and returns the object.
+// does runs an admin command with --json and returns the JSON object that it prints. The
+// test ends if the command fails.
 func (s shell) does(args ...string) map[string]any {
 	s.t.Helper()
 	var object map[string]any
@@ -60,8 +64,8 @@ func (s shell) does(args ...string) map[string]any {
 	return object
 }
 
-// refuses runs a command that must fail. It must print the text to standard error and
-// nothing to standard output.
+// refuses runs an admin command that must fail. The command must print an error that
+// contains text to standard error, and nothing to standard output.
 func (s shell) refuses(text string, args ...string) {
 	s.t.Helper()
 	stdout, stderr, err := s.try("", args...)
@@ -70,11 +74,12 @@ func (s shell) refuses(text string, args ...string) {
 	}
 }
 
-// felt is the longest time until a server applies a change of another process, plus a
-// second for the request itself.
+// felt is the longest time after which a server must apply a change that another process
+// made. It is the documented five seconds, plus one second for the request itself.
 const felt = 6 * time.Second
 
-// answers repeats a request until the API returns the status.
+// answers repeats a GET request until the response has the status and its body contains
+// text. The test ends after the time felt.
 func answers(t *testing.T, address, bearer string, status int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), felt)
@@ -143,7 +148,8 @@ func TestAdminBesideARunningServer(t *testing.T) {
 	}
 }
 
-// tokenFor returns an access token from the client_credentials grant.
+// tokenFor requests an access token by the client_credentials grant and returns it. port is
+// the authorization server's.
 func tokenFor(t *testing.T, port int, client map[string]any) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d/oauth/token", port),
@@ -252,9 +258,9 @@ func TestAdminMakesNoInstallation(t *testing.T) {
 	}
 }
 
-// TestAdminReadsItsOwnFlagsFromTheCommandLineAlone checks that flags for a single run do
-// not come from the environment or a file. A variable for a server's role must not set a
-// person's role. A file must not name a key.
+// TestAdminReadsItsOwnFlagsFromTheCommandLineAlone checks that environment variables and
+// the configuration file do not set the flags of admin commands. Otherwise MAILHELM_ROLE,
+// which is for servers, would set the role of a new person.
 func TestAdminReadsItsOwnFlagsFromTheCommandLineAlone(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)

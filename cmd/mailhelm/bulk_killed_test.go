@@ -18,12 +18,13 @@ import (
 
 const (
 	killedRows = 5000
-	// killedTries is the number of attempts at killing a server during a bulk write. An
-	// attempt fails if the write ends first.
+	// killedTries is how often the test tries to kill a server during a bulk write. A try is
+	// wasted if the write ends before the kill.
 	killedTries = 5
 )
 
-// bulkProgress holds the members of a bulk write that the tests read.
+// bulkProgress holds the members that the tests read from the API's response about a bulk
+// write.
 type bulkProgress struct {
 	Status     string `json:"status"`
 	Total      int    `json:"total"`
@@ -38,7 +39,8 @@ type bulkProgress struct {
 	} `json:"results"`
 }
 
-// servers starts servers repeatedly over one database.
+// servers starts one server after another on the same database. launch starts one and
+// returns its process and addresses.
 type servers struct {
 	database storage.Config
 	launch   func() (*process, printed)
@@ -51,7 +53,7 @@ func onSQLite(t *testing.T) servers {
 	return servers{storage.Config{Dir: dir}, func() (*process, printed) { return launchDemo(t, dir) }}
 }
 
-// onPostgres runs servers for an organization with one attribute.
+// onPostgres returns servers on PostgreSQL, for an organization with the attribute city.
 func onPostgres(t *testing.T) servers {
 	t.Helper()
 	database := storagetest.PostgresURL(t)
@@ -69,9 +71,9 @@ func onPostgres(t *testing.T) servers {
 	}}
 }
 
-// TestBulkWriteOutlivesAKilledServer kills a server during a bulk write and starts it
-// again. The server must finish the write and store every row exactly once. A row stored
-// twice would count as an update the second time.
+// TestBulkWriteOutlivesAKilledServer kills a server during a bulk write of contacts and
+// starts it again. The restarted server must finish the write and store every row exactly
+// once. A row stored twice would have the status updated instead of created.
 func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
 	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {
@@ -113,9 +115,9 @@ func outlivesAKill(t *testing.T, s servers) {
 	}
 }
 
-// killedInTheMiddle starts servers and kills each during a bulk write, until one had
-// both finished and open rows. It returns the job's address, the prefix of its email
-// addresses, and the number of finished rows.
+// killedInTheMiddle starts servers and kills each during a bulk write, until a killed
+// server left some rows processed and others not. It returns the path of the bulk job, the
+// prefix of its email addresses, and the number of processed rows.
 func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 	t.Helper()
 	for try := range killedTries {
@@ -145,8 +147,8 @@ func killedInTheMiddle(t *testing.T, s servers) (string, string, int) {
 	return "", "", 0
 }
 
-// postPeople creates a list, starts a bulk write of new people on it, and returns the
-// job's id.
+// postPeople creates a list and starts a bulk write that creates new contacts on the list.
+// It returns the id of the bulk job.
 func postPeople(t *testing.T, d printed, prefix string) string {
 	t.Helper()
 	made := request(t, http.MethodPost, d["base_url"]+"/v1/lists", d["api_key"], fmt.Sprintf(`{"name":"N","key":"%slist"}`, prefix))
@@ -177,8 +179,8 @@ func readBulk(t *testing.T, d printed, job, cursor string) bulkProgress {
 	return p
 }
 
-// everyRowOnce checks the outcomes of a finished job: each row created one contact, in
-// the order of the rows.
+// everyRowOnce checks the results of a finished bulk job: each row created one contact, and
+// the results are in the order of the rows.
 func everyRowOnce(t *testing.T, d printed, job, prefix string) {
 	t.Helper()
 	contacts, cursor := map[string]bool{}, ""

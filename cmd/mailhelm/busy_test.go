@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestACommandGivesUpOnABusyDatabase writes from another process for longer than a
-// command waits. The command must fail, name the cause and change nothing. Repeated
-// afterwards it must succeed.
+// TestACommandGivesUpOnABusyDatabase locks the SQLite database for longer than a command
+// waits. The command must fail, name the cause and change nothing. After the lock is
+// released, the same command must succeed.
 func TestACommandGivesUpOnABusyDatabase(t *testing.T) {
 	t.Parallel()
 	const wait = 200 * time.Millisecond

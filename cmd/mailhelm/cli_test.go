@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
-// ran is the result of the program, run as a function.
+// ran is the result of running the program as a function: its exit status and its output.
 type ran struct {
 	status         int
 	stdout, stderr string
@@ -38,7 +38,7 @@ func writeFile(t *testing.T, text string) string {
 	return path
 }
 
-// shown returns the configuration that config --json prints, by name.
+// shown returns the settings that `mailhelm config --json` prints, by name.
 func shown(t *testing.T, environment map[string]string, args ...string) map[string]settings.Value {
 	t.Helper()
 	r := runWith(t, environment, append([]string{"config", "--json"}, args...)...)

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
-// collectorShown returns the settings of the garbage collector that the program shows in
-// an environment.
+// collectorShown returns the settings GOMEMLIMIT and GOGC as `mailhelm config --json`
+// prints them when run with the given environment variables.
 func collectorShown(t *testing.T, environment ...string) (limit, pace settings.Value) {
 	t.Helper()
 	var out struct{ Settings []settings.Value }
@@ -32,8 +32,8 @@ func collectorShown(t *testing.T, environment ...string) (limit, pace settings.V
 	return limit, pace
 }
 
-// TestStartedProcessHasTheCollectorItShows compares what `mailhelm config` shows with the
-// runtime of a started process.
+// TestStartedProcessHasTheCollectorItShows checks that a started server has the memory
+// limit and the GOGC value that `mailhelm config` prints.
 func TestStartedProcessHasTheCollectorItShows(t *testing.T) {
 	t.Parallel()
 	const bounded, megabyte = 400, 1 << 20

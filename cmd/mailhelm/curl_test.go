@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// curlPath returns a PATH with curl. On a machine without curl, this test program takes
-// its place under that name.
+// curlPath returns a value for PATH under which a command finds curl. If curl is not
+// installed, it adds a link to this test program, which then acts as curl.
 func curlPath(t *testing.T) string {
 	t.Helper()
 	path := os.Getenv("PATH")
@@ -30,7 +30,8 @@ func curlPath(t *testing.T) string {
 	return dir + string(os.PathListSeparator) + path
 }
 
-// curl implements the options of curl that the printed commands use.
+// curl acts as the program curl, with only the options in the commands that the demo
+// prints. It returns the exit status.
 func curl(args []string) int {
 	var address, user string
 	var data []string

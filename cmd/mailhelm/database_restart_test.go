@@ -16,12 +16,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// restartPostgres is a command that restarts the PostgreSQL of the tests. Without it a
-// relay cuts the connections and refuses new ones until every client has failed. Clients
-// see the same in a restart.
+// restartPostgres is a shell command that restarts PostgreSQL during the test. Without it,
+// a relay between server and PostgreSQL closes all connections and refuses new ones.
+// Clients see the same in a restart.
 var restartPostgres = flag.String("restart-postgres", "", "command that restarts PostgreSQL under a living server")
 
-// relay passes connections between a server and its database, and can cut them.
+// relay forwards network connections from a server to its database. A test can close them
+// all.
 type relay struct {
 	t        *testing.T
 	network  string
@@ -33,8 +34,8 @@ type relay struct {
 	running  sync.WaitGroup
 }
 
-// relayTo starts a relay to the database at address, and returns the relay with the
-// database's address through it.
+// relayTo starts a relay to the PostgreSQL database with this URL. It returns the relay,
+// and the URL under which a server reaches the database through it.
 func relayTo(t *testing.T, address string) (*relay, string) {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -96,7 +97,8 @@ func (r *relay) serve(c net.Conn) {
 	both.Wait()
 }
 
-// add records connections for a later cut. It refuses them if the database is away.
+// add records open connections, so that cut can close them. It returns false if the relay
+// is cut; the caller then closes them.
 func (r *relay) add(both ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +115,7 @@ func (r *relay) end(c net.Conn) {
 	delete(r.open, c)
 }
 
-// cut closes all connections and accepts no new ones.
+// cut closes all connections of the relay and stops accepting new ones.
 func (r *relay) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,8 +126,8 @@ func (r *relay) cut() {
 	}
 }
 
-// goAway runs the command of -restart-postgres. Without one it cuts the relay until
-// comeBack.
+// goAway restarts PostgreSQL with the command of -restart-postgres. Without such a command
+// it cuts the relay; comeBack ends that.
 func (r *relay) goAway() {
 	if *restartPostgres == "" {
 		r.cut()
@@ -143,8 +145,9 @@ func (r *relay) comeBack() {
 	}
 }
 
-// TestKeysOutliveARestartOfTheDatabase restarts PostgreSQL under a running server. The
-// first retry of each interrupted call must succeed, and no call may have two effects.
+// TestKeysOutliveARestartOfTheDatabase checks idempotency keys across a restart of
+// PostgreSQL under a running server. The first retry of each interrupted call must succeed,
+// and no call may take effect twice.
 func TestKeysOutliveARestartOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	database := storagetest.PostgresURL(t)

@@ -67,7 +67,8 @@ func TestDemoDataIsWhatItSays(t *testing.T) {
 	}
 }
 
-// pages returns all items of a list, following its cursors to the end.
+// pages returns all items of a list in the API. path is the path of its first page; pages
+// follows next_cursor to the last page.
 func pages(t *testing.T, d printed, path string) []json.RawMessage {
 	t.Helper()
 	var all []json.RawMessage
@@ -167,7 +168,7 @@ func TestPrintedCommandsWorkWhenPasted(t *testing.T) {
 	if len(commands) != 3 {
 		t.Fatalf("%d commands are printed, want 3:\n%s", len(commands), text)
 	}
-	// All three run in one shell, as if pasted one after the other.
+	// All three commands run in one shell, as if a user pasted one after the other.
 	shell := exec.Command("sh", "-ec", commands[0]+"\n"+commands[1]+"\necho\n"+commands[2])
 	shell.Env = append(os.Environ(), "PATH="+curlPath(t))
 	output, err := shell.Output()

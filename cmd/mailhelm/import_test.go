@@ -14,7 +14,8 @@ import (
 
 const peopleFile = "E-mail,external_id,unsubscribe_all\nada@example.com,1,\nbob@example.com,2,true\nno address,3,\n\"caf\xe9@example.com\",4,\neve@example.com\n"
 
-// importContacts runs the command and reads its summary.
+// importContacts runs `mailhelm import contacts --json` and returns the printed summary and
+// the result of the program.
 func importContacts(t *testing.T, s shell, args ...string) (map[string]any, ran) {
 	t.Helper()
 	r := runWith(t, nil, append(append([]string{"import", "contacts"}, append(args, "--json")...), s.where...)...)
@@ -38,8 +39,8 @@ func TestImportContacts(t *testing.T) {
 	})
 }
 
-// importPeople imports files with every option, on an installation with the current
-// schema.
+// importPeople imports a file of contacts several times, with different flags, and checks
+// the summaries. s is an installation that is migrated or has a new database.
 func importPeople(t *testing.T, s shell) {
 	t.Helper()
 	s.says("org", "create", "acme")
@@ -79,7 +80,8 @@ func importPeople(t *testing.T, s shell) {
 		t.Errorf("rejected:\n%s", rejected)
 	}
 
-	// After a correction, the file of rejected rows can be imported like any other file.
+	// After the user corrects the file of rejected rows, it can be imported like any other
+	// file.
 	mended := filepath.Join(t.TempDir(), "mended.csv")
 	text := lines[0] + "\n" + strings.Replace(lines[1], "no address", "carl@example.com", 1) + "\n"
 	if err := os.WriteFile(mended, []byte(text), 0o600); err != nil {

@@ -13,8 +13,8 @@ import (
 
 const eventLine = `{"eventType":"Open","mail":{"timestamp":"2026-03-02T11:00:00Z","messageId":"m-1","source":"a@b.example","destination":["c@d.example"]},"open":{"timestamp":"2026-03-02T11:05:00Z"}}`
 
-// TestIngest checks that a file can be imported repeatedly. The summary counts its
-// events and lists the lines without one.
+// TestIngest checks that `mailhelm ingest` can import a file twice. The summary must count
+// the events and duplicates, and list the lines without an event.
 func TestIngest(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
@@ -60,9 +60,9 @@ func TestIngest(t *testing.T) {
 	}
 }
 
-// TestIngestOfAnotherFile checks that a file without any event fails, because it is
-// probably the wrong file and scripts must notice. Empty files and files with only
-// Amazon's validation notice are accepted.
+// TestIngestOfAnotherFile checks that `mailhelm ingest` fails for a file whose lines have
+// no event, because it is probably the wrong file. It must accept an empty file and one
+// with only the message by which Amazon SES tests a topic.
 func TestIngestOfAnotherFile(t *testing.T) {
 	t.Parallel()
 	s := migrated(t)
@@ -87,7 +87,7 @@ func TestIngestOfAnotherFile(t *testing.T) {
 	}
 }
 
-// gzipOnly returns a file with the first bytes of gzip and other content.
+// gzipOnly returns the path of a file that begins like gzip but is not valid gzip.
 func gzipOnly(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "events.gz")

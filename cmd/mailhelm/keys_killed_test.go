@@ -18,26 +18,26 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// kills is the number of servers that TestKeysOutliveAKilledServer kills on each
-// database. One is a sample; some hundred give a measurement.
+// kills is how often the tests kill a server, or restart its database, during writes with
+// idempotency keys. A few hundred give a reliable measurement.
 var kills = flag.Int("kills", 1, "servers to kill under keyed writes")
 
 const (
 	keyedClients = 16
-	// firstRetry limits how long a client waits for the answer to its first retry.
+	// firstRetry limits how long a client waits for the response to a call.
 	firstRetry = 10 * time.Second
-	// answeredShare is the share of first retries that must succeed.
+	// answeredShare is the share of first retries, from 0 to 1, that must succeed.
 	answeredShare = 0.99
 )
 
-// keyed is a client's write with an idempotency key.
+// keyed is one call of a client with an idempotency key. number makes the key unique.
 type keyed struct{ number int64 }
 
 func (k keyed) key() string   { return fmt.Sprintf("key-%d", k.number) }
 func (k keyed) email() string { return fmt.Sprintf("keyed-%d@example.com", k.number) }
 
-// stream is a set of clients that write with idempotency keys until their server fails,
-// and then retry the failed calls.
+// stream is a set of clients that create contacts with idempotency keys until their server
+// fails. Afterwards they retry the failed calls.
 type stream struct {
 	t      *testing.T
 	next   atomic.Int64
@@ -48,7 +48,8 @@ type stream struct {
 	slow   time.Duration  // of the slowest first retry
 }
 
-// write sends one call and returns its status, 0 for no answer.
+// write sends one call with an idempotency key and returns the HTTP status, or 0 if there
+// is no complete response.
 func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 	body := fmt.Sprintf(`{"email":%q,"unsubscribe_all":true}`, k.email())
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, d["base_url"]+"/v1/contacts", strings.NewReader(body))
@@ -71,8 +72,8 @@ func (s *stream) write(ctx context.Context, d printed, k keyed) int {
 	return answer.StatusCode
 }
 
-// run lets all clients write until each has met a failure. It calls fail once, after the
-// given number of answered calls.
+// run lets all clients write until a call of each client has failed, and records the failed
+// calls. It calls fail once, after the given number of successful calls.
 func (s *stream) run(d printed, calls int, fail func()) {
 	var clients sync.WaitGroup
 	var answered atomic.Int64
@@ -101,7 +102,8 @@ func (s *stream) run(d printed, calls int, fail func()) {
 	}
 }
 
-// retry sends each interrupted call once more.
+// retry sends each failed call once more, with the same idempotency key, and records the
+// statuses.
 func (s *stream) retry(d printed) {
 	var clients sync.WaitGroup
 	for _, k := range s.cut {
@@ -119,8 +121,8 @@ func (s *stream) retry(d printed) {
 	s.cut = nil
 }
 
-// check checks the share of first retries that succeeded. It also checks that each key
-// had one effect: one contact and one audit line.
+// check checks that enough of the first retries succeeded. It also checks that no call
+// created a contact twice, by counting the creations in the audit log.
 func (s *stream) check(database storage.Config, org string) {
 	s.t.Helper()
 	total := 0
@@ -156,9 +158,9 @@ func (s *stream) check(database storage.Config, org string) {
 	}
 }
 
-// TestKeysOutliveAKilledServer kills a server under a stream of keyed writes and starts
-// it again. The first retry of every client must return the result of its call, and no
-// call may have two effects.
+// TestKeysOutliveAKilledServer checks idempotency keys when a server is killed during
+// writes and started again. The first retry of each interrupted call must succeed, and no
+// call may take effect twice.
 func TestKeysOutliveAKilledServer(t *testing.T) {
 	t.Parallel()
 	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {

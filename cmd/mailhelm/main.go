@@ -1,8 +1,8 @@
-// Command mailhelm is the whole product in one program. `mailhelm demo` tries it,
-// `mailhelm serve` runs it, and the other commands are for its operator.
+// Command mailhelm is the whole product in one program. `mailhelm demo` starts it with
+// invented data, `mailhelm serve` runs it, and the other commands are for its operator.
 //
-// This package lists the commands. Each family of commands has a folder. Package cli is
-// shared by all commands, and package serve wires the product.
+// This package lists the commands; the packages in its folders implement them. Package cli
+// is shared by all commands. Package serve starts the server.
 package main
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
-// commands is the grammar of the command line. The tags are its help.
+// commands defines the command line: each field is a flag or a command, and its tags
+// contain the help.
 type commands struct {
 	Config string `help:"Configuration file in TOML. Its keys are the flags without the dashes: base-url = \"https://api.example.com\"." placeholder:"FILE"`
 
@@ -36,24 +37,23 @@ type commands struct {
 	Version    cli.Version        `cmd:"" help:"Print the version of this program."`
 }
 
-// busyWait is how long a command waits for a busy database. Unlike a client's call, a
-// command is not retried.
+// busyWait is how long a command waits for a busy database. It is longer than a server's
+// wait, because clients of a server retry calls and users do not retry commands.
 const busyWait = time.Minute
 
-// main runs the command line in os.Args and exits with the status that [cli.Run]
-// returns.
+// main runs the command in os.Args and exits with the status that [cli.Run] returns.
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal requests an orderly stop. After it, signals have their default
-	// effect, so a second one ends the process at once.
+	// The first signal ends ctx, which requests an orderly stop. stop then restores the
+	// default handling of signals, so a second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], cli.Surroundings{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Lookup: os.LookupEnv, BusyWait: busyWait,
 	}))
 }
 
-// run parses args, runs the selected command and returns the exit status. Tests call it
-// in place of main, with their own surroundings.
+// run parses args, runs the selected command and returns the exit status. Tests call it in
+// place of main, with their own inputs and outputs.
 func run(ctx context.Context, args []string, around cli.Surroundings) int {
 	return cli.Run(ctx, &commands{}, args, around)
 }

@@ -2,7 +2,9 @@ package main
 
 import "testing"
 
-// TestOTLPEndpoint checks that the standard variable has the lowest precedence.
+// TestOTLPEndpoint checks the precedence of the settings of the OTLP endpoint.
+// OTEL_EXPORTER_OTLP_ENDPOINT applies only if neither Mailhelm's flag nor its variable is
+// set.
 func TestOTLPEndpoint(t *testing.T) {
 	t.Parallel()
 	const standard, own = "OTEL_EXPORTER_OTLP_ENDPOINT", "MAILHELM_OTLP_ENDPOINT"

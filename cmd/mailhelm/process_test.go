@@ -70,7 +70,8 @@ type process struct {
 	err    error // of Wait, after ended
 }
 
-// launch starts the program and stops it at the end of the test.
+// launch starts the compiled program with the arguments and additional environment
+// variables. It stops the process at the end of the test.
 func launch(t *testing.T, environment []string, args ...string) *process {
 	t.Helper()
 	path, err := binary()
@@ -119,7 +120,8 @@ func (p *process) signal(s os.Signal) {
 	}
 }
 
-// waits reports whether the process ends in time.
+// waits waits for the end of the process. It returns false if the process still runs after
+// 30 seconds.
 func (p *process) waits() bool {
 	select {
 	case <-p.ended:
@@ -129,7 +131,8 @@ func (p *process) waits() bool {
 	}
 }
 
-// exit stops the process with a signal and expects exit status 0.
+// exit stops the process with SIGTERM. The test ends with an error unless the exit status
+// is 0.
 func (p *process) exit() {
 	p.t.Helper()
 	go io.Copy(io.Discard, p.stdout) //nolint:errcheck // so that nothing blocks on it
@@ -142,11 +145,12 @@ func (p *process) exit() {
 	}
 }
 
-// printed is the object that the demo prints with --json.
+// printed is the JSON object of addresses and credentials that `mailhelm demo --json`
+// prints.
 type printed map[string]string
 
-// launchDemo starts the demo on free ports and returns the object that it prints with
-// --json.
+// launchDemo starts `mailhelm demo --json` on free ports. It returns the process and the
+// object that it prints.
 func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
 	t.Helper()
 	args := append([]string{"demo", "--json", "--data", dir, "--port", strconv.Itoa(sixPorts(t))}, more...)
@@ -165,7 +169,8 @@ func launchDemo(t *testing.T, dir string, more ...string) (*process, printed) {
 	return p, answer
 }
 
-// launchServe starts serve on free ports and waits until it logs that it is ready.
+// launchServe starts `mailhelm serve` on free ports and waits until it is ready. It returns
+// the process and the first of its six ports.
 func launchServe(t *testing.T, environment []string, args ...string) (*process, int) {
 	t.Helper()
 	port := sixPorts(t)
@@ -174,7 +179,8 @@ func launchServe(t *testing.T, environment []string, args ...string) (*process, 
 	return p, port
 }
 
-// awaits waits until standard error contains a text.
+// awaits waits until the process has written text to standard error. After a minute it ends
+// the test.
 func (p *process) awaits(text string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), startTimeout)
@@ -189,14 +195,15 @@ var ports = struct {
 	next int
 }{next: 20000 + rand.IntN(2000)*6}
 
-// sixPorts returns the first of six consecutive free ports, different on each call.
+// sixPorts returns the first of six consecutive free ports. Each call returns other ports.
 func sixPorts(t *testing.T) int {
 	t.Helper()
 	ports.Lock()
 	defer ports.Unlock()
 	for range 200 {
 		first := ports.next
-		if ports.next += 6; ports.next > 32000 { // below the ports that the system assigns
+		// stays below the ports that the system assigns to outgoing connections
+		if ports.next += 6; ports.next > 32000 {
 			ports.next = 20000
 		}
 		if allFree(first) {
@@ -218,7 +225,8 @@ func allFree(first int) bool {
 	return true
 }
 
-// transcript collects what is written to it. Readers can wait for a text.
+// transcript is a writer that collects the output of a process. Its method wait waits until
+// the output contains a text.
 type transcript struct {
 	mu      sync.Mutex
 	text    strings.Builder
@@ -259,7 +267,7 @@ func (tr *transcript) wait(ctx context.Context, ended <-chan struct{}, text stri
 	}
 }
 
-// answer is a complete HTTP response.
+// answer is an HTTP response with its whole body.
 type answer struct {
 	status int
 	header http.Header
@@ -286,7 +294,7 @@ func request(t *testing.T, method, address, bearer, body string) answer {
 	return a
 }
 
-// ask sends a request on its own connection and reads the whole response. It may be
+// ask sends an HTTP request on a new connection and reads the whole response. It may be
 // called from any goroutine.
 func ask(r *http.Request) (answer, error) {
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: endTimeout}

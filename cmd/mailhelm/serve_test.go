@@ -99,7 +99,8 @@ func TestTakenPortIsOneClearError(t *testing.T) {
 	}
 }
 
-// halfSent is a call with an incomplete body. It stays in flight until rest is written.
+// halfSent is an API call of which only a part of the body was sent. It stays in flight
+// until rest is written to conn.
 type halfSent struct {
 	conn net.Conn
 	rest string
@@ -113,8 +114,8 @@ func sendHalf(t *testing.T, d printed) halfSent {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() }) //nolint:errcheck // may be closed already
-	// The server sends 100 when the handler begins to read the body. From then on the call
-	// is certainly in flight.
+	// The server sends status 100 when the handler begins to read the body. After that
+	// response the call is certainly in flight.
 	fmt.Fprintf(conn, "POST /v1/contacts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"+
 		"Content-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", d["api_key"], len(body))
 	status, err := bufio.NewReader(io.LimitReader(conn, 25)).ReadString('\n')

@@ -14,18 +14,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// remembered is how long a server caches a caller without a notification of a change.
+// remembered is how long a server caches an authenticated caller if no change is notified.
 const remembered = 5 * time.Second
 
-// pair is two servers on one PostgreSQL, behind the public addresses of the first. The
-// organization acme has an OAuth client.
+// pair is two servers on one PostgreSQL database. Both use the public addresses of the
+// first server. The organization acme has an OAuth client and an API key.
 type pair struct {
 	shell
 	database    string
 	first       *process
-	public      printed   // addresses and credentials as those of the demo
-	apis        [2]string // where the API of each server listens
-	secondToken string    // token endpoint of the second server
+	public      printed   // addresses and credentials, as the demo prints them
+	apis        [2]string // local address of the API of each server
+	secondToken string    // URL of the token endpoint of the second server
 }
 
 func newPair(t *testing.T) *pair {
@@ -56,7 +56,8 @@ func newPair(t *testing.T) *pair {
 	return p
 }
 
-// create creates a contact with an idempotency key through one of the servers.
+// create creates a contact with an idempotency key through the server with this index, 0 or
+// 1.
 func (p *pair) create(server int, email, key string) (answer, error) {
 	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.apis[server]+"/v1/contacts", strings.NewReader(fmt.Sprintf(`{"email":%q}`, email)))
 	if err != nil {
@@ -66,10 +67,10 @@ func (p *pair) create(server int, email, key string) (answer, error) {
 	return ask(r)
 }
 
-// TestASecondServerTakesOverAKeyOfAKilledOne kills one of two servers during a call with
-// an idempotency key. Before the kill, the other server must refuse a retry as still
-// running. Afterwards the first retry must succeed, within five seconds on an idle
-// machine. The contact must be created once.
+// TestASecondServerTakesOverAKeyOfAKilledOne kills one of two servers during a call with an
+// idempotency key. Before the kill, the other server must answer a retry with 409, because
+// the call is still running. After the kill, the first retry there must succeed, and the
+// contact must be created once.
 func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -132,9 +133,9 @@ func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	}
 }
 
-// TestARevocationReachesASecondServer revokes an access token at one of two servers, and
-// an API key by a command. The other server has both in its cache. It must refuse them
-// long before it would read them again by itself.
+// TestARevocationReachesASecondServer revokes an access token at one of two servers, and an
+// API key by a command. The other server has both credentials in its cache. It must refuse
+// them before their cache entries expire.
 func TestARevocationReachesASecondServer(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -157,8 +158,9 @@ func TestARevocationReachesASecondServer(t *testing.T) {
 	p.refusedAtOnce("API key", key["secret"].(string), func() { p.does("key", "revoke", "acme", key["id"].(string)) })
 }
 
-// refusedAtOnce makes the second server cache a credential, revokes it, and waits until
-// the second server refuses it. The cache entry must not expire first.
+// refusedAtOnce sends a credential to the second server, which caches it, then calls
+// revoke. It waits until the second server refuses the credential, and fails the test if
+// that takes as long as the cache entry is valid.
 func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
 	p.t.Helper()
 	address := p.apis[1] + "/v1/_scopes"
@@ -169,7 +171,7 @@ func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
 	revoke()
 	revoked := time.Now()
 	for request(p.t, http.MethodGet, address, bearer, "").status == http.StatusOK {
-		continue // the loop ends at the latest when the second server reads the credential again
+		continue // the loop ends at the latest when the cache entry expires
 	}
 	if time.Since(known) >= remembered {
 		p.t.Errorf("%s: the second server was not notified within %v", what, remembered)

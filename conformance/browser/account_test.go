@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// The owner connects an account, reads its page, and disconnects it.
+// TestConnectingAnAccount checks that an owner can connect, verify and disconnect a sending
+// account. Then the page must not show the old access key.
 func TestConnectingAnAccount(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -5,10 +5,10 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Authenticator is a virtual device of the tab that stores passkeys. Its owner confirms
-// every request until Recognize changes that.
+// Authenticator is a virtual passkey device of a tab. It confirms every request of a page
+// as if its owner did, until Recognize(false) is called.
 type Authenticator struct {
-	// tab is the only tab that can use the device.
+	// tab is the only tab whose pages can use the device.
 	tab *Tab
 	id  webauthn.AuthenticatorID
 }
@@ -30,8 +30,8 @@ func (tab *Tab) Authenticator() *Authenticator {
 	return &Authenticator{tab: tab, id: added.AuthenticatorID}
 }
 
-// Recognize sets whether the device recognizes its owner. If false, user verification
-// fails.
+// Recognize sets whether the device recognizes its owner. If owner is false, user
+// verification fails (WebAuthn).
 func (a *Authenticator) Recognize(owner bool) {
 	a.tab.t.Helper()
 	_, err := chromedp.Call(a.tab.ctx, webauthn.SetUserVerified, webauthn.SetUserVerifiedParams{AuthenticatorID: a.id, IsUserVerified: owner})

@@ -14,29 +14,33 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// errNoChromium is the only reason for which a test may be skipped.
+// errNoChromium is the error of start if PATH has no Chromium. Any other error of start
+// fails the test instead of skipping it.
 var errNoChromium = errors.New("chromium is not on this machine: no page can be opened")
 
-// startTimeout is long, because the browser starts while other tests compile.
+// startTimeout bounds the start of the browser. It is long, because other tests compile at
+// the same time.
 const startTimeout = 60 * time.Second
 
-// chromium is the browser of the run.
+// chromium is the running browser that all tests of a package share.
 type chromium struct {
 	// ctx is the chromedp context of the browser. Contexts of tabs derive from it.
 	ctx context.Context
-	// stop has the functions that release its resources, in the order of opening.
+	// stop has the functions that release the browser's resources, in the order in which
+	// they were opened.
 	stop []func()
 }
 
 var (
-	// startOnce returns the same browser, or the same error, to every test.
+	// startOnce starts the browser at the first call. Later calls return the same browser or
+	// the same error.
 	startOnce = sync.OnceValues(start)
-	// running is nil until a start has succeeded.
+	// running is the browser that Main has to stop; nil if none was started.
 	running *chromium
 )
 
-// Main runs a package's tests and then stops the browser that they used. It returns the
-// exit code.
+// Main runs a package's tests and then stops the browser, if a test started it. It returns
+// the exit code for os.Exit.
 func Main(m *testing.M) int {
 	defer func() {
 		if running != nil {
@@ -79,16 +83,17 @@ func start() (*chromium, error) {
 	return c, nil
 }
 
-// end closes everything in the reverse order of opening, and waits.
+// end closes the browser and releases its resources in the reverse order of opening. It
+// returns after the browser has ended.
 func (c *chromium) end() {
-	_ = chromedp.Cancel(c.ctx) // it ends either way
+	_ = chromedp.Cancel(c.ctx) // the browser process also ends after an error
 	for i := len(c.stop) - 1; i >= 0; i-- {
 		c.stop[i]()
 	}
 }
 
-// sharedBrowser returns the browser of the run. Without Chromium it skips the test, or
-// fails it if CI is true. The first call starts the browser.
+// sharedBrowser returns the browser of the package's tests; the first call starts it.
+// Without Chromium it skips the test, or fails it if the environment variable CI is true.
 func sharedBrowser(t *testing.T) *chromium {
 	t.Helper()
 	if !storagetest.Services() {

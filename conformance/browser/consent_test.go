@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// From the application's link over the sign-in page to the application's own
-// server, which gets a code, its state and the issuer.
+// TestApprove checks that a person can sign in at an application's link and approve the
+// application on the consent page. The browser then brings code, state and issuer to the
+// application's redirect URI.
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {
@@ -39,7 +40,8 @@ func TestDecline(t *testing.T) {
 	})
 }
 
-// What changes something is not marked beforehand, and stays so with Enter.
+// TestConsentWithTheKeyboardAlone checks that a person can approve an application without a
+// mouse. Write scopes are not preselected, so approval with Enter must not grant them.
 func TestConsentWithTheKeyboardAlone(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t), browser.Open(t, browser.Options{})

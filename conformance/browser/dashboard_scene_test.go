@@ -8,20 +8,21 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// enter opens a page of the app, by way of the sign-in page.
+// enter opens a page of the app and signs in on the sign-in page that the app shows first.
 func (s *scene) enter(tab *browser.Tab, path string) {
 	s.t.Helper()
 	tab.Go(s.p.AppURL + path)
 	s.signIn(tab)
 }
 
-// choose marks a choice of a form, which may be folded.
+// choose clicks a checkbox or radio button of a form. It opens the folded section around
+// the control first.
 func choose(tab *browser.Tab, selector string) {
 	tab.Unfold(selector)
 	tab.Mark(selector)
 }
 
-// calls checks the status of an API call with a key.
+// calls sends a GET request to the API with a key and checks the status of the answer.
 func (s *scene) calls(key, path string, want int) {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.p.BaseURL+path, nil)
@@ -32,7 +33,8 @@ func (s *scene) calls(key, path string, want int) {
 	s.answers("call of "+path, r, want)
 }
 
-// issues checks the status of a token request with client_credentials.
+// issues requests an access token with client_credentials and checks the status of the
+// answer.
 func (s *scene) issues(clientID, secret string, want int) {
 	s.t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}
@@ -51,14 +53,14 @@ func (s *scene) answers(what string, r *http.Request, want int) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = answer.Body.Close() // nothing of it matters
+	_ = answer.Body.Close() // only the status of the answer is checked
 	if answer.StatusCode != want {
 		s.t.Errorf("%s: %d, want %d", what, answer.StatusCode, want)
 	}
 }
 
-// once returns the secret that the page shows. It checks that neither the next page,
-// behind the button goOn, nor the same address shows the secret again.
+// once returns the secret that the page shows. It clicks the button goOn, and checks that
+// neither the next page nor a reload of the first page shows the secret again.
 func (s *scene) once(tab *browser.Tab, goOn string) string {
 	s.t.Helper()
 	secret := tab.Read("pre.secret code")

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// The browser has eyes: what a page does wrong is noticed.
+// TestFaultsAreNoticed checks that Tab.Faults returns each error of a page: violations of
+// the content security policy, missing files, and errors of scripts.
 func TestFaultsAreNoticed(t *testing.T) {
 	t.Parallel()
 	pages := map[string]string{
@@ -52,7 +53,8 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}
 }
 
-// A name that is not this machine's leads nowhere.
+// TestNothingButTheLoopback checks that the browser resolves no host name of another
+// machine.
 func TestNothingButTheLoopback(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

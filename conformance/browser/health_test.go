@@ -49,7 +49,7 @@ func TestSendingHealth(t *testing.T) {
 	})
 }
 
-// demote leaves the signed-in person one permission.
+// demote makes the signed-in person a plain member with this one permission.
 func (s *scene) demote(to members.Permission) {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
@@ -63,8 +63,8 @@ func (s *scene) demote(to members.Permission) {
 	}
 }
 
-// send records messages of the organization on several days, more on some days than on
-// others.
+// send records message events of the organization for the last days, with a different
+// number of messages on each day.
 func (s *scene) send(days int) {
 	s.t.Helper()
 	var events []messages.Event
@@ -87,7 +87,8 @@ func (s *scene) send(days int) {
 	}
 }
 
-// lifeOf returns the events of one message; one of thirteen messages bounces.
+// lifeOf returns the events of the i-th message. About one message in thirteen bounces;
+// some are rejected, opened, clicked or complained about.
 func lifeOf(id string, i int, at time.Time) []messages.Event {
 	kinds := []messages.EventType{messages.Send, messages.Delivery}
 	switch {

@@ -8,18 +8,21 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// maxStops bounds how often the Tab key is pressed on one page.
+// maxStops is the maximum number of times that a test presses the Tab key on one page.
 const maxStops = 300
 
-// describe is a script that returns the name of the focused control, "" for none.
+// describe is a script function that returns a description of an element: its kind, id,
+// name, value, target and text. It returns "" for no element.
 const describe = `(e => !e || e === document.body || e === document.documentElement ? "" :
 	[e.tagName.toLowerCase(), e.id, e.name, e.value, e.getAttribute("href"), (e.innerText || "").trim()].filter(x => x).join(" "))`
 
-// controls is a script that returns every control of the page.
+// controls is a script that returns the descriptions of the visible, enabled controls of
+// the page, without radio buttons.
 const controls = `[...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex]")]
 	.filter(e => !e.disabled && e.tabIndex >= 0 && e.type !== "radio" && e.checkVisibility()).map(` + describe + `)`
 
-// Press presses keys at the focus: text, or keys of package kb.
+// Press sends key presses to the focused control. keys is text, or a key constant of
+// package kb.
 func (tab *Tab) Press(keys string) {
 	tab.t.Helper()
 	tab.run("press", chromedp.KeyEvent(keys))
@@ -53,7 +56,7 @@ func (tab *Tab) TabTo(text string) {
 }
 
 // ExpectReachable checks that the Tab key reaches every control of the page. It ignores
-// radio buttons, because the key reaches one of a group.
+// radio buttons, because the Tab key reaches only one button of a group.
 func (tab *Tab) ExpectReachable() {
 	tab.t.Helper()
 	missing := evaluate[[]string](tab, controls)

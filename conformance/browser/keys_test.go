@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// newKey makes a key that may see lists, and leaves the tab at the key's page.
+// newKey creates an API key with the scope api.lists.view on the dashboard and returns its
+// secret. It leaves the tab at the page of the key.
 func (s *scene) newKey(tab *browser.Tab) string {
 	s.t.Helper()
 	tab.Go(s.p.AppURL + "/dashboard/keys/new")

@@ -9,8 +9,9 @@ import (
 
 const invited = "ada@example.com"
 
-// A new person opens the link of an invitation in a browser of their own and joins. Then
-// an owner changes their permissions, which changes what they can do.
+// TestInvitation checks that an invited person can open the link in another browser and
+// join. An owner then adds a permission, which opens a page for the new member, and removes
+// the member.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

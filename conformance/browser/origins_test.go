@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// asking is a page that calls the agent endpoint from its script and writes down
-// what it could read: of a call, of a refusal, and of the resource's document.
+// asking is a page whose script sends cross-origin requests to the agent endpoint. It
+// writes down what it could read of three answers: a valid call, a refused call, and the
+// protected-resource document.
 const asking = `<!doctype html><html lang="en"><title>Asks</title><link rel="icon" href="data:,"><body><script>
 const call = (token) => fetch(%[1]q + '/mcp', {
   method: 'POST',
@@ -42,8 +43,9 @@ line('done')
 document.body.lastChild.id = 'done'
 </script></html>`
 
-// A page of an allowed origin calls the endpoint and reads every answer. A page of
-// another origin reads nothing but where to get a token.
+// TestOnlyPagesOfAllowedOriginsCallTheEndpoint checks that a page of an allowed origin can
+// read every answer of the agent endpoint. A page of another origin can read only the
+// protected-resource document.
 func TestOnlyPagesOfAllowedOriginsCallTheEndpoint(t *testing.T) {
 	t.Parallel()
 	var page string
@@ -72,7 +74,7 @@ func TestOnlyPagesOfAllowedOriginsCallTheEndpoint(t *testing.T) {
 			if len(got) != 4 || got[0] != c.read[0] || got[1] != c.read[1] || got[2] != document {
 				t.Errorf("the page read %q", got)
 			}
-			tab.Faults() // the browser complains of each refusal, and refusals are what is tried
+			tab.Faults() // discards the browser's errors about refused requests, which are expected here
 		})
 	}
 }

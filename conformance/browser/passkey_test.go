@@ -53,7 +53,8 @@ func TestPasskey(t *testing.T) {
 	}
 }
 
-// Without scripts a page says why it offers no passkeys.
+// TestPasskeyWithoutScripts checks that the security page says that passkeys need
+// JavaScript.
 func TestPasskeyWithoutScripts(t *testing.T) {
 	t.Parallel()
 	s, tab := newScene(t), browser.Open(t, browser.Options{NoScript: true})

@@ -11,8 +11,8 @@ import (
 
 const chosenPassword = "seven kettles on a hill"
 
-// A person asks for a link, follows it out of the mail, chooses a password, signs in
-// and changes it.
+// TestResetAndChangePassword checks that a person can reset a forgotten password with the
+// link from a mail, sign in with the new one, and change it.
 func TestResetAndChangePassword(t *testing.T) {
 	t.Parallel()
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {
@@ -78,7 +78,8 @@ func TestResetAndChangePassword(t *testing.T) {
 	}
 }
 
-// Where no mail is sent, the page says who helps.
+// TestForgottenWithoutMail checks that a server without mail names the command with which
+// an administrator sets a password.
 func TestForgottenWithoutMail(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

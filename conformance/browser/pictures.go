@@ -8,28 +8,29 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// FolderVariable is the environment variable that names the folder for pictures. Without
-// it no pictures are stored; the width of pages is still checked.
+// FolderVariable is the environment variable that names the folder for pictures. If it is
+// unset, Picture stores no file but still checks the width of pages.
 const FolderVariable = "MAILHELM_SCREENSHOTS"
 
 // screen is the size of a window, in CSS pixels.
 type screen struct {
-	// name is a part of the pictures' file names.
+	// name is the part of a picture's file name that names the screen.
 	name          string
 	width, height int64
-	// mobile makes the browser obey the viewport tag of pages.
+	// mobile makes the browser obey a page's viewport meta tag, as a phone does.
 	mobile bool
 }
 
 var (
-	// phone and desktop are the screens of Picture. A new tab has the desktop's size.
+	// phone and desktop are the two window sizes in which Picture checks a page. A new tab
+	// has the size desktop.
 	phone   = screen{"phone", 375, 812, true}
 	desktop = screen{"desktop", 1200, 900, false}
 )
 
-// Picture takes pictures of the whole page, for people to look at: on a phone and on a
-// desktop, light and dark. It fails the test if the page is wider than the screen. Files
-// are named name-screen-scheme.png. Afterwards the tab is a light desktop again.
+// Picture stores screenshots of the whole page: on a phone and on a desktop, light and
+// dark. It fails the test if the page is wider than the screen. Files are named
+// name-screen-scheme.png. Afterwards the tab has the desktop size and the light scheme.
 func (tab *Tab) Picture(name string) {
 	tab.t.Helper()
 	folder := os.Getenv(FolderVariable)

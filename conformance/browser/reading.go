@@ -6,8 +6,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Read returns the text of the first element that matches a selector. It fails the test
-// if there is none.
+// Read returns the text of the first element that matches a selector. It fails the test if
+// no element matches.
 func (tab *Tab) Read(selector string) string {
 	tab.t.Helper()
 	all := tab.ReadAll(selector)
@@ -17,16 +17,15 @@ func (tab *Tab) Read(selector string) string {
 	return all[0]
 }
 
-// ReadAll returns the text of every element that matches a selector, in the order of the
-// page. The text includes that of hidden elements. Without a match it returns an empty
-// list.
+// ReadAll returns the text of every element that matches a selector, hidden elements
+// included, in page order. Without a match it returns an empty list.
 func (tab *Tab) ReadAll(selector string) []string {
 	tab.t.Helper()
 	return evaluate[[]string](tab, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent.trim())`, selector))
 }
 
-// Unfold opens the folded section of the page that contains the element matching a
-// selector, unless it is open.
+// Unfold opens the closed details element that contains the element matching a selector. It
+// does nothing if there is no such element or it is open.
 func (tab *Tab) Unfold(selector string) {
 	tab.t.Helper()
 	if evaluate[bool](tab, fmt.Sprintf(`(e => !!e && !!e.closest("details:not([open])"))(document.querySelector(%q))`, selector)) {
@@ -34,14 +33,14 @@ func (tab *Tab) Unfold(selector string) {
 	}
 }
 
-// Await waits until an element is visible that a script creates. It fails the test after
+// Await waits until an element that a script creates is visible. It fails the test after
 // stepTimeout.
 func (tab *Tab) Await(selector string) {
 	tab.t.Helper()
 	tab.run("wait for "+selector, chromedp.WaitVisible(chromedp.CSS(selector)))
 }
 
-// Bottom returns the distance from the top of the page to the bottom of the first
+// Bottom returns the distance from the top of the page to the bottom edge of the first
 // matching element, in CSS pixels.
 func (tab *Tab) Bottom(selector string) float64 {
 	tab.t.Helper()

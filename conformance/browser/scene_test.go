@@ -17,8 +17,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// scene is a product with an OAuth application. The application's web server, on the
-// loopback, stores the parameters with which browsers return.
+// scene is a running product with an OAuth application. A web server on the loopback stands
+// for the application: brought gets the query of each request to its callback.
 type scene struct {
 	t       *testing.T
 	p       *product.Product
@@ -27,7 +27,7 @@ type scene struct {
 	brought chan url.Values
 }
 
-// challenge is the S256 challenge of RFC 7636 appendix B.
+// challenge is the PKCE code challenge (S256) of RFC 7636 appendix B.
 const challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
 
 func newScene(t *testing.T) *scene {
@@ -53,7 +53,8 @@ func newScene(t *testing.T) *scene {
 	return s
 }
 
-// question returns the address of the consent page.
+// question returns the address at which the application asks the person for consent
+// (/oauth/authorize).
 func (s *scene) question() string {
 	return s.p.AppURL + "/oauth/authorize?" + url.Values{
 		"response_type": {"code"}, "client_id": {s.client.ClientID}, "redirect_uri": {s.address}, "state": {"süß&x"},
@@ -61,7 +62,7 @@ func (s *scene) question() string {
 	}.Encode()
 }
 
-// signIn fills in the sign-in form that a tab shows.
+// signIn fills in and submits the sign-in form that the tab shows.
 func (s *scene) signIn(tab *browser.Tab) {
 	s.t.Helper()
 	tab.Fill("#email", s.p.UserEmail)
@@ -69,7 +70,7 @@ func (s *scene) signIn(tab *browser.Tab) {
 	tab.Submit("form[action='/login'] button")
 }
 
-// join makes the person an owner of the second organization too.
+// join makes the product's user an owner of the second organization too.
 func (s *scene) join() {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)
@@ -81,7 +82,9 @@ func (s *scene) join() {
 	}
 }
 
-// expectBrought checks what the browser has brought the application.
+// expectBrought checks the query parameters with which the browser reached the
+// application's callback. The parameter present must exist, absent must not, and the
+// parameter error must equal failure.
 func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string) {
 	s.t.Helper()
 	tab.Expect(http.StatusOK, "Back in the application")
@@ -95,7 +98,8 @@ func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string)
 	}
 }
 
-// both runs a test with scripts and without: every page works without.
+// both runs a test twice, with and without scripts, because every page has to work without
+// scripts.
 func both(t *testing.T, test func(t *testing.T, s *scene, tab *browser.Tab)) {
 	t.Helper()
 	for name, opts := range map[string]browser.Options{"with scripts": {}, "without scripts": {NoScript: true}} {

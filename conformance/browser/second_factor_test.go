@@ -10,14 +10,14 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// app is an authenticator app of the scene's person.
+// app is the authenticator app of the scene's user.
 type app struct {
 	s      *scene
 	secret string
 }
 
-// code returns the next code of the authenticator app. It advances the clock first,
-// because the product accepts each code once.
+// code returns the next TOTP code of the authenticator app. It first advances the clock by
+// a minute, because the product accepts each code once.
 func (a app) code() string {
 	a.s.t.Helper()
 	a.s.p.Clock.Advance(time.Minute)
@@ -28,8 +28,8 @@ func (a app) code() string {
 	return code
 }
 
-// setUpApp sets an authenticator app up in a tab that shows the security page,
-// and leaves it at the recovery codes.
+// setUpApp sets up an authenticator app in a tab that shows the security page. It returns
+// the app and the recovery codes, and leaves the tab at the recovery codes.
 func (s *scene) setUpApp(tab *browser.Tab) (app, []string) {
 	s.t.Helper()
 	tab.Submit("form[action='/account/security/app'] button")
@@ -50,7 +50,7 @@ func (s *scene) setUpApp(tab *browser.Tab) (app, []string) {
 	return a, codes
 }
 
-// signOut signs the tab's person out.
+// signOut signs the user out in the tab.
 func (s *scene) signOut(tab *browser.Tab) {
 	s.t.Helper()
 	tab.Go(s.p.AppURL + "/login")
@@ -58,7 +58,7 @@ func (s *scene) signOut(tab *browser.Tab) {
 	tab.Expect(http.StatusOK, "Sign in")
 }
 
-// prove fills in the form that asks for a code.
+// prove enters a code in the form on the tab's page and submits it.
 func prove(tab *browser.Tab, code string) {
 	tab.Fill("#code", code)
 	tab.Submit("form:has(#code) button")
@@ -103,8 +103,9 @@ func TestSecondFactor(t *testing.T) {
 	})
 }
 
-// TestOrganizationRequiresSecondFactor: a person without a second factor, in an
-// organization that requires one, is led to its setup and then back to the consent page.
+// TestOrganizationRequiresSecondFactor checks the sign-in of a person without a second
+// factor to an organization that requires one. The browser leads to the setup and then back
+// to the consent page.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestPagesAboutSending looks at everything about sending with the demo's figures,
-// without scripts, which no page of it needs.
+// TestPagesAboutSending opens every page about sending with the demo's data, in a tab
+// without scripts. It checks a text of each page and that the Tab key reaches its controls.
 func TestPagesAboutSending(t *testing.T) {
 	t.Parallel()
 	s := &scene{t: t, p: product.Start(t, product.Options{Past: true})}

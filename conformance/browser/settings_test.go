@@ -23,7 +23,8 @@ func TestOverview(t *testing.T) {
 	})
 }
 
-// Requiring a second factor begins with one's own.
+// TestSettings checks that an owner can require a second factor of all members only after
+// setting up their own.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

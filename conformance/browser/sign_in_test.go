@@ -61,7 +61,8 @@ func TestSwitchOrganization(t *testing.T) {
 	})
 }
 
-// Signing out everywhere ends what other browsers have.
+// TestSignOutEverywhere checks that signing out everywhere in one browser also ends the
+// session of another browser.
 func TestSignOutEverywhere(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -18,10 +18,11 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// stepTimeout bounds one step, so that a page that never loads fails the test.
+// stepTimeout bounds one step of a test, so that a page that never loads fails the test.
 const stepTimeout = 30 * time.Second
 
-// Options configures a tab. The zero value is a wide window with scripts on.
+// Options configures a tab. The zero value gives a tab of desktop size with scripts
+// enabled.
 type Options struct {
 	// NoScript disables the scripts of pages.
 	NoScript bool
@@ -35,11 +36,11 @@ type Tab struct {
 	// ctx is the chromedp context of the tab; the end of the test cancels it.
 	ctx context.Context
 
-	// mu guards faults, because listen runs in a goroutine of chromedp.
+	// mu guards faults, because chromedp calls listen in another goroutine.
 	mu sync.Mutex
-	// faults has the errors that Faults has not returned yet.
+	// faults are the collected errors that Faults has not returned yet.
 	faults []string
-	// status is the HTTP status of the last page.
+	// status is the HTTP status of the last loaded page; 0 if it had no response.
 	status int64
 }
 
@@ -62,16 +63,17 @@ func Open(t *testing.T, opts Options) *Tab {
 	tab.must("listen", err)
 	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opts.NoScript})
 	tab.must("scripts", err)
-	// Only one window has the focus at a time; each tab must behave as if it had it.
+	// The browser gives only one window the focus. Focus emulation makes each tab behave as
+	// if it had it.
 	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	tab.must("focus", err)
 	tab.resize(desktop, "light")
 	return tab
 }
 
-// listen collects the errors that the browser reports. A page with an error status is
-// not one; a failed request of a page is. It runs in the loop that reads the tab's
-// messages, so it must not run a command.
+// listen collects the errors that the browser reports. It ignores a page's own 4xx status,
+// but collects failed requests for scripts, styles and images. It runs in the loop that
+// reads the tab's messages, so it must not run a browser command.
 func (tab *Tab) listen(event any) {
 	switch e := event.(type) {
 	case *log.EventEntryAdded:
@@ -91,14 +93,14 @@ func (tab *Tab) listen(event any) {
 	}
 }
 
-// fault adds an error for Faults. Any goroutine may call it.
+// fault adds an error to the list that Faults returns. Any goroutine may call it.
 func (tab *Tab) fault(text string) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	tab.faults = append(tab.faults, text)
 }
 
-// Faults returns and clears the errors that the browser has reported.
+// Faults returns the errors that the browser has reported since the last call.
 func (tab *Tab) Faults() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
@@ -115,7 +117,7 @@ func (tab *Tab) must(step string, err error) {
 	}
 }
 
-// run performs steps within stepTimeout.
+// run performs browser steps. It fails the test if they take longer than stepTimeout.
 func (tab *Tab) run(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
@@ -123,8 +125,8 @@ func (tab *Tab) run(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.must(name, chromedp.Do(ctx, steps...))
 }
 
-// load performs steps that lead to another page, and waits for that page. It stores the
-// page's HTTP status for Expect.
+// load performs steps that lead to another page, waits for that page, and stores its HTTP
+// status for Expect.
 func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)
@@ -135,19 +137,20 @@ func (tab *Tab) load(name string, steps ...chromedp.Action[chromedp.Void]) {
 	if response != nil {
 		tab.status = response.Status
 	}
-	// The browser sets the focus when it first draws the page, which may be later.
+	// The browser sets the focus at the first paint of the page, which can come after the
+	// load.
 	if evaluate[bool](tab, `!!document.querySelector("[autofocus]")`) {
 		tab.Await(":focus")
 	}
 }
 
-// Go opens an address and waits for the page.
+// Go opens an address and waits until the page has loaded.
 func (tab *Tab) Go(address string) {
 	tab.t.Helper()
 	tab.load("open "+address, chromedp.Navigate(address))
 }
 
-// Fill replaces the content of a field by text, as if pasted. It fails the test if no
+// Fill replaces the content of a field with text, like a paste. It fails the test if no
 // element matches the selector.
 func (tab *Tab) Fill(selector, text string) {
 	tab.t.Helper()
@@ -158,26 +161,26 @@ func (tab *Tab) Fill(selector, text string) {
 	tab.must("fill "+selector, err)
 }
 
-// Mark clicks on an element that does not lead to another page, such as a checkbox.
+// Mark clicks an element that does not lead to another page, such as a checkbox.
 func (tab *Tab) Mark(selector string) {
 	tab.t.Helper()
 	tab.run("mark "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Choose chooses an option of a list by its value.
+// Choose selects the option of a select element that has this value.
 func (tab *Tab) Choose(selector, value string) {
 	tab.t.Helper()
 	tab.run("choose in "+selector, chromedp.SetValue(chromedp.CSS(selector), value))
 }
 
-// Submit clicks on an element that leads to another page, and waits for that page.
+// Submit clicks an element that leads to another page, and waits for that page.
 func (tab *Tab) Submit(selector string) {
 	tab.t.Helper()
 	tab.load("submit "+selector, chromedp.Click(chromedp.CSS(selector)))
 }
 
-// Expect checks the status of the page and that each text is visible on it. It reports
-// every difference and does not end the test.
+// Expect checks the HTTP status of the page and that each text is visible on it. It reports
+// every difference and lets the test continue.
 func (tab *Tab) Expect(status int64, texts ...string) {
 	tab.t.Helper()
 	shown := tab.Text()
@@ -205,8 +208,8 @@ func (tab *Tab) Address() *url.URL {
 	return u
 }
 
-// evaluate runs a script through the debugger, which works even if scripts of pages are
-// disabled.
+// evaluate returns the value of a JavaScript expression in the page. It uses the debugger,
+// which works even if scripts of pages are disabled.
 func evaluate[T any](tab *Tab, expression string) T {
 	tab.t.Helper()
 	ctx, cancel := context.WithTimeout(tab.ctx, stepTimeout)

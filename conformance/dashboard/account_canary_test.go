@@ -20,7 +20,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// parrot is a mail server whose refusals repeat every command, with passwords decoded.
+// parrot starts a mail server that refuses every login. Its refusal repeats the sent
+// credentials, encoded and decoded. It returns the server's address and a counter of the
+// logins.
 func parrot(t *testing.T) (address string, heard *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -43,7 +45,7 @@ func parrot(t *testing.T) (address string, heard *atomic.Int64) {
 }
 
 func repeat(conn net.Conn, heard *atomic.Int64) {
-	defer func() { _ = conn.Close() }() // the other side reads no more
+	defer func() { _ = conn.Close() }() // a failed close does not change the result of the test
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	_, _ = io.WriteString(conn, "220 parrot\r\n")
 	lines := bufio.NewScanner(conn)
@@ -60,8 +62,8 @@ func repeat(conn net.Conn, heard *atomic.Int64) {
 	}
 }
 
-// brokenProviders are servers in the place of Amazon that fail. Their answers repeat the
-// whole request, with its secrets.
+// brokenProviders are handlers that stand for Amazon SES and fail, by kind of failure. Some
+// repeat the whole request in the answer, with its secrets.
 var brokenProviders = map[string]http.HandlerFunc{
 	"refuses the credentials": func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Amzn-Errortype", "UnrecognizedClientException")
@@ -79,8 +81,8 @@ func told(r *http.Request) string {
 	return fmt.Sprint(r.URL, r.Header, string(body))
 }
 
-// leads changes the connection's endpoint to a server of the test, and expires the
-// cached connection.
+// leads changes the endpoint of the stored connection to a server of the test. It then
+// advances the clock, so that cached copies of the connection expire.
 func (l life) leads(endpoint string) {
 	l.t.Helper()
 	c, err := connection(l.t, l.p)
@@ -91,11 +93,11 @@ func (l life) leads(endpoint string) {
 	if err := l.p.Connections.SaveConnection(l.t.Context(), c); err != nil {
 		l.t.Fatal(err)
 	}
-	l.p.Clock.Advance(time.Minute) // other parts of the process look again
+	l.p.Clock.Advance(time.Minute) // cached copies of the connection expire
 }
 
-// asksTheAccount sends every kind of request that reaches the account and checks the
-// answers.
+// asksTheAccount requests every page and API path that calls the provider, and checks that
+// no answer contains a secret. what names the provider's failure in messages.
 func (l life) asksTheAccount(what string) {
 	l.t.Helper()
 	l.hasNot("the check while the provider "+what, []byte(l.submit(l.open(accountPage), accountPage+"/verify", unchanged)))
@@ -121,8 +123,8 @@ func (l life) asksTheAccount(what string) {
 	}
 }
 
-// amazonFails connects to Amazon with a secret, spoils the form, and has the
-// provider fail in every way.
+// amazonFails connects the product to Amazon SES with a secret. It then sends the form with
+// invalid fields, and lets the provider fail in each way of brokenProviders.
 func (l life) amazonFails() {
 	secret := l.keeps("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
 	l.connect("ses", func(form url.Values) {
@@ -167,9 +169,9 @@ func (l life) serverFails() {
 	}
 }
 
-// TestSecretsOfAnAccountLeaveNoTrace: the dashboard stores an account's secret, and the
-// account then fails in many ways. No answer, no line of the log at debug level and no
-// file of the data folder contains the secret.
+// TestSecretsOfAnAccountLeaveNoTrace checks that the secret of a sending account does not
+// leak when the account fails in many ways. No answer, no line of the debug log and no file
+// of the data folder may contain it.
 func TestSecretsOfAnAccountLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {

@@ -17,7 +17,8 @@ var (
 	clientLink  = regexp.MustCompile(`href="(/dashboard/clients/[0-9a-f-]{36})"`)
 )
 
-// found returns the first match of the pattern in a page.
+// found returns the first group of the pattern's first match in a page, unescaped. It fails
+// the test without a match.
 func (b *browser) found(page string, pattern *regexp.Regexp) string {
 	b.t.Helper()
 	m := pattern.FindStringSubmatch(page)
@@ -27,7 +28,7 @@ func (b *browser) found(page string, pattern *regexp.Regexp) string {
 	return html.UnescapeString(m[1])
 }
 
-// lacks fails the test when the page shows one of the texts.
+// lacks fails the test if the page contains one of the texts.
 func (b *browser) lacks(page string, texts ...string) {
 	b.t.Helper()
 	for _, text := range texts {
@@ -37,7 +38,8 @@ func (b *browser) lacks(page string, texts ...string) {
 	}
 }
 
-// calls asks the public API for a path and checks the status.
+// calls sends a GET request to the public API with a bearer credential and checks the
+// status of the answer.
 func calls(t *testing.T, p *product.Product, path, bearer string, want int) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
@@ -55,7 +57,8 @@ func calls(t *testing.T, p *product.Product, path, bearer string, want int) {
 	}
 }
 
-// audited counts the lines of the organization's audit log by what happened.
+// audited returns how often each action occurs among the last 500 events of the
+// organization's audit log.
 func audited(t *testing.T, p *product.Product) map[string]int {
 	t.Helper()
 	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)

@@ -15,11 +15,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// line has the members of an audit line that the tests compare.
+// line has the members of an audit event that the tests compare.
 type line struct{ Action, Actor, Subject, Detail string }
 
-// linesSince returns the organization's audit lines after the first n, oldest first,
-// without those about sign-in.
+// linesSince returns the organization's audit events after the first n, oldest first. It
+// leaves out actions that begin with "user.", such as sign-in.
 func linesSince(t *testing.T, p *product.Product, n int) []line {
 	t.Helper()
 	events, err := p.DB.Audit().AuditEvents(t.Context(), p.OrgID, 500)
@@ -44,8 +44,8 @@ func lineCount(t *testing.T, p *product.Product) int {
 	return n
 }
 
-// refused presents a credential to the public API, which must answer 401 with the
-// code, and name its protected-resource document.
+// refused checks that the public API refuses a bearer credential with 401 and this problem
+// code. The WWW-Authenticate header must name the protected-resource document.
 func refused(t *testing.T, p *product.Product, bearer, code string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/v1/lists", nil)
@@ -69,8 +69,9 @@ func refused(t *testing.T, p *product.Product, bearer, code string) {
 
 func idOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// TestKeysLinesAndEnds: a change of a key on the pages is in the audit log with its actor
-// and details, and a refused key gets an error code that says how it ended.
+// TestKeysLinesAndEnds checks that each change of an API key on the pages is in the audit
+// log with actor and details. It also checks that the API refuses a revoked, an expired and
+// an unknown key with different codes.
 func TestKeysLinesAndEnds(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -120,14 +121,16 @@ func TestKeysLinesAndEnds(t *testing.T) {
 	})
 }
 
-// job returns the access.Lifecycle whose cleanup the product runs every minute.
+// job returns an access.Lifecycle on the product's stores, so that a test can run the
+// cleanup that the product runs every minute.
 func job(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
 		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,
 	}
 }
 
-// TestLinesOfTheOtherPages: the same of clients, members and the organization.
+// TestLinesOfTheOtherPages checks that changes of OAuth clients, members and organization
+// settings on the pages are in the audit log with actor and details.
 func TestLinesOfTheOtherPages(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

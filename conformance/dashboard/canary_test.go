@@ -21,17 +21,19 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// canaries are secrets that went through the product, by what they are. None may
-// be found again in what it writes.
+// canaries are the secrets that a test has passed through the product, by description. No
+// log line and no stored file of the product may contain one.
 type canaries map[string]string
 
-// life creates, uses and revokes a secret of every kind at one product.
+// life is a signed-in browser at one product that creates, uses and revokes secrets of
+// every kind, and collects them in secrets.
 type life struct {
 	*browser
 	secrets canaries
 }
 
-// keeps adds a secret to the canaries. It fails the test for an empty or very short one.
+// keeps adds a secret to the canaries and returns it. It fails the test if the secret has
+// fewer than 6 bytes.
 func (l life) keeps(what, secret string) string {
 	l.t.Helper()
 	if len(secret) < 6 {
@@ -41,8 +43,8 @@ func (l life) keeps(what, secret string) string {
 	return secret
 }
 
-// asks posts a body of the content type kind to the authorization server, and returns
-// the members of the answer.
+// asks posts a body to the authorization server and returns the members of the JSON answer.
+// kind is the Content-Type of the body.
 func (l life) asks(path, kind, body string) map[string]any {
 	l.t.Helper()
 	answer, err := l.p.HTTP.Post(l.p.AuthURL+path, kind, strings.NewReader(body))
@@ -66,7 +68,8 @@ func (l life) form(path string, pairs ...string) map[string]any {
 	return l.asks(path, "application/x-www-form-urlencoded", values.Encode())
 }
 
-// credentials makes, changes and ends keys and clients.
+// credentials creates, changes and revokes API keys and OAuth clients, and adds their
+// secrets and access tokens to the canaries.
 func (l life) credentials() {
 	path, secret := l.newKey("Canary", "api.lists.view")
 	l.keeps("API key", secret)
@@ -91,7 +94,8 @@ func (l life) credentials() {
 	l.form("/oauth/revoke", "token", token, "client_id", client, "client_secret", next)
 }
 
-// registration registers a client dynamically and lets the person approve it.
+// registration registers a client dynamically (RFC 7591), approves it as the signed-in
+// person, and uses, replays and revokes its tokens. It adds each secret to the canaries.
 func (l life) registration() {
 	const redirect = "http://127.0.0.1/cb"
 	told := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)
@@ -127,13 +131,14 @@ func (l life) registration() {
 	next, _ := l.form("/oauth/token", again...)["refresh_token"].(string)
 	l.keeps("rotated refresh token", next)
 	l.form("/oauth/introspect", "token", next, "client_id", l.p.Live.ClientID, "client_secret", l.p.Live.ClientSecret)
-	l.form("/oauth/token", again...)    // a replay
-	l.form("/oauth/token", exchange...) // and of the code
+	l.form("/oauth/token", again...)    // replays the refresh token
+	l.form("/oauth/token", exchange...) // replays the code
 	l.form("/oauth/revoke", "token", next, "client_id", client, "client_secret", secret)
 	l.open("/dashboard/grants")
 }
 
-// invitation invites a person, who joins with a password of their own.
+// invitation invites a person, who joins with a new password in another browser. It adds
+// the invitation, the passwords and the session to the canaries.
 func (l life) invitation() {
 	link := l.invites("newcomer@example.com", "lists.view")
 	l.keeps("invitation", strings.TrimPrefix(link, "/join?token="))
@@ -154,7 +159,8 @@ var (
 	shownRecovery = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code></li>`)
 )
 
-// secondFactor sets an app up, signs in with a code, and with a recovery code.
+// secondFactor sets up an authenticator app and signs in with a recovery code, an app code
+// and a wrong code. It adds the secrets and sessions to the canaries.
 func (l life) secondFactor() {
 	const security = "/account/security"
 	page := l.submit(l.open(security), security+"/app", unchanged)
@@ -182,7 +188,8 @@ func (l life) secondFactor() {
 	l.keeps("a guess", "canary-guess")
 }
 
-// everyPage opens the remaining pages and checks that none shows a secret.
+// everyPage opens the remaining pages and checks that none shows a secret. It then sends
+// secrets in wrong places, such as a scope or a filter.
 func (l life) everyPage() {
 	for _, path := range []string{
 		"/login", "/dashboard", "/dashboard/keys", "/dashboard/clients", "/dashboard/grants", "/dashboard/members",
@@ -203,9 +210,8 @@ func (l life) everyPage() {
 	l.send("/login?next=/"+l.secrets["API key"], nil)
 }
 
-// TestSecretsLeaveNoTrace: the test creates a secret of every kind, presents it correctly
-// and wrongly, and revokes it. Neither the log at debug level nor the data folder may
-// contain any of them.
+// TestSecretsLeaveNoTrace checks that no secret gets into the debug log or the data folder.
+// It creates a secret of every kind, presents it correctly and wrongly, and revokes it.
 func TestSecretsLeaveNoTrace(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -243,7 +249,8 @@ func TestSecretsLeaveNoTrace(t *testing.T) {
 	}
 }
 
-// hasNot searches for each secret as text, URL-encoded, and as bytes.
+// hasNot fails the test if the text contains one of the secrets: as it is, URL-encoded, or
+// decoded from Base32.
 func (l life) hasNot(where string, text []byte) {
 	l.t.Helper()
 	for what, secret := range l.secrets {
@@ -259,7 +266,8 @@ func (l life) hasNot(where string, text []byte) {
 	}
 }
 
-// written returns the content of every file, except the demo's own file of credentials.
+// written returns the content of all files in the folder, one after the other. It skips
+// demo.json, in which the demo stores its credentials.
 func written(t *testing.T, folder string) []byte {
 	t.Helper()
 	var all []byte

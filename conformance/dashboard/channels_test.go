@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// syncChannels does the background sync of the product's organization now.
+// syncChannels runs the background sync of the channels for the product's organization at
+// once.
 func syncChannels(t *testing.T, p *product.Product) {
 	t.Helper()
 	follower := channels.New(channels.Config{
@@ -42,7 +43,8 @@ func TestChannelsPage(t *testing.T) {
 		const here, adopt = "/dashboard/channels", "/dashboard/channels/fresh/adopt"
 		page := boss.open(here)
 		boss.wants(page, "Fresh", "discovered", "shown.example", "._domainkey.shown.example", ".dkim.amazonses.com", "&lt;b&gt;")
-		// The filters of the API take ids, which no answer of it has.
+		// The page must show the channel's id, because filters of the API take it and no
+		// answer of the API has it.
 		fresh, err := p.DB.Channels().Channel(t.Context(), p.OrgID, channels.ChannelKey{Slug: "fresh"})
 		if err != nil {
 			t.Fatal(err)

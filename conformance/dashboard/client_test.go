@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords/passwordstest"
 )
 
-// browser is a browser of one person at a running product, without script.
+// browser sends one person's requests to a running product, like a browser with cookies and
+// without scripts.
 type browser struct {
 	t    *testing.T
 	p    *product.Product
@@ -33,7 +34,7 @@ func newBrowser(t *testing.T, p *product.Product) *browser {
 	return &browser{t: t, p: p, http: &client}
 }
 
-// owner returns a browser in which the product's owner is signed in.
+// owner returns a browser in which the owner of the product's organization is signed in.
 func owner(t *testing.T, p *product.Product) *browser {
 	t.Helper()
 	b := newBrowser(t, p)
@@ -49,7 +50,8 @@ func (b *browser) signIn(email, password string) {
 	}
 }
 
-// send requests a path without following redirects. A non-nil form is posted.
+// send requests a path without following redirects. If form is not nil, it posts the form.
+// The returned location has no host if it is an address of the app.
 func (b *browser) send(path string, form url.Values) (status int, location, text string) {
 	b.t.Helper()
 	method, content := http.MethodGet, ""
@@ -76,7 +78,8 @@ func (b *browser) send(path string, form url.Values) (status int, location, text
 	return answer.StatusCode, strings.TrimPrefix(answer.Header.Get("Location"), b.p.AppURL), string(page)
 }
 
-// open shows a page that must be there, after at most a few redirects.
+// open returns the page at a path, after at most three redirects. It fails the test for any
+// status but 200 and 303.
 func (b *browser) open(path string) string {
 	b.t.Helper()
 	for range 4 {
@@ -94,8 +97,9 @@ func (b *browser) open(path string) string {
 	return ""
 }
 
-// submit posts the page's form for action after change has edited its values. It returns
-// the page behind the answer's redirect, and fails the test on a refusal.
+// submit posts the form that the page has for action, after change has edited the form's
+// values. It returns the resulting page, following a redirect, and fails the test for any
+// other status than 200 and 303.
 func (b *browser) submit(page, action string, change func(url.Values)) string {
 	b.t.Helper()
 	form := b.form(page, action)
@@ -113,7 +117,7 @@ func (b *browser) submit(page, action string, change func(url.Values)) string {
 
 func unchanged(url.Values) {}
 
-// wants fails the test unless the page shows all the texts.
+// wants fails the test unless the page contains all the texts.
 func (b *browser) wants(page string, texts ...string) {
 	b.t.Helper()
 	for _, text := range texts {
@@ -123,8 +127,8 @@ func (b *browser) wants(page string, texts ...string) {
 	}
 }
 
-// person makes a member of the product's organization who can sign in with
-// personPassword.
+// person adds a user to the product's organization with this role and these permissions.
+// The user can sign in with personPassword.
 func person(t *testing.T, p *product.Product, name string, role members.Role, may ...members.Permission) access.User {
 	t.Helper()
 	hash := passwordstest.Hash(personPassword)

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// newClient registers a confidential client with the form and returns the path of
-// its page and its secret.
+// newClient registers a confidential OAuth client with the form, after change has edited
+// the form's values. It returns the path of the client's page and the client secret.
 func (b *browser) newClient(name string, change func(url.Values), scopes ...string) (path, secret string) {
 	b.t.Helper()
 	const here = "/dashboard/clients/new"
@@ -28,7 +28,7 @@ func (b *browser) newClient(name string, change func(url.Values), scopes ...stri
 	return b.found(page, clientLink), b.found(page, shownSecret)
 }
 
-// stored returns the client that a page is about.
+// stored returns the OAuth client whose page has this path.
 func stored(t *testing.T, p *product.Product, path string) access.Client {
 	t.Helper()
 	c, err := p.DB.Clients().ClientByID(t.Context(), p.OrgID, path[strings.LastIndex(path, "/")+1:])
@@ -38,7 +38,8 @@ func stored(t *testing.T, p *product.Product, path string) access.Client {
 	return c
 }
 
-// issues asks for a token with client_credentials and checks the status.
+// issues requests an access token with client_credentials and checks the status of the
+// answer.
 func issues(t *testing.T, p *product.Product, clientID, secret string, want int) {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {p.BaseURL}}
@@ -142,7 +143,8 @@ func TestWhatAClientsFormRefuses(t *testing.T) {
 	})
 }
 
-// granted stores a person's grant to a client without an organization.
+// granted stores a user's grant to a client that belongs to no organization, and redeems
+// its authorization code.
 func granted(t *testing.T, p *product.Product, client access.Client, userID string) access.Grant {
 	t.Helper()
 	ctx := t.Context()
@@ -166,7 +168,8 @@ func granted(t *testing.T, p *product.Product, client access.Client, userID stri
 	return g
 }
 
-// documented stores a client that is described by a metadata document.
+// documented stores an OAuth client that is described by a client metadata document at the
+// address.
 func documented(t *testing.T, p *product.Product, address, name string) access.Client {
 	t.Helper()
 	d := access.ClientDocument{ClientID: address, Name: name, RedirectURIs: []string{"https://a.example/"}}

@@ -31,7 +31,7 @@ var (
 	shownAddress   = regexp.MustCompile(`<code class="key">(http[^<]*/ingest/ses/[a-z2-7]{32})</code>`)
 )
 
-// connection returns the stored connection.
+// connection returns the stored connection to the sending account.
 func connection(t *testing.T, p *product.Product) (sending.Connection, error) {
 	t.Helper()
 	return p.Connections.Connection(t.Context(), p.OrgID)
@@ -54,7 +54,7 @@ func TestConnectingAmazon(t *testing.T) {
 			form.Set("secret", accountSecret)
 			form.Set("role_arn", accountRole)
 			form.Set("topic_arn", accountTopic)
-			form.Set("endpoint", "https://169.254.169.254") // which no form has
+			form.Set("endpoint", "https://169.254.169.254") // the page's form has no such field
 		})
 		c, err := connection(t, p)
 		if err != nil || c.Secret != accountSecret || c.Endpoint != "" || c.MayReachPrivate || c.Region != "eu-central-1" {
@@ -105,7 +105,8 @@ func TestConnectingAmazon(t *testing.T) {
 	})
 }
 
-// refusesBadConnections spoils the form of a connected account, field by field.
+// refusesBadConnections posts the form of a connected account with one invalid field at a
+// time. It checks that each is refused, shows no secret and adds nothing to the audit log.
 func refusesBadConnections(t *testing.T, p *product.Product, boss *browser) {
 	t.Helper()
 	before := audited(t, p)
@@ -128,8 +129,8 @@ func refusesBadConnections(t *testing.T, p *product.Product, boss *browser) {
 	sameLines(t, before, audited(t, p))
 }
 
-// TestConnectingAServer: a customer's server is on the public Internet, and what is not
-// is not dialed.
+// TestConnectingAServer checks the form for an SMTP server. A server with a private address
+// can be stored, but the product must not dial it.
 func TestConnectingAServer(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -142,7 +143,7 @@ func TestConnectingAServer(t *testing.T) {
 			form.Set("identities", " example.com\r\nme@example.org\r\n")
 			form.Set("max_24_hour_send", "2000")
 			form.Set("max_send_rate", "5")
-			form.Set("may_reach_private", "on") // which no form has
+			form.Set("may_reach_private", "on") // the page's form has no such field
 		})
 		boss.wants(page, "SMTP server", privateMailHost+":25", "example.com", "me@example.org", "0 of 2,000 messages")
 		c, err := connection(t, p)
@@ -178,8 +179,9 @@ func TestConnectingAServer(t *testing.T) {
 	})
 }
 
-// TestWhoMayConnect: a member without the permission to manage the organization can
-// neither see nor change its connection. An old proof of a second factor is not enough.
+// TestWhoMayConnect checks that a member without the permission to manage the organization
+// can neither see nor change its connection. It also checks that forms without a token are
+// refused.
 func TestWhoMayConnect(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -233,8 +235,8 @@ func TestSecondFactorBeforeConnecting(t *testing.T) {
 	})
 }
 
-// requireFactor makes the organization require a second factor, and sets how long ago the
-// browser's session proved it.
+// requireFactor makes the organization require a second factor. It sets the time of the
+// browser session's last second-factor check to this long ago.
 func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Duration) {
 	t.Helper()
 	ctx, now := t.Context(), p.Clock.Now()

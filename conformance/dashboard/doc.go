@@ -1,4 +1,3 @@
-// Package dashboard tests the pages for people who manage their organization in a
-// browser, from outside: over HTTP, with the whole product, form by form. It owns no
-// code of the product.
+// Package dashboard tests the pages with which people manage their organization: over HTTP,
+// form by form, against the whole running product. It has no code of the product.
 package dashboard

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// TestAddressesOfAMorePowerfulClient: a person who can change an application's redirect
-// URIs can receive its codes. So the change needs every permission that people may grant
-// the application.
+// TestAddressesOfAMorePowerfulClient checks that a member can add a redirect URI to an
+// application only with every permission that people may grant the application. The owner
+// of a redirect URI receives the application's codes.
 func TestAddressesOfAMorePowerfulClient(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

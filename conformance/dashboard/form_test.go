@@ -9,11 +9,11 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// forms are a page's forms: where each is sent, and what is in it.
+// forms matches each POST form of a page. The groups are its action and its content.
 var forms = regexp.MustCompile(`(?s)<form method="post" action="([^"]*)">(.*?)</form>`)
 
-// form returns the values that a browser would send for the page's unchanged form with
-// this action.
+// form returns the values that a browser would send for the unchanged form with this
+// action. It fails the test if the page has no such form.
 func (b *browser) form(page, action string) url.Values {
 	b.t.Helper()
 	for _, found := range forms.FindAllStringSubmatch(page, -1) {
@@ -25,7 +25,8 @@ func (b *browser) form(page, action string) url.Values {
 	return nil
 }
 
-// filled returns the values that a browser would send for a form's content.
+// filled returns the values that a browser would send for the unchanged fields in a form's
+// HTML.
 func filled(content string) url.Values {
 	values := url.Values{}
 	root, err := nethtml.Parse(strings.NewReader(content))
@@ -64,7 +65,8 @@ func inputValue(n *nethtml.Node) (string, bool) {
 	return value, checked
 }
 
-// selected returns the value of the selected option, or of the first.
+// selected returns the value of the select element's selected option, or of its first
+// option if none is selected.
 func selected(n *nethtml.Node) string {
 	value, first := "", true
 	for option := range n.Descendants() {
@@ -79,8 +81,8 @@ func selected(n *nethtml.Node) string {
 	return value
 }
 
-// textOf returns the text of a textarea, without the line break that HTML ignores after
-// the start tag.
+// textOf returns the text in an element. For a textarea, the HTML parser has already
+// removed the line break after the start tag.
 func textOf(n *nethtml.Node) string {
 	var b strings.Builder
 	for child := range n.Descendants() {

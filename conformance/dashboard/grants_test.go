@@ -27,8 +27,8 @@ func TestGrantsOfOneselfAndOfOthers(t *testing.T) {
 		anns.lacks(page, "Bobs helper", "/dashboard/clients/block")
 		boss.wants(boss.open("/dashboard/grants"), "Grants of other members", "Assistant", "Bobs helper", "bob@example.com", "at bobs.example")
 
-		// Another member's grant is answered like one that does not exist, whatever the
-		// form contains.
+		// The token of a form is bound to the session, so the owner's form is refused in the
+		// member's session.
 		foreign := "/dashboard/grants/" + of.ID + "/revoke"
 		form := boss.form(boss.open("/dashboard/grants"), foreign)
 		if status, _, _ := anns.send(foreign, form); status != http.StatusForbidden {

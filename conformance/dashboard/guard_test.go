@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// things are a key and a client of an organization, with a grant to it.
+// things has the ids of an API key, an OAuth client and a grant of one organization.
 type things struct{ key, client, grant string }
 
 func (o things) pages() []string {
@@ -55,7 +55,7 @@ func thingsOf(t *testing.T, p *product.Product, orgID, userID string) things {
 	return things{keys[0].ID, clients[0].ID, g.ID}
 }
 
-// secret returns the secret of the session, from the browser's cookie.
+// secret returns the session secret from the browser's cookie.
 func (b *browser) secret() string {
 	b.t.Helper()
 	app, err := url.Parse(b.p.AppURL)
@@ -71,8 +71,9 @@ func (b *browser) secret() string {
 	return ""
 }
 
-// proof returns the form token of any path. No page shows a form of another organization,
-// so a test makes the token itself; then only the request's target is wrong.
+// proof returns form values with a valid form token for any path. No page shows a form for
+// another organization, so the test computes the token itself. The path is then the only
+// wrong part of the request.
 func (b *browser) proof(orgID, path string) url.Values {
 	mac := hmac.New(sha256.New, []byte(b.secret()))
 	mac.Write([]byte("mailhelm form 1\x00" + orgID + "\x00dashboard\x00" + path))
@@ -144,8 +145,8 @@ func TestFormsProveWhereTheyComeFrom(t *testing.T) {
 	})
 }
 
-// raw sends a request with headers of the test's own and returns the status and
-// the headers of the answer.
+// raw sends a form with additional request headers, given as pairs of name and value. It
+// returns the status and the headers of the answer.
 func (b *browser) raw(method, path string, form url.Values, headers ...string) (int, http.Header) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.p.AppURL+path, strings.NewReader(form.Encode()))
@@ -230,7 +231,7 @@ func TestPagesNameTheMissingPermission(t *testing.T) {
 		before := audited(t, p)
 		for _, path := range append(own.forms(), "/dashboard/keys/new", "/dashboard/clients/new", "/dashboard/clients/block", "/dashboard/clients/unblock") {
 			if strings.HasPrefix(path, "/dashboard/grants/") {
-				continue // one's own, which one may end
+				continue // members may revoke their own grants without credentials.manage
 			}
 			if status, _, text := b.send(path, b.proof(p.OrgID, path)); status != http.StatusForbidden || !strings.Contains(text, "credentials.manage") {
 				t.Errorf("POST %s: %d", path, status)
@@ -241,8 +242,9 @@ func TestPagesNameTheMissingPermission(t *testing.T) {
 	})
 }
 
-// TestSecondFactorBeforeCredentials: making and ending credentials asks for a second
-// factor that was proven lately, where the organization requires one; the rest does not.
+// TestSecondFactorBeforeCredentials checks an organization that requires a second factor.
+// Creating and revoking keys and clients needs a recent second-factor check; changing
+// scopes, rotating and editing do not.
 func TestSecondFactorBeforeCredentials(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -331,8 +333,8 @@ func TestHostileNames(t *testing.T) {
 	})
 }
 
-// TestSwitchingMakesFormsVoid: an old page of one organization does nothing after
-// switching to another.
+// TestSwitchingMakesFormsVoid checks that a form loaded in one organization is refused
+// after the person has switched to another organization.
 func TestSwitchingMakesFormsVoid(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -357,7 +359,8 @@ func TestSwitchingMakesFormsVoid(t *testing.T) {
 	})
 }
 
-// keyInForce returns a key of the organization that can still be revoked.
+// keyInForce returns the id of an active API key of the organization. It fails the test if
+// no key is active.
 func keyInForce(t *testing.T, p *product.Product) string {
 	t.Helper()
 	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)

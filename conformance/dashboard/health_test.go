@@ -15,8 +15,8 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// tablesOf returns the rows of a page's tables that have a figure other than 0: first the
-// columns' names, then the cells.
+// tablesOf returns the rows of a page's tables that have a figure other than 0. Each text
+// has the names of the columns first, then the cells.
 func tablesOf(t *testing.T, page string) []string {
 	t.Helper()
 	root, err := nethtml.Parse(strings.NewReader(page))
@@ -48,7 +48,7 @@ func tablesOf(t *testing.T, page string) []string {
 	return rows
 }
 
-// report returns the answer of a report over REST since a day.
+// report returns the rows of a report that begins at since, from the REST API.
 func report(t *testing.T, p *product.Product, path string, since time.Time) []map[string]any {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path+"?from="+url.QueryEscape(since.Format(time.RFC3339)), nil)
@@ -68,8 +68,9 @@ func report(t *testing.T, p *product.Product, path string, since time.Time) []ma
 	return body.Data
 }
 
-// mailed returns events of several days. No two days have the same figures. One message
-// of each kind is a test and one is ahead of the clock.
+// mailed returns message events of nine days with different figures each day. Each kind and
+// day also has a test message and an event after the current time, which reports must not
+// count.
 func mailed(p *product.Product) []messages.Event {
 	var all []messages.Event
 	add := func(kind messages.EventType, at time.Time, n, day int, test bool) {
@@ -97,8 +98,8 @@ func mailed(p *product.Product) []messages.Event {
 	return all
 }
 
-// TestTheHealthPageAgreesWithTheReports: the page of a person and the reports of a
-// program tell the same of one window.
+// TestTheHealthPageAgreesWithTheReports checks that the health page shows the same figures
+// for a week as the reports of the REST API.
 func TestTheHealthPageAgreesWithTheReports(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -26,8 +26,8 @@ var hostileNames = []string{
 	`</bdi></title></textarea><img src=x onerror=alert(1)>`, "evil\u202egpj.exe", "\u2066zero\u200bwidth\u2069", `{{.}}`, `javascript:alert(1)`, `&lt;b&gt;`, "a\x1bb",
 }
 
-// harmless fails the test when a page has anything that runs, or text that is shown
-// in another order than it is written.
+// harmless fails the test if a page contains script, foreign elements or event handlers, or
+// text with invisible or direction-changing characters.
 func harmless(t *testing.T, what, page string) {
 	t.Helper()
 	root, err := nethtml.Parse(strings.NewReader(page))
@@ -60,7 +60,8 @@ func harmless(t *testing.T, what, page string) {
 	}
 }
 
-// recordEvents takes events in with their figures, as the product does.
+// recordEvents stores message events and updates the report figures, as the product does
+// for incoming events.
 func recordEvents(t *testing.T, p *product.Product, events []messages.Event) {
 	t.Helper()
 	figures := reports.New(reports.Config{Store: p.DB.Reports(), Clock: p.Clock.Now})
@@ -99,7 +100,8 @@ func TestHostileNamesOnTheHealthPage(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		at := p.Clock.Now().Add(-time.Hour)
 		var all []messages.Event
-		for i, name := range hostileNames[:len(hostileNames)-1] { // no more than the page shows
+		// one name less, because the page lists a limited number of bounces
+		for i, name := range hostileNames[:len(hostileNames)-1] {
 			all = append(all, messages.Event{
 				ID: fmt.Sprint("hostile", i), MessageID: fmt.Sprint("hostile", i), Type: messages.Bounce, OccurredAt: at, Recipient: name + "@" + name + ".example",
 				Bounced: &messages.BounceKind{Type: name, SubType: "and " + name}, Mail: messages.Mail{From: "me@" + name, SentAt: at, Channel: name, Template: name},

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// Opening the link of an invitation uses nothing up, because mail scanners and previews
-// open links too. The page does not send its address as a referrer.
+// TestInvitationLinksStayPrivate checks that opening the link of an invitation does not use
+// it up, because mail scanners and previews open links too. The answer must forbid
+// referrers and caching.
 func TestInvitationLinksStayPrivate(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

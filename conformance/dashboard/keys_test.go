@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// newKey makes a key with the form and returns the path of its page and its secret.
+// newKey creates an API key with the form and returns the path of the key's page and the
+// secret.
 func (b *browser) newKey(name string, scopes ...string) (path, secret string) {
 	b.t.Helper()
 	const here = "/dashboard/keys/new"
@@ -23,8 +24,9 @@ func (b *browser) newKey(name string, scopes ...string) (path, secret string) {
 	return b.found(page, keyLink), b.found(page, shownKey)
 }
 
-// TestFormSentTwiceMakesOneThing: reloading a page that shows a secret sends its form
-// again.
+// TestFormSentTwiceMakesOneThing checks that a form for a new key or client that is sent
+// twice creates only one. A browser sends such a form again when its page with the secret
+// is reloaded.
 func TestFormSentTwiceMakesOneThing(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -162,7 +164,7 @@ func TestWhatAKeysFormRefuses(t *testing.T) {
 	})
 }
 
-// keysOf returns the number of keys of the organization.
+// keysOf returns the number of API keys of the organization.
 func keysOf(t *testing.T, p *product.Product) int {
 	t.Helper()
 	keys, err := p.DB.Keys().APIKeysOf(t.Context(), p.OrgID)
@@ -172,8 +174,8 @@ func keysOf(t *testing.T, p *product.Product) int {
 	return len(keys)
 }
 
-// TestKeysStayBelowTheirMaker: a member cannot give a key more permissions than their
-// own, nor get the secret of a key that has more.
+// TestKeysStayBelowTheirMaker checks that a member cannot give a key more permissions than
+// they have. They also cannot rotate a key that has more, because rotation shows a secret.
 func TestKeysStayBelowTheirMaker(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

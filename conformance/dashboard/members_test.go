@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// token returns an access token for the public API that acts for the signed-in person,
-// with every requested scope.
+// token returns an access token for the public API with the scope api.lists.view. The
+// signed-in person grants it on the consent page.
 func (b *browser) token() string {
 	b.t.Helper()
 	client := access.Client{
@@ -59,8 +59,8 @@ func (b *browser) token() string {
 	return issued.AccessToken
 }
 
-// TestALostPermissionIsFeltAtOnce: after a member loses a permission on the page, the
-// next request with an old token is refused.
+// TestALostPermissionIsFeltAtOnce checks that a change of a member's permissions takes
+// effect with the next request, even with an access token that was issued before.
 func TestALostPermissionIsFeltAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -131,7 +131,7 @@ func TestMembersSeeAndMayOnlyWhatIsTheirs(t *testing.T) {
 
 var shownLink = regexp.MustCompile(`<code>([^<]*/join\?token=[A-Z2-7]{52})</code>`)
 
-// invites makes an invitation on the page and returns the path of its link.
+// invites creates an invitation on the page and returns the path of its link.
 func (b *browser) invites(email string, may ...string) string {
 	b.t.Helper()
 	page := b.submit(b.open("/dashboard/members/invite"), "/dashboard/members/invite", func(form url.Values) {
@@ -151,7 +151,8 @@ func TestJoining(t *testing.T) {
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		boss := owner(t, p)
 
-		// Unknown: chooses a name and a password, and is signed in.
+		// An invited person without an account chooses a name and a password, and is then
+		// signed in.
 		link := boss.invites("new@example.com", "lists.view")
 		if strings.Contains(boss.open("/dashboard/members"), link[len("/join?token="):]) {
 			t.Error("the link is shown again")
@@ -181,7 +182,7 @@ func TestJoining(t *testing.T) {
 			t.Errorf("a join without the form's token: %d", status)
 		}
 
-		// Withdrawn.
+		// A withdrawn invitation cannot be accepted.
 		page = boss.open("/dashboard/members")
 		for _, found := range forms.FindAllStringSubmatch(page, -1) {
 			if strings.HasSuffix(found[1], "/withdraw") {
@@ -194,8 +195,8 @@ func TestJoining(t *testing.T) {
 	})
 }
 
-// TestAccountsJoin: an account joins with its own sign-in, and one without any
-// organization with its password.
+// TestAccountsJoin checks that a person with an account can accept an invitation: signed
+// in, or, if they are in no organization, with their password.
 func TestAccountsJoin(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -218,7 +219,8 @@ func TestAccountsJoin(t *testing.T) {
 	if err != nil || !slices.Equal(m.Permissions, []members.Permission{members.MayViewLists}) {
 		t.Errorf("%+v, %v", m, err)
 	}
-	hers.wants(hers.open("/dashboard/members"), p.UserEmail) // works in the organization that was joined
+	// ada's session is now in the organization that she joined
+	hers.wants(hers.open("/dashboard/members"), p.UserEmail)
 
 	bob := person(t, p, "bob", members.PlainMember)
 	must(p.DB.Members().RemoveMember(t.Context(), p.OrgID, bob.ID))
@@ -235,7 +237,8 @@ func TestAccountsJoin(t *testing.T) {
 	}
 	his.signIn(bob.Email, personPassword)
 	his.wants(his.open("/dashboard/members"), p.UserEmail)
-	his.submit(his.open("/dashboard/members"), "/dashboard/members/leave", unchanged) // redirected to the sign-in page: this was his only organization
+	// ends on the sign-in page, because bob is now in no organization
+	his.submit(his.open("/dashboard/members"), "/dashboard/members/leave", unchanged)
 	if _, err := p.DB.Members().Member(t.Context(), p.OrgID, bob.ID); err == nil {
 		t.Error("who left is a member")
 	}

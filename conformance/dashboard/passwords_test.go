@@ -22,7 +22,7 @@ const (
 	newerPassword = "nine kettles on a hill"
 )
 
-// log is what a product logs, for reading while it runs.
+// log collects the log of a product. A test may read it while the product runs.
 type log struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -40,8 +40,8 @@ func (l *log) String() string {
 	return l.text.String()
 }
 
-// resetLink returns the path of the link in the next mail. It fails the test unless the
-// mail is well-formed and addressed to the product's owner.
+// resetLink returns the path of the password reset link in the next mail. It fails the test
+// unless the mail is well-formed and addressed to the product's owner.
 func resetLink(t *testing.T, p *product.Product) string {
 	t.Helper()
 	m := p.Mailbox.Next()
@@ -61,7 +61,8 @@ func resetLink(t *testing.T, p *product.Product) string {
 	return found[1]
 }
 
-// wantNotice fails the test unless the mail that arrives next tells the owner this.
+// wantNotice fails the test unless the next mail goes to the owner, has this subject and
+// links to the security page.
 func wantNotice(t *testing.T, p *product.Product, subject string) {
 	t.Helper()
 	m := p.Mailbox.Next()
@@ -70,9 +71,9 @@ func wantNotice(t *testing.T, p *product.Product, subject string) {
 	}
 }
 
-// TestPasswords: a person who forgot the password gets a link, sets another password and
-// signs in with it. Then they change it. After many wrong passwords they get a warning by
-// mail and can still sign in.
+// TestPasswords checks that the owner can reset a forgotten password by mail, change it
+// later, and sign in during a guessing attack. No password and no reset link may be in the
+// log or the data folder.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	for name, postgres := range map[string]bool{"sqlite": false, "postgres": true} {
@@ -115,8 +116,8 @@ func everyFile(t *testing.T, dir string) string {
 	return all.String()
 }
 
-// forgets asks for a link to the owner's address and to an address without an account,
-// checks that the answers are alike, and returns the owner's link.
+// forgets requests a reset link for the owner's address and for an address without an
+// account. It checks that both answers are alike and returns the path of the owner's link.
 func forgets(t *testing.T, p *product.Product) string {
 	t.Helper()
 	b := newBrowser(t, p)
@@ -139,7 +140,7 @@ func forgets(t *testing.T, p *product.Product) string {
 func resets(t *testing.T, p *product.Product, link string) {
 	t.Helper()
 	signedIn, b := owner(t, p), newBrowser(t, p)
-	for range 2 { // a scanner of mail uses nothing up
+	for range 2 { // mail scanners open links too, so opening must not use the link up
 		b.wants(b.open(link), p.UserEmail, `autocomplete="new-password"`)
 	}
 	form := b.form(b.open(link), "/login/new-password")
@@ -212,9 +213,9 @@ func changes(t *testing.T, p *product.Product) {
 	wantNotice(t, p, "Your Mailhelm password was changed")
 }
 
-// isGuessedAt sends wrong passwords from the owner's own network until sign-in from
-// there is blocked. The owner's own browser must still sign in, and the owner must get a
-// warning.
+// isGuessedAt sends wrong passwords from the owner's network until sign-in from there is
+// blocked. It checks that the browser in which the owner signed in before can still sign
+// in, and that the owner gets a warning by mail.
 func isGuessedAt(t *testing.T, p *product.Product) {
 	t.Helper()
 	b, stranger := newBrowser(t, p), newBrowser(t, p)

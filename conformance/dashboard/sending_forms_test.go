@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// Every form about sending proves which page it is of, and is refused from elsewhere.
+// TestFormsAboutSendingProveWhereTheyComeFrom checks that every form about sending is
+// refused without its own token, from another site, and without a session.
 func TestFormsAboutSendingProveWhereTheyComeFrom(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

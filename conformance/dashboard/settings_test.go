@@ -42,8 +42,9 @@ func TestSettings(t *testing.T) {
 	})
 }
 
-// A form in an old tab changes only the fields that its person edited. Changes that
-// others made in between stay.
+// TestAnOldSettingsFormChangesWhatItsPersonDid checks that a form in an old tab changes
+// only the fields that its user edited. Changes that others saved since the form was loaded
+// must stay.
 func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -71,7 +72,7 @@ func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
 		set("Elsewhere", false, true)
 		refused := boss.form(old, here)
 		refused.Set("name", " ")
-		_, _, problem := boss.send(here, refused) // the form that comes back is as old
+		_, _, problem := boss.send(here, refused) // the form that the refusal shows again still has the old values
 		boss.submit(problem, here, func(form url.Values) { form.Set("name", "Renamed") })
 		wants("renamed in an old tab", "Renamed", true)
 

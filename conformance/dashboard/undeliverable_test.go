@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
-// listAddresses puts addresses on an organization's list of undeliverable ones.
+// listAddresses stores addresses as undeliverable for an organization, after a permanent
+// bounce each, and returns the stored entries.
 func listAddresses(t *testing.T, p *product.Product, orgID string, emails ...string) []suppression.Entry {
 	t.Helper()
 	var entries []suppression.Entry
@@ -86,7 +87,8 @@ func TestRulesOfUndeliverableAddresses(t *testing.T) {
 		boss := owner(t, p)
 		const here, save = "/dashboard/undeliverable/rules", "/dashboard/undeliverable/rules/save"
 		page := boss.open(here)
-		boss.wants(page, ">Standard</option>", "Standard also lists them after 3 transient bounces in 30 days") // a sentence in a choice is cut off on a phone
+		// phones cut off long options, so the page explains a profile outside its option
+		boss.wants(page, ">Standard</option>", "Standard also lists them after 3 transient bounces in 30 days")
 		page = boss.submit(page, save, func(form url.Values) {
 			form.Set("profile", "custom")
 			form.Set("undetermined", "on")
@@ -109,7 +111,8 @@ func TestRulesOfUndeliverableAddresses(t *testing.T) {
 	})
 }
 
-// Looking, excluding and deciding are permissions of their own.
+// TestUndeliverablePermissions checks that viewing undeliverable addresses, excluding an
+// address and changing the rules need three different permissions.
 func TestUndeliverablePermissions(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

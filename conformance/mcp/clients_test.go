@@ -17,16 +17,17 @@ const modern = "2026-07-28"
 
 var revisions = []string{modern, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// agent is a client library in use.
+// agent is an MCP client library that is connected to the endpoint.
 type agent interface {
-	// revision is what client and server agreed on.
+	// revision returns the protocol revision on which client and server agreed.
 	revision() string
 	list(t *testing.T) []string
-	// call returns an error for what the protocol or HTTP refused.
+	// call calls a tool and returns its result, also that of a failed tool. It returns an
+	// error for a JSON-RPC error or a refusal over HTTP.
 	call(t *testing.T, tool string, arguments, meta map[string]any) (outcome, error)
 }
 
-// outcome is a tool's result.
+// outcome is the result of a tool call.
 type outcome struct {
 	Failed bool
 	Text   string
@@ -34,10 +35,12 @@ type outcome struct {
 	Meta   map[string]any
 }
 
-// person answers a form of the server; nil makes a client that declares no forms.
+// person answers a form that the server sends (an elicitation). With a nil person, the
+// client declares no support for forms.
 type person func() (action string, content map[string]any)
 
-// libraries connect to an endpoint with a token at a revision.
+// libraries has a function for each client library, which connects to an endpoint with an
+// access token at a protocol revision.
 var libraries = map[string]func(t *testing.T, endpoint, token, revision string, answer person) agent{
 	"go-sdk": connectSDK,
 	"mcp-go": connectMCPGo,
@@ -100,7 +103,8 @@ type mcpGoAgent struct {
 	agreed string
 }
 
-// Elicit implements the handler of mcp-go for forms with p.
+// Elicit implements the elicitation handler of mcp-go: it answers a form as the person
+// does.
 func (p person) Elicit(context.Context, mcpgotypes.ElicitationRequest) (*mcpgotypes.ElicitationResult, error) {
 	action, content := p()
 	return &mcpgotypes.ElicitationResult{ElicitationResponse: mcpgotypes.ElicitationResponse{
@@ -170,7 +174,8 @@ func (a mcpGoAgent) call(t *testing.T, tool string, arguments, meta map[string]a
 	return o, json.Unmarshal(result.RawStructuredContent, &o.Value)
 }
 
-// bearer sends a token with every request, over connections that end with the test.
+// bearer is an HTTP transport that adds an access token to every request. Its idle
+// connections are closed at the end of the test.
 type bearer struct {
 	token     string
 	transport *http.Transport
@@ -183,7 +188,7 @@ func withBearer(t *testing.T, token string) *http.Client {
 	return &http.Client{Transport: b, Timeout: time.Minute}
 }
 
-// RoundTrip adds the header.
+// RoundTrip sends the request with the access token added.
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Authorization", "Bearer "+b.token)

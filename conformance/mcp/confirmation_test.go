@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// inBothForms runs a test on each engine, with a client that shows forms and with
-// one that does not.
+// inBothForms runs a test on SQLite and PostgreSQL, with a client that shows forms and with
+// a client that does not.
 func inBothForms(t *testing.T, test func(t *testing.T, s *signing, a attempt)) {
 	t.Helper()
 	for name, form := range map[string]bool{"form": true, "argument": false} {
@@ -28,7 +28,8 @@ func inBothForms(t *testing.T, test func(t *testing.T, s *signing, a attempt)) {
 	}
 }
 
-// ask makes the first call and returns it with the token it was answered with.
+// ask makes the first call, checks that it asks for a confirmation, and returns the call
+// with the confirmation token added.
 func (s *signing) ask(t *testing.T, a attempt) attempt {
 	t.Helper()
 	got := s.call(t, a)
@@ -39,8 +40,8 @@ func (s *signing) ask(t *testing.T, a attempt) attempt {
 	return a
 }
 
-// TestEveryFailedConfirmationIsOneRefusal, to the letter, and has no effect. It
-// shows what the call would do now.
+// TestEveryFailedConfirmationIsOneRefusal checks that every invalid confirmation is refused
+// with the same text and has no effect. The refusal has a new preview of the call.
 func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, first attempt) {
@@ -66,7 +67,7 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 				spoil(fmt.Sprint("truncated at ", at), func(a *attempt) { a.token = a.token[:at] })
 			}
 		}
-		for _, last := range "AEIMQUYcgkosw048" { // some decode to the same bytes
+		for _, last := range "AEIMQUYcgkosw048" { // some of these letters decode to the same bytes
 			if !strings.HasSuffix(good.token, string(last)) {
 				spoil("another last letter", func(a *attempt) { a.token = a.token[:len(a.token)-1] + string(last) })
 			}
@@ -87,11 +88,12 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 		if now, _ := changed.Result.Structured["preview"].(map[string]any); now["people"] != 13.0 || changed.Result.Structured["code"] != "confirmation_invalid" {
 			t.Errorf("other consequence: %+v", changed)
 		}
-		// Apart from the number that changed it is the refusal of every other fault.
+		// The preview has 13 instead of 12 people; the rest of the refusal must equal all
+		// other refusals.
 		refusals[strings.ReplaceAll(changed.refusal(t), "13", "12")] = "other consequence"
 		s.people.Store(12)
 		s.clock.Freeze(noon.Add(10*time.Minute - time.Second))
-		last := s.ask(t, first) // good to the last second
+		last := s.ask(t, first) // expires at 12:19:59, one second after the next time
 		s.clock.Freeze(noon.Add(20*time.Minute - 2*time.Second))
 		used := last
 		if got := s.call(t, used); !got.sent() || s.sent.Load() != 1 {
@@ -108,8 +110,8 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 	})
 }
 
-// TestAConfirmationEndsToTheSecond: a confirmation is valid before expires_at, and
-// invalid at that second.
+// TestAConfirmationEndsToTheSecond checks that a confirmation is valid one second before
+// its expiry and invalid at the expiry, ten minutes after its issue.
 func TestAConfirmationEndsToTheSecond(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
@@ -133,7 +135,8 @@ func other(letter byte) string {
 	return "A"
 }
 
-// TestEqualArgumentsConfirm however they are written.
+// TestEqualArgumentsConfirm checks that a confirmation also holds for the same arguments
+// with other spacing, order and escapes.
 func TestEqualArgumentsConfirm(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
@@ -145,8 +148,9 @@ func TestEqualArgumentsConfirm(t *testing.T) {
 	})
 }
 
-// TestConfirmationsOutliveMidnight, when the key changes, and the process that
-// signed them.
+// TestConfirmationsOutliveMidnight checks that a confirmation stays valid at midnight, when
+// the signing key changes, and in another process over the same database. It also checks
+// that a key of the next day is not accepted.
 func TestConfirmationsOutliveMidnight(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
@@ -166,8 +170,9 @@ func TestConfirmationsOutliveMidnight(t *testing.T) {
 	})
 }
 
-// TestARequestStateWithoutAnAnswerConfirmsNothing: a request state without an answer does
-// not confirm: a client may resend it automatically, so the person is asked again.
+// TestARequestStateWithoutAnAnswerConfirmsNothing checks that a request state without a
+// person's answer does not confirm a call. A client may resend it automatically, so the
+// server must ask again.
 func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -197,9 +202,9 @@ func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 
 const confirmers = 1000
 
-// TestAThousandConfirmersHaveOneEffect: of a thousand concurrent calls with the same
-// confirmation one has an effect. Calls with idempotency keys of their own are refused;
-// calls without get the first result or are told to wait.
+// TestAThousandConfirmersHaveOneEffect checks that of a thousand concurrent calls with the
+// same confirmation only one has an effect. Calls with their own idempotency keys are
+// refused; calls without a key are refused, replayed or get a conflict.
 func TestAThousandConfirmersHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {

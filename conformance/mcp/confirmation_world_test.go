@@ -19,19 +19,20 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// signing is the endpoint with two tools that confirm, on the real rails and a
-// real database, for callers whose names are their tokens.
+// signing is an agent endpoint with two tools that need confirmation, with the real
+// guardrails over a real database. A caller's name is also its access token.
 type signing struct {
 	url     string
 	db      *storage.DB
 	clock   *product.Clock
 	http    *http.Client
 	callers map[string]core.Principal
-	people  atomic.Int64 // the number of recipients that the next call affects
+	people  atomic.Int64 // the number of people in the preview of the next call
 	sent    atomic.Int64
 }
 
-// Authenticate returns the caller whose name is the token.
+// Authenticate returns the caller whose name is the token. It fails with CodeInvalidKey for
+// an unknown name.
 func (s *signing) Authenticate(_ context.Context, bearer string, _ access.Resource) (core.Principal, error) {
 	p, known := s.callers[bearer]
 	if !known {
@@ -40,7 +41,8 @@ func (s *signing) Authenticate(_ context.Context, bearer string, _ access.Resour
 	return p, nil
 }
 
-// noon leaves half a day to either midnight.
+// noon is the time at which a test begins. It is far from midnight, when the signing key
+// changes.
 var noon = time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 
 func startSigning(t *testing.T, db *storage.DB) *signing {
@@ -68,7 +70,8 @@ func startSigning(t *testing.T, db *storage.DB) *signing {
 	return s
 }
 
-// serve starts one of several processes over the database.
+// serve starts another endpoint over the same database, as another process would be, and
+// returns its address.
 func (s *signing) serve(t *testing.T) string {
 	t.Helper()
 	return standin.Serve(t, standin.Config{
@@ -95,23 +98,23 @@ func (s *signing) tool(name string, scope core.Scope) core.Operation {
 	})
 }
 
-// attempt is one call. In the form the token is the request state and a person
-// has agreed; otherwise it is an argument.
+// attempt is one tool call. If form is true, token is sent as the request state with a
+// person's consent; otherwise as an argument.
 type attempt struct {
-	url       string // the first process unless set
+	url       string // the endpoint that startSigning started, unless set
 	caller    string
 	tool      string
-	arguments string // without braces
+	arguments string // members of a JSON object, without braces
 	key       string
 	form      bool
 	token     string
-	unseen    bool // the request state comes without a person's answer
-	formless  bool // the client does not say that it shows forms
+	unseen    bool // sends the request state without a person's answer
+	formless  bool // the client does not declare that it shows forms
 }
 
 var plain = attempt{caller: "mine", tool: "broadcasts_send", arguments: `"id":"b1","note":"é"`}
 
-// answer is the part of a tool's answer that confirmations are about.
+// answer has the members of a tool's answer that concern confirmations.
 type answer struct {
 	Error  json.RawMessage `json:"error"`
 	Result struct {
@@ -125,7 +128,8 @@ type answer struct {
 	} `json:"result"`
 }
 
-// token returns the confirmation token of the first answer.
+// token returns the confirmation token of the answer: its request state, else the member
+// confirmation_token; "" if it has neither.
 func (a answer) token() string {
 	if a.Result.State != "" {
 		return a.Result.State
@@ -136,8 +140,8 @@ func (a answer) token() string {
 
 func (a answer) sent() bool { return !a.Result.IsError && a.Result.Structured["status"] == "sending" }
 
-// refusal returns a tool error without the request's id and the next step, which contains
-// the call itself.
+// refusal returns a tool error as JSON without its request id and next step, which differ
+// from call to call. It returns "" if the answer is no error.
 func (a answer) refusal(t *testing.T) string {
 	t.Helper()
 	if !a.Result.IsError {
@@ -161,7 +165,7 @@ func (s *signing) call(t *testing.T, a attempt) answer {
 	return got
 }
 
-// try may be called from any goroutine.
+// try sends the call and returns the answer. It may be called from any goroutine.
 func (s *signing) try(a attempt) (answer, error) {
 	var got answer
 	body, err := a.body()
@@ -225,7 +229,7 @@ func (a attempt) body() ([]byte, error) {
 	return json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
 }
 
-// together runs f many times at once.
+// together runs f concurrently in n goroutines and waits for all of them.
 func together(n int, f func(i int)) {
 	var wait sync.WaitGroup
 	start := make(chan struct{})

@@ -14,14 +14,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// reach is the product with a declared operation that reaches people: the operation runs
-// behind the product's own rails and listeners, and its callers have the product's tokens.
+// reach is a running product with an additional operation that reaches people and needs
+// confirmation. The product's own guardrails, listeners and access tokens apply to it.
 type reach struct {
 	p *product.Product
 
 	mu     sync.Mutex
-	people int            // recipients of the next call
-	sent   map[string]int // calls that were carried out, by broadcast
+	people int            // recipients in the preview of the next call
+	sent   map[string]int // the number of executed calls, by broadcast id
 }
 
 func startReach(t *testing.T, postgres bool) *reach {
@@ -62,9 +62,9 @@ func (r *reach) grow() {
 	r.people++
 }
 
-// TestTheTwoStepsInTheProduct takes each client, at each revision, through both steps of
-// a confirmation over HTTP, on both databases. The product has no operation that confirms
-// yet, so the test declares one.
+// TestTheTwoStepsInTheProduct checks both steps of a confirmation over HTTP: with each
+// client, at each revision, on both databases. The product has no operation that needs
+// confirmation yet, so the test declares one.
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -110,11 +110,12 @@ func checkBothSteps(t *testing.T, r *reach) {
 	}
 }
 
-// repetition is a little more than the time in which the same call is a repetition.
+// repetition is slightly longer than the five minutes in which an identical call gets the
+// earlier result.
 const repetition = 5*time.Minute + time.Second
 
-// confirm asks for a confirmation and confirms. It checks that a token is refused if what it
-// confirms has changed, and the second time.
+// confirm calls the tool, confirms, and checks that it is executed once. It checks that a
+// token is refused if the preview has changed, and when it is sent a second time.
 func (r *reach) confirm(t *testing.T, a agent, id string) {
 	t.Helper()
 	step := func(confirmation any) outcome {
@@ -138,7 +139,7 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	if got := step(outdated); !got.Failed || got.Value["code"] != "confirmation_invalid" || got.Value["preview"] == nil || r.times(id) != 0 {
 		t.Errorf("%s: what was confirmed has changed: %+v, sent %d", id, got, r.times(id))
 	}
-	r.p.Clock.Advance(repetition) // an identical call would get the answer of the first
+	r.p.Clock.Advance(repetition) // sooner, an identical call would be answered with the first call's result
 	confirmation := step(nil).Value["confirmation_token"]
 	if got := step(confirmation); got.Failed || got.Value["status"] != "sending" || r.times(id) != 1 {
 		t.Errorf("%s: %+v, sent %d", id, got, r.times(id))
@@ -149,7 +150,8 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	}
 }
 
-// byForm checks that a client with forms shows one to its person.
+// byForm checks that a client with forms asks its person, and that the tool is executed
+// only if the person agrees.
 func (r *reach) byForm(t *testing.T) {
 	t.Helper()
 	token := r.p.Token(t, r.p.MCPURL)
@@ -165,7 +167,8 @@ func (r *reach) byForm(t *testing.T) {
 	}
 }
 
-// refused checks that a caller without the scope is refused and not asked to confirm.
+// refused checks that callers without the scope, with a test credential or with a
+// credential for the API are refused without a confirmation token.
 func (r *reach) refused(t *testing.T) {
 	t.Helper()
 	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")
@@ -189,7 +192,7 @@ func (r *reach) refused(t *testing.T) {
 	}
 }
 
-// rawAgent is a client of a few lines, with no library between it and the wire.
+// rawAgent is a client that sends its HTTP requests without an MCP library.
 type rawAgent struct {
 	endpoint, token, at string
 	http                *http.Client
@@ -234,7 +237,7 @@ func (a rawAgent) call(t *testing.T, name string, arguments, _ map[string]any) (
 	return outcome{Failed: said.Result.IsError, Value: said.Result.StructuredContent}, nil
 }
 
-// rawCall posts a message that calls broadcasts_send.
+// rawCall posts a JSON-RPC message that calls broadcasts_send and returns the answer.
 func rawCall(t *testing.T, client *http.Client, endpoint, token, revision, body string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(body))

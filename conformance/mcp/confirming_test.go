@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// confirming is the endpoint with one tool that asks before it acts, on the real
-// rails and a real database.
+// confirming is an agent endpoint with one tool that needs confirmation, with the real
+// guardrails over a real database. sent counts the executions of the tool.
 type confirming struct {
 	url  string
 	sent atomic.Int64
@@ -45,8 +45,9 @@ func (c *confirming) send() core.Operation {
 	})
 }
 
-// A client that shows forms asks its person and sends the answer by itself; the
-// caller of the tool sees one call.
+// TestAPersonConfirmsByForm checks that a client library with forms asks its person and
+// sends the answer itself, so that its user makes one call. The tool is executed only if
+// the person agrees.
 func TestAPersonConfirmsByForm(t *testing.T) {
 	t.Parallel()
 	for library, connect := range libraries {
@@ -74,7 +75,8 @@ func TestAPersonConfirmsByForm(t *testing.T) {
 	}
 }
 
-// Every other client gets a token and calls again with it.
+// TestOtherClientsConfirmByToken checks that a client without forms gets a confirmation
+// token, and that a second call with this token is executed.
 func TestOtherClientsConfirmByToken(t *testing.T) {
 	t.Parallel()
 	for library, connect := range libraries {

@@ -1,9 +1,9 @@
-// Package mcp tests the agent endpoint against the protocol from outside. Two client
-// libraries, which share no code with it or with each other, do the same work at all
-// five revisions. Transcripts in testdata show the messages, one file for each revision
-// and kind of exchange.
+// Package mcp tests the agent endpoint over HTTP against the Model Context Protocol. Two
+// client libraries, which share no code with the endpoint or with each other, make the same
+// calls at all five revisions. The files in testdata are transcripts of the messages, one
+// for each revision and kind of exchange.
 //
-// A changed transcript is a change that clients see. `go test -update` writes the
-// transcripts again, and the difference is part of the review. Single malformed requests
+// A change of a transcript is a change that clients can see. `go test -update` writes the
+// transcripts again; check the difference before you commit it. Single malformed requests
 // are tested in package tools.
 package mcp

@@ -11,8 +11,8 @@ import (
 
 const revision = "2025-11-25"
 
-// TestOneCallOneEffect: repeated calls have one effect: without an idempotency key for
-// five minutes, with one for a day. A fresh key makes a new call.
+// TestOneCallOneEffect checks that repeated calls have one effect: five minutes long
+// without an idempotency key, a day long with a key. A call with a new key is executed.
 func TestOneCallOneEffect(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -47,8 +47,8 @@ func TestOneCallOneEffect(t *testing.T) {
 	})
 }
 
-// TestExternalIDsLastThroughArchiving: a contact can be archived, found and restored by
-// its external id.
+// TestExternalIDsLastThroughArchiving checks that an archived contact can still be found,
+// archived again and reactivated by its external id.
 func TestExternalIDsLastThroughArchiving(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -78,8 +78,9 @@ func TestExternalIDsLastThroughArchiving(t *testing.T) {
 	})
 }
 
-// TestFailuresOfTheAccountAreToolErrors: the error says how long to wait. It is 503 when
-// the account refuses or throttles, and 504 when the outcome is unknown.
+// TestFailuresOfTheAccountAreToolErrors checks the tool errors for failures of the sending
+// account. The status is 503 if the account refuses or throttles and 504 if the outcome is
+// unknown; retry_after says how long to wait.
 func TestFailuresOfTheAccountAreToolErrors(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -11,8 +11,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The tools that the official suite calls by name. Those that answer in text are
-// operations behind all rails; the others answer what no operation does.
+// nothingIn is the input of the plain tools: operations that the official MCP conformance
+// suite calls by name and that answer with text. The suite's other tools are fixtures,
+// because no operation can give their answers.
 
 type nothingIn struct{}
 
@@ -87,8 +88,8 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToo
 	return contents(words)(ctx, req)
 }
 
-// needSampling answers with an error of the protocol, which passes through the
-// endpoint and gets its status there.
+// needSampling handles the suite's tool that needs a client with sampling. For any other
+// client it returns a JSON-RPC error, to which the endpoint adds the HTTP status.
 //
 //nolint:staticcheck // the suite asks for what the revision phases out
 func needSampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -101,7 +102,7 @@ func needSampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolR
 	}
 }
 
-// asked has the questions to the client in one round.
+// asked has the requests for input that a tool sends to the client in one round, by name.
 type asked = sdk.InputRequestMap
 
 //nolint:staticcheck // the suite asks for what the revision phases out
@@ -115,8 +116,8 @@ var (
 	askRoots = &sdk.ListRootsParams{}
 )
 
-// rounds returns a handler that asks one question set after another and then returns a
-// result. The request state names the round; any other state is refused.
+// rounds returns a handler that asks for one set of inputs after the other and then returns
+// a result. The request state names the round; an unknown state is refused.
 func rounds(all ...asked) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		at := 0
@@ -161,7 +162,8 @@ func askWithinCapabilities(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	return rounds(questions)(ctx, req)
 }
 
-// startSuiteTools serves the tools of the suite.
+// startSuiteTools serves the tools of the official conformance suite to pages of the origin
+// and returns the server's address.
 func startSuiteTools(t *testing.T, origin string) string {
 	t.Helper()
 	return standin.Serve(t, standin.Config{Operations: suiteOperations(), Fixtures: suiteFixtures(), AllowedOrigins: []string{origin}})

@@ -23,7 +23,8 @@ type definitionOut struct {
 	Message string `json:"message"`
 }
 
-// repository answers a branch with the request that it opened for it first.
+// repository is a repository host that records the branch of each pull request. The same
+// branch always gets the same URL.
 type repository struct {
 	mu     sync.Mutex
 	opened []string
@@ -36,8 +37,9 @@ func (r *repository) OpenPullRequest(_ context.Context, _, branch string, _ core
 	return core.PullRequest{URL: "https://git.test/" + branch}, nil
 }
 
-// definitions returns two operations under names that the endpoint has: one that a
-// repository refuses, and one that becomes a pull request.
+// definitions returns two operations on definitions that a Git repository owns: one that is
+// then refused, and one that opens a pull request instead. They have names of existing
+// tools.
 func definitions() []core.Operation {
 	saved := func(context.Context, *core.Call, definitionIn) (definitionOut, error) {
 		return definitionOut{Status: "saved", Message: "Saved."}, nil
@@ -55,8 +57,8 @@ func definitions() []core.Operation {
 	return []core.Operation{core.Declare(refused), core.Declare(proposed)}
 }
 
-// serveDefinitions serves these operations for the callers of s. Only the organization of
-// the caller named mine has a repository.
+// serveDefinitions serves the operations of definitions to the callers of s. Only the
+// organization of the caller "mine" has a Git repository.
 func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) {
 	t.Helper()
 	mine := s.callers["mine"]
@@ -65,9 +67,9 @@ func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) 
 	s.url = standin.Serve(t, standin.Config{Operations: definitions(), DB: s.db, Callers: s, Repositories: host, Clock: s.clock.Now})
 }
 
-// TestARepositoryOwnsDefinitions: with a repository one operation fails with git_owned
-// and the other makes a single pull request, however often it is called. Without a
-// repository both work as usual.
+// TestARepositoryOwnsDefinitions checks operations on definitions in an organization with a
+// Git repository. One fails with git_owned; the other opens one pull request, even if
+// called twice. Without a repository both save.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// reply is an answer of the endpoint as HTTP has it: a problem document, or a
-// message with a result or an error.
+// reply is an HTTP answer of the endpoint. Code is set for a problem document, Result for a
+// JSON-RPC result.
 type reply struct {
 	status int
 	header http.Header
@@ -24,7 +24,8 @@ type reply struct {
 	Result map[string]any `json:"result"`
 }
 
-// post sends a body as any client would; revision "" sends no header.
+// post posts a body to the agent endpoint. token is the Authorization header. With revision
+// "" it sends no protocol version header.
 func post(t *testing.T, p *product.Product, token, revision, body string) reply {
 	t.Helper()
 	return ask(t, p, http.MethodPost, "/mcp", token, revision, body)
@@ -61,7 +62,8 @@ func ask(t *testing.T, p *product.Product, verb, path, token, revision, body str
 	return got
 }
 
-// tool returns a tool call in the format of the revisions before the newest.
+// tool returns a tool call as JSON in the format of the revisions before 2026-07-28. With
+// key "" it has no idempotency key.
 func tool(name, arguments, key string) string {
 	meta := ""
 	if key != "" {
@@ -70,7 +72,8 @@ func tool(name, arguments, key string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s%s}}`, name, arguments, meta)
 }
 
-// structured returns the structured content of a call that must succeed.
+// structured returns the structured content of a tool's result or tool error. It fails the
+// test if there is none.
 func (r reply) structured(t *testing.T) map[string]any {
 	t.Helper()
 	value, ok := r.Result["structuredContent"].(map[string]any)
@@ -87,15 +90,17 @@ func (r reply) replayed() bool {
 
 const ping = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 
-// TestEveryRefusalCostsAToken of the client's own bucket, a batch at any revision
-// as well, and says how many are left.
+// TestEveryRefusalCostsAToken checks that every request, also a refused one, uses up one
+// request of the client's rate limit. The answer says how many are left. Batches are
+// refused at every revision.
 func TestEveryRefusalCostsAToken(t *testing.T) {
 	t.Parallel()
 	limit := 12
 	p := product.Start(t, product.Options{RateLimit: &limit})
 	p.Clock.Freeze(p.Clock.Now())
 	token := "Bearer " + p.Token(t, p.MCPURL)
-	narrow := "Bearer " + p.Token(t, p.MCPURL, "api.account.view") // another token of the same client
+	// another access token of the same client, which shares the limit
+	narrow := "Bearer " + p.Token(t, p.MCPURL, "api.account.view")
 	type asked struct {
 		token, revision, body string
 		status                int
@@ -133,8 +138,9 @@ func TestEveryRefusalCostsAToken(t *testing.T) {
 	}
 }
 
-// TestStrangersLearnWhereToGetAToken, from the document that the challenge names,
-// and about the server its build alone.
+// TestStrangersLearnWhereToGetAToken checks that a request without a valid token gets a
+// challenge that names the protected-resource document. The health page shows nothing about
+// the server but its commit, status and time.
 func TestStrangersLearnWhereToGetAToken(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

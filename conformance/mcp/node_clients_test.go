@@ -10,20 +10,22 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// agentTask is the input of a program with an MCP library for Node.js.
+// agentTask is the JSON input of a Node.js program that calls the endpoints with an MCP
+// library.
 type agentTask struct {
 	Name            string   `json:"name"`
 	Revisions       []string `json:"revisions"`
 	MCP             string   `json:"mcp"`
-	Live            string   `json:"live"`   // tokens
-	Test            string   `json:"test"`   // of a test client
-	Narrow          string   `json:"narrow"` // with the scope to view contacts alone
+	Live            string   `json:"live"`   // an access token with all scopes
+	Test            string   `json:"test"`   // an access token of a test client
+	Narrow          string   `json:"narrow"` // an access token that may only view contacts
 	Contact         string   `json:"contact"`
 	Confirming      string   `json:"confirming"`
 	ConfirmingToken string   `json:"confirmingToken"`
 }
 
-// agentSight is the library's report of the answers at one revision.
+// agentSight is what a Node.js program reports about the answers that its MCP library got
+// at one revision.
 type agentSight struct {
 	Agreed      string   `json:"agreed"`
 	Tools       []string `json:"tools"`
@@ -38,13 +40,13 @@ type agentSight struct {
 	ByForm      string   `json:"byForm"`
 }
 
-// The libraries for Node.js do a day's work at every revision that they speak:
-// list, call, failure, refusal, replay and both ways to confirm.
+// TestNodeClientsDoTheSlice checks the MCP libraries for Node.js at every revision that
+// they support: tool list, calls, tool errors, refusals, replays and both ways to confirm.
 func TestNodeClientsDoTheSlice(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
 	for program, spoken := range map[string][]string{
-		"mcp_agent_sdk.mjs":    revisions[1:], // the first generation ends before the newest
+		"mcp_agent_sdk.mjs":    revisions[1:], // this library does not support the newest revision
 		"mcp_agent_client.mjs": revisions,
 	} {
 		t.Run(program, func(t *testing.T) {
@@ -66,7 +68,7 @@ func TestNodeClientsDoTheSlice(t *testing.T) {
 }
 
 func expectedSight(revision string) agentSight {
-	byForm := "confirmation_required" // forms in an answer came with the newest
+	byForm := "confirmation_required" // only the newest revision has forms in the answer of a call
 	if revision == modern {
 		byForm = "sending"
 	}

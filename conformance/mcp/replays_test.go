@@ -12,11 +12,12 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// replayScene is a caller of both surfaces and a contact.
+// replayScene has a caller's credentials for the agent endpoint and for REST, and a
+// contact. call and over fill the contact's address and ids into their texts.
 type replayScene struct {
 	*testing.T
 	p          *product.Product
-	tool, rest string // credentials of the same caller
+	tool, rest string // credentials of one caller for MCP and for REST
 	email      string
 	external   string
 	id         string
@@ -31,7 +32,7 @@ func (s *replayScene) fill(text string) string {
 	return strings.NewReplacer("EMAIL", s.email, "EXT", s.external, "ID", s.id).Replace(text)
 }
 
-// over makes a call over REST and, for a bulk write, waits until its job has ended.
+// over makes a REST call. For a bulk write it waits until the job has completed.
 func (s *replayScene) over(bearer, call, body string) {
 	s.Helper()
 	method, path, _ := strings.Cut(s.fill(call), " ")
@@ -75,10 +76,9 @@ func (s *replayScene) request(bearer, method, path, body string) string {
 	return string(text)
 }
 
-// TestADerivedReplayEndsWithTheNextWrite: a call that repeats an earlier one is executed
-// again after the caller wrote something else about the contact, on any surface, with any
-// tool, by any name of the contact. Writes of other callers, or about other contacts,
-// change nothing.
+// TestADerivedReplayEndsWithTheNextWrite checks when a repeated call without a key is
+// replayed. It is executed again after the same caller wrote something else about the
+// contact, over MCP or REST. Writes of other callers or about other contacts do not matter.
 func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 	t.Parallel()
 	const out, in = `{"email":"EMAIL","unsubscribe_all":true}`, `{"email":"EMAIL","unsubscribe_all":false}`
@@ -138,9 +138,9 @@ func TestADerivedReplayEndsWithTheNextWrite(t *testing.T) {
 	})
 }
 
-// TestDerivedReplaysOfOtherTools: the same holds for membership, also after a list's
-// deletion. Calls of other tools count as repeated for five minutes, whatever happens to
-// the contact.
+// TestDerivedReplaysOfOtherTools checks that a repeated change of list membership is
+// executed again after a change in between, also after the list was deleted. A repeated
+// contacts_archive is replayed for five minutes in any case.
 func TestDerivedReplaysOfOtherTools(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -194,8 +194,8 @@ func TestDerivedReplaysOfOtherTools(t *testing.T) {
 	})
 }
 
-// TestReplaysSaySo: every part of a replayed result says so: the text, the structured
-// content and _meta.
+// TestReplaysSaySo checks that the text, the structured content and _meta of a replayed
+// result all mark it as replayed.
 func TestReplaysSaySo(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -228,7 +228,7 @@ func TestReplaysSaySo(t *testing.T) {
 	}
 }
 
-// listedProperties returns the members in a tool's output schema.
+// listedProperties returns the properties of a tool's output schema in tools/list.
 func listedProperties(t *testing.T, p *product.Product, token, name string) map[string]any {
 	t.Helper()
 	listed := post(t, p, token, revision, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

@@ -22,7 +22,8 @@ const (
 	usualSize = 8 << 10
 )
 
-// parts returns the lengths of a result's text and structured content as sent, in bytes.
+// parts returns the lengths of a result's text and of its structured content, both as JSON
+// and in bytes.
 func parts(t *testing.T, body string) (int, int) {
 	t.Helper()
 	var answer struct {
@@ -39,7 +40,7 @@ func parts(t *testing.T, body string) (int, int) {
 	return len(answer.Result.Content[0].Text), len(answer.Result.Structured)
 }
 
-// schemasOf compiles the output schema of every tool that is listed.
+// schemasOf returns the compiled output schema of every listed tool, by name.
 func schemasOf(t *testing.T, p *product.Product, token string) map[string]*validator.Schema {
 	t.Helper()
 	compiled := map[string]*validator.Schema{}
@@ -55,7 +56,8 @@ func schemasOf(t *testing.T, p *product.Product, token string) map[string]*valid
 	return compiled
 }
 
-// dayOfCalls returns valid and invalid calls of tools, as agents make them.
+// dayOfCalls returns the arguments of typical valid and invalid calls, by tool. known is
+// the address of an existing contact.
 func dayOfCalls(known string) map[string][]string {
 	return map[string][]string{
 		"contacts_lookup":              {`{"email":"` + known + `"}`, `{"external_id":"customer-1001"}`, `{"email":"nobody@example.com"}`, `{}`},
@@ -86,7 +88,8 @@ func dayOfCalls(known string) map[string][]string {
 	}
 }
 
-// ordinaryArguments returns those of a tool that dayOfCalls does not list.
+// ordinaryArguments returns valid arguments for a tool that dayOfCalls does not have. It
+// fails the test if it cannot derive them from the schema.
 func ordinaryArguments(t *testing.T, name, known string) string {
 	t.Helper()
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -103,8 +106,8 @@ func ordinaryArguments(t *testing.T, name, known string) string {
 	return ""
 }
 
-// TestAnswersAreUsuallySmall: in an organization as there are many, nearly every answer
-// is small.
+// TestAnswersAreUsuallySmall checks that in an organization of typical size the 95th
+// percentile of result sizes is at most 8 KB.
 func TestAnswersAreUsuallySmall(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -133,8 +136,8 @@ func TestAnswersAreUsuallySmall(t *testing.T) {
 	}
 }
 
-// flood fills an organization with data of maximum size: long names, many lists with the
-// same contact, attributes full of wide characters.
+// flood fills an organization with data of maximum size: count lists with long names, all
+// with the same contact, and attributes of many multi-byte characters.
 func flood(t *testing.T, p *product.Product, count int) {
 	t.Helper()
 	store, now := p.DB.Contacts(), p.Clock.Now()
@@ -175,8 +178,8 @@ func flood(t *testing.T, p *product.Product, count int) {
 	}
 }
 
-// TestNoAnswerIsTooLarge: however much there is, an answer fits, fits its schema, and
-// says how much.
+// TestNoAnswerIsTooLarge checks answers in an organization with very much data. Each must
+// have at most 32 KB, match its schema and say how many items there are.
 func TestNoAnswerIsTooLarge(t *testing.T) {
 	t.Parallel()
 	const lists = 10_000
@@ -197,7 +200,8 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 		}
 	}
 	found := post(t, p, token, revision, tool("contacts_lookup", `{"email":"`+p.Contact+`"}`, "")).structured(t)
-	// One more than the flood: a call of the day put the contact on a list.
+	// One list more than flood made, because a call of dayOfCalls added the contact to a
+	// list.
 	if said := fmt.Sprint(found["shortened"]); !strings.Contains(said, "at:contact.lists of:items") || !strings.Contains(said, "total:10001") {
 		t.Errorf("contacts_lookup does not say how many lists there are: %.300s", said)
 	}
@@ -208,8 +212,8 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 	}
 }
 
-// TestNoErrorTextHoldsAnAddress: a refusal names what was wrong by its place, never by an
-// address.
+// TestNoErrorTextHoldsAnAddress checks that a tool error names an invalid value by its path
+// and never repeats an email address.
 func TestNoErrorTextHoldsAnAddress(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -13,7 +13,8 @@ import (
 
 const replayed = "dev.service/idempotentReplay"
 
-// Both libraries do the same day's work at every revision.
+// TestEveryClientDoesTheSlice checks that each client library can list and call tools at
+// every revision and gets the expected refusals.
 func TestEveryClientDoesTheSlice(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -35,10 +36,10 @@ func TestEveryClientDoesTheSlice(t *testing.T) {
 	}
 }
 
-// everyTool returns what a client with every scope is shown, in the order of the names.
+// everyTool returns the sorted names of the tools that a client with every scope sees.
 func everyTool() []string { return toolsOf(core.AllScopes()...) }
 
-// toolsOf returns what a client with the scopes is shown, in the order of the names.
+// toolsOf returns the sorted names of the tools that a client with these scopes sees.
 func toolsOf(scopes ...core.Scope) []string {
 	var names []string
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -52,12 +53,13 @@ func toolsOf(scopes ...core.Scope) []string {
 	return names
 }
 
-// slice is the work of one agent on a contact of its own.
+// slice is a sequence of calls by one agent, with the address of a contact that no other
+// agent uses.
 type slice struct {
 	*testing.T
 	agent   agent
 	address string
-	known   string // a contact of the demo data
+	known   string // the address of a contact in the demo data
 }
 
 func (s slice) run() {
@@ -120,7 +122,8 @@ func refusals(t *testing.T, test, narrow agent) {
 	}
 }
 
-// A name that does not exist is an error of the protocol.
+// TestUnknownToolIsAProtocolError checks that a call of a tool that does not exist is a
+// JSON-RPC error that names the tool.
 func TestUnknownToolIsAProtocolError(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

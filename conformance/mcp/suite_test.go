@@ -17,9 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
-// TestOfficialSuite: the official suite runs every scenario that a revision requires
-// against the endpoint with the suite's own tools. What may fail is in testdata/suite, a
-// scenario and its reason on each line; one that passes all the same fails the run.
+// TestOfficialSuite runs the official MCP conformance suite against the endpoint with the
+// suite's own tools, at two revisions. Each line of a file in testdata/suite excuses a
+// failing scenario with a reason; an excused scenario that passes fails the test.
 func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{modern, "2025-11-25"} {
@@ -57,8 +57,9 @@ func sameChecks(a, b []string) bool {
 	return slices.Equal(slices.Compact(slices.Sorted(slices.Values(a))), slices.Sorted(slices.Values(b)))
 }
 
-// TestTheSuiteObjectsToWarningsAndStaleEntries: the suite itself objects to a warning
-// that no baseline expects, and to an entry of a baseline that passes.
+// TestTheSuiteObjectsToWarningsAndStaleEntries checks that the suite fails on a warning
+// that the baseline file does not expect, and on an expected failure that passes. Otherwise
+// TestOfficialSuite could miss both.
 func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 	t.Parallel()
 	const revision, warning = "2025-11-25", "server-sse-multiple-streams:server-sse-multiple-streams-session"
@@ -84,9 +85,9 @@ func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 	}
 }
 
-// TestRequestsAtTheSameTime: without a session id the suite does not try this at
-// 2025-11-25: requests at the same time, under ids of one client or under the same id,
-// each get their answer.
+// TestRequestsAtTheSameTime checks that concurrent requests each get their own progress and
+// result, with different ids and with the same id. Without session ids, the official suite
+// does not check this at 2025-11-25.
 func TestRequestsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	address, client := startSuiteTools(t, "http://page.test"), &http.Client{Timeout: time.Minute}
@@ -111,8 +112,8 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// must are scenarios that no baseline may excuse. With those in the baselines
-// they are all that the suite scores.
+// must has the scenarios, by revision, that a baseline file must not excuse. Together with
+// the excused scenarios they are all that the suite scores.
 var must = map[string][]string{
 	modern: {
 		"server-stateless", "sep-2164-resource-not-found", "tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio", "tools-call-embedded-resource",
@@ -129,8 +130,9 @@ var must = map[string][]string{
 	},
 }
 
-// TestProgressIsAStreamThatEndsWithTheResult: steps of progress come before the result,
-// as events and in order, at every revision; a client that takes no events gets none.
+// TestProgressIsAStreamThatEndsWithTheResult checks that progress is sent as events in
+// front of the result, at every revision. A client that accepts no event stream gets only
+// the result.
 func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	t.Parallel()
 	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: standin.Token, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}
@@ -155,8 +157,8 @@ func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	}
 }
 
-// bearerProxy adds the header that the suite cannot send. It keeps everything
-// else, the host that was asked for included.
+// bearerProxy starts the suite's tools behind a proxy that adds the access token, which the
+// suite cannot send. It keeps the Host header and returns the proxy's address.
 func bearerProxy(t *testing.T) string {
 	t.Helper()
 	proxy := httptest.NewUnstartedServer(nil)
@@ -180,8 +182,8 @@ func bearerProxy(t *testing.T) string {
 	return origin
 }
 
-// scenariosIn returns the scenarios of a baseline with their excused checks, nil for a
-// whole scenario. An entry without a reason fails the test.
+// scenariosIn returns the excused scenarios of a baseline file with their excused checks,
+// nil for a whole scenario. An entry without a reason fails the test.
 func scenariosIn(t *testing.T, baseline string) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile(baseline)

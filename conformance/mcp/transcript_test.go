@@ -20,7 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden transcripts")
 
-// wire sends HTTP requests at one revision and records the exchange for a transcript.
+// wire sends HTTP requests at one protocol revision and records requests and answers for a
+// transcript.
 type wire struct {
 	t        *testing.T
 	url      string
@@ -28,22 +29,22 @@ type wire struct {
 	token    string
 	http     *http.Client
 	said     txtar.Archive
-	replace  *strings.Replacer // of addresses that differ between runs
-	ids      []string          // in the order in which they were first seen
+	replace  *strings.Replacer // replaces addresses that differ between runs
+	ids      []string          // the recorded ids in the order in which they first occurred
 	calls    int
 }
 
-// exchange is one request. Nothing but what is set here differs from an ordinary
-// one of the revision.
+// exchange is one request of a transcript. Unset members have the usual values for the
+// revision.
 type exchange struct {
-	verb    string            // POST unless set
-	token   string            // the wire's unless set; "-" for none
-	body    string            // instead of method and params
-	method  string            // of JSON-RPC
-	params  map[string]any    // of JSON-RPC
-	client  map[string]any    // capabilities
-	header  map[string]string // in addition to the usual headers; "" removes one
-	silent  bool              // a notification
+	verb    string            // the HTTP method; POST unless set
+	token   string            // the token of the wire unless set; "-" sends no token
+	body    string            // the request body, instead of method and params
+	method  string            // the JSON-RPC method
+	params  map[string]any    // the JSON-RPC params
+	client  map[string]any    // the client's capabilities
+	header  map[string]string // added to the usual headers; the value "" removes a header
+	silent  bool              // sent without an id, as a notification
 	onReply func(result map[string]any)
 }
 
@@ -142,8 +143,8 @@ var (
 	keyForm   = regexp.MustCompile(`Bearer (eyJ|sk_live_)[\w.-]+`)
 )
 
-// write records one side of the exchange. It replaces ids, times and tokens, which
-// differ from run to run.
+// write records a request or an answer. It replaces ids, times and tokens, which differ
+// from run to run, with fixed names.
 func (w *wire) write(side, first string, h http.Header, shown []string, body []byte) {
 	var b bytes.Buffer
 	fmt.Fprintln(&b, first)
@@ -166,8 +167,8 @@ func (w *wire) write(side, first string, h http.Header, shown []string, body []b
 	w.said.Files = append(w.said.Files, txtar.File{Name: fmt.Sprintf("%s %d", side, w.calls), Data: []byte(text)})
 }
 
-// idName returns a stable name for an id. Equal ids have the same name, and different
-// ids different ones.
+// idName returns a name for a UUID that does not differ between runs, such as "(id 1)".
+// Equal ids get the same name.
 func (w *wire) idName(id string) string {
 	at := slices.Index(w.ids, id)
 	if at < 0 {
@@ -177,7 +178,8 @@ func (w *wire) idName(id string) string {
 	return fmt.Sprintf("(id %d)", at+1)
 }
 
-// hold compares the recorded exchange with the golden transcript of the revision.
+// hold compares the recorded requests and answers with the transcript file of the revision.
+// kind and prose are its heading and introduction. With -update it writes the file.
 func (w *wire) hold(kind, prose string) {
 	w.t.Helper()
 	w.said.Comment = []byte(fmt.Sprintf("Revision %s: %s.\n\n%s\n\n", w.revision, kind, prose))

@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/standin"
 )
 
-// kinds are the exchanges that have a transcript at every revision.
+// kinds are the transcripts that exist for every revision: a name, an introduction, and the
+// function that sends the requests.
 var kinds = []struct {
 	name  string
 	prose string
@@ -99,7 +100,7 @@ func protocolError(w *wire, _ *product.Product) {
 func refusal(w *wire, p *product.Product) {
 	w.send(exchange{verb: "GET"})
 	w.send(exchange{method: "tools/list", token: "-"})
-	w.send(exchange{method: "tools/list", token: p.Token(w.t, p.BaseURL)}) // for the public API
+	w.send(exchange{method: "tools/list", token: p.Token(w.t, p.BaseURL)}) // a token for the public API
 	w.send(exchange{method: "tools/list", token: p.Live.APIKey})
 	narrow := call("audience_get_schema", nil)
 	narrow.token = p.Token(w.t, p.MCPURL, "api.contacts.view")

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// An unknown client, a revoked one and a wrong secret get the same answer, except for the
-// request's id.
+// TestAttackClientEnumeration checks that an unknown client, a revoked client and a wrong
+// secret get the same answer. Only the request id and the date may differ.
 func TestAttackClientEnumeration(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -50,9 +50,9 @@ func TestAttackClientEnumeration(t *testing.T) {
 	})
 }
 
-// The time of a refusal reveals nothing either. The test does not measure time: it checks
-// that each refusal reads the store once, and that the source compares the secret under
-// no condition except a failure of the store.
+// TestAttackClientSecretTiming checks that the time of a refusal reveals nothing about the
+// client. It measures no time. It checks that each refusal reads the store once, and that
+// the source of VerifyClient compares the secret unless the store fails.
 func TestAttackClientSecretTiming(t *testing.T) {
 	t.Parallel()
 	t.Run("as many questions to the store", func(t *testing.T) {
@@ -93,8 +93,8 @@ func TestAttackClientSecretTiming(t *testing.T) {
 	})
 }
 
-// expectUnconditional checks that the function always compares the hashes. Before that
-// statement, it may return only for an error.
+// expectUnconditional checks that the function always compares the hashes of the client
+// secret. Before that comparison, the function may return only for an error.
 func expectUnconditional(t *testing.T, f *ast.FuncDecl) {
 	t.Helper()
 	for _, statement := range f.Body.List {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A stolen code gives the thief no token and is invalid afterwards. The victim's earlier
-// tokens stay valid.
+// TestAttackCodeInjection checks that a stolen authorization code gives the thief no token
+// and is invalid afterwards. The victim's earlier tokens must stay valid.
 func TestAttackCodeInjection(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -52,15 +52,15 @@ func TestAttackCodeInjection(t *testing.T) {
 				s := s.on(t)
 				code := s.decide(victim, query(s.app), "approve").Query().Get("code")
 				s.refused(s.redeem(thief, code, "redirect_uri", callback), "invalid_client")
-				s.granted(s.redeem(s.app, code)) // a client that failed to authenticate did not use the code up
+				s.granted(s.redeem(s.app, code)) // a failed client authentication must leave the code valid
 			})
 		}
 		s.alive(s.app, before)
 	})
 }
 
-// A code that comes twice ends what the first redemption brought, the access
-// tokens that are out already included, and nothing else.
+// TestAttackCodeReplay checks that a second redemption of a code revokes every token that
+// the first one led to, access tokens included. Other tokens of the client must stay valid.
 func TestAttackCodeReplay(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -96,8 +96,8 @@ func TestAttackFiftyRedemptionsAtOnce(t *testing.T) {
 	})
 }
 
-// oneWinner checks that exactly one answer has tokens, that every other was an
-// invalid_grant, and that the winner's ended with the replays.
+// oneWinner checks that exactly one answer has tokens and that every other answer is an
+// invalid_grant. The replays must also have revoked the tokens of the successful answer.
 func (s *scene) oneWinner(c registered, answers []answer) {
 	s.t.Helper()
 	var winners []answer
@@ -114,7 +114,8 @@ func (s *scene) oneWinner(c registered, answers []answer) {
 	s.ended(c, winners[0])
 }
 
-// A code out of a log or a browser's history is older than a minute.
+// TestAttackOldCode checks that a code is refused one minute after it was issued. A code
+// stolen from a log or a browser's history is usually older.
 func TestAttackOldCode(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

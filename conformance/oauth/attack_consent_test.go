@@ -10,15 +10,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// joinOther makes the victim an owner of the other organization too.
+// joinOther makes the victim an owner of the product's second organization too.
 func (s *scene) joinOther() {
 	s.t.Helper()
 	s.must(s.p.DB.Members().SetMember(s.t.Context(), members.Member{OrgID: s.p.Other.OrgID, UserID: s.victim.ID, Role: members.Owner}))
 }
 
-// TestAttackOrganizationConfusion: what a person allows in one organization reaches
-// nothing of another one of theirs, and a client of one cannot be allowed anything in
-// another.
+// TestAttackOrganizationConfusion checks that a grant of one organization gives no access
+// to another organization of the same person. A client of one organization can get no
+// approval in another.
 func TestAttackOrganizationConfusion(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -74,8 +74,8 @@ func TestAttackOrganizationConfusion(t *testing.T) {
 	})
 }
 
-// TestAttackForgedConsent: a decision counts when it comes from the page that was shown
-// to this person, in this session, for this request.
+// TestAttackForgedConsent checks that an approval counts only if its form is the consent
+// page shown to this person, in this session, for this request.
 func TestAttackForgedConsent(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -132,7 +132,7 @@ func TestAttackForgedConsent(t *testing.T) {
 	})
 }
 
-// changed returns a form with one field set to another value.
+// changed returns a copy of a form with one field set to another value.
 func changed(form url.Values, name, value string) url.Values {
 	other := url.Values{}
 	for k, v := range form {

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestAttackIndex: every test that a row of ATTACKS.md names exists, and every attack
-// test has a row.
+// TestAttackIndex checks that every test named in a row of ATTACKS.md exists, and that
+// every TestAttack function has a row.
 func TestAttackIndex(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("ATTACKS.md")
@@ -46,8 +46,8 @@ func TestAttackIndex(t *testing.T) {
 	}
 }
 
-// testsIn returns the test functions of a folder, each with the string literals in it,
-// which include the names of its subtests.
+// testsIn returns the names of the test functions of a folder. Each maps to the string
+// literals in the function, which include the names of its subtests.
 func testsIn(t *testing.T, folder string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))

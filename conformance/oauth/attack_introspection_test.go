@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// A client without an organization can introspect only its own tokens, and none of an
-// organization that blocks it. So a self-registered client learns nothing about others.
+// TestAttackIntrospectionByAStranger checks that a self-registered client can introspect
+// only its own tokens. Tokens of an organization that blocks the client are inactive to it.
 func TestAttackIntrospectionByAStranger(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// audienceOfAnswer checks an authorization answer like a client of several servers (RFC
-// 9207 section 2.4).
+// audienceOfAnswer checks the parameters of an authorization answer as a client that uses
+// several servers must (RFC 9207 section 2.4). promised says whether the metadata announces
+// the iss parameter.
 func audienceOfAnswer(answer url.Values, expected, state string, promised bool) error {
 	switch {
 	case len(answer["iss"]) > 1 || len(answer["state"]) > 1 || len(answer["code"]) > 1 || len(answer["error"]) > 1:
@@ -25,8 +26,8 @@ func audienceOfAnswer(answer url.Values, expected, state string, promised bool) 
 	return nil
 }
 
-// TestAttackMixUp: a client that was tricked into mixing this server up with another
-// notices by the issuer, which is in every answer and in the metadata alike.
+// TestAttackMixUp checks that every authorization answer has the issuer that the metadata
+// states. By the issuer, a client detects an answer of another server (mix-up attack).
 func TestAttackMixUp(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

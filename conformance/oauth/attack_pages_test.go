@@ -16,8 +16,8 @@ var (
 	target   = regexp.MustCompile(`\b(?:form)?action="(/[^"]*)"`)
 )
 
-// walk visits every page of the app that a signed-in owner can reach by links,
-// and returns the pages with their text and the targets of all their forms.
+// walk follows all links and redirects in the app from the given paths. It returns the
+// answers by path, and the target paths of all forms that post.
 func (s *scene) walk(b *http.Client, from ...string) (map[string]answer, []string) {
 	s.t.Helper()
 	pages, targets := map[string]answer{}, []string{}
@@ -49,15 +49,15 @@ func (s *scene) walk(b *http.Client, from ...string) (map[string]answer, []strin
 	return pages, targets
 }
 
-// starts returns the addresses where a walk begins: pages without a link to them, and
-// common paths of web applications.
+// starts returns the paths from which [scene.walk] follows links: the sign-in page, the
+// dashboard and the consent page.
 func (s *scene) starts() []string {
 	return []string{"/login", "/dashboard", "/oauth/authorize?" + query(s.app), "/login?next=%2Fdashboard"}
 }
 
-// TestAttackClickjacking: no page can be put into a frame of another site, pages of
-// refusals included (RFC 9700 section 4.16), none is kept by a browser, none tells where
-// it was.
+// TestAttackClickjacking checks the headers of every page, error pages included. No other
+// site may frame a page (RFC 9700 section 4.16), no browser may store it, and it sends no
+// referrer.
 func TestAttackClickjacking(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -85,7 +85,7 @@ func TestAttackClickjacking(t *testing.T) {
 	}
 	for name, a := range pages {
 		if kind := a.header.Get("Content-Type"); kind != "" && !strings.HasPrefix(kind, "text/html") {
-			continue // nothing to click on: the stylesheet, a line of text
+			continue // not HTML, so it has nothing to click
 		}
 		t.Run(name, func(t *testing.T) {
 			policy := a.header.Get("Content-Security-Policy")
@@ -109,8 +109,8 @@ func TestAttackClickjacking(t *testing.T) {
 	}
 }
 
-// TestAttackCrossSiteForms: a form that another site sends with the victim's cookie does
-// nothing, whatever page of the app it copies; nor does one of a sandboxed frame.
+// TestAttackCrossSiteForms checks that every form is refused if another site or a sandboxed
+// frame posts it with the victim's cookie.
 func TestAttackCrossSiteForms(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -155,7 +155,7 @@ func TestAttackCrossSiteForms(t *testing.T) {
 	}
 }
 
-// events returns the number of audit events of both organizations.
+// events returns the number of audit events in the product's two organizations.
 func (s *scene) events() int {
 	s.t.Helper()
 	sum := 0

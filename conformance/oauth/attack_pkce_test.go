@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A request without an S256 challenge is answered to the client with an error and never
-// shown to the victim, for confidential and public clients (RFC 9700 section 2.1.1).
+// TestAttackPKCEDowngradeOfTheRequest checks that a request without a valid S256 challenge
+// redirects to the client with an error and shows no consent page. This holds for
+// confidential and public clients (RFC 9700 section 2.1.1).
 func TestAttackPKCEDowngradeOfTheRequest(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -47,7 +48,8 @@ func TestAttackPKCEDowngradeOfTheRequest(t *testing.T) {
 	}
 }
 
-// A stolen code is worthless without the verifier, and the attempt burns it.
+// TestAttackPKCEVerifier checks that a code gives no tokens without its verifier. An
+// attempt with a wrong verifier makes the code invalid.
 func TestAttackPKCEVerifier(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -71,14 +73,14 @@ func TestAttackPKCEVerifier(t *testing.T) {
 					s.refused(again, "invalid_grant")
 					return
 				}
-				s.granted(again) // a malformed request does not use the code up
+				s.granted(again) // a malformed request must leave the code valid
 			})
 		}
 	})
 }
 
-// Should a code without a challenge ever come to be, no verifier is right for it,
-// and none at all is not either (RFC 9700 section 4.8.2).
+// TestAttackVerifierForACodeWithoutChallenge checks that a stored code without a challenge
+// can never be redeemed, with or without a verifier (RFC 9700 section 4.8.2).
 func TestAttackVerifierForACodeWithoutChallenge(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// redirectMutations are spellings of https://app.example/cb, each of which some
-// parser, somewhere, takes for it or for a host of the attacker.
+// redirectMutations are variants of https://app.example/cb. Some URL parser reads each as
+// equal to it, or as an address on the attacker's host.
 var redirectMutations = map[string]string{
 	"path below":                  "https://app.example/cb/evil",
 	"path above":                  "https://app.example/",
@@ -86,8 +86,8 @@ var redirectMutations = map[string]string{
 	"empty":                       "",
 }
 
-// loopbackMutations are spellings of http://127.0.0.1/cb and http://localhost/cb
-// at which another program, or another machine, would be listening.
+// loopbackMutations are variants of http://127.0.0.1/cb and http://localhost/cb that could
+// reach another program or another machine.
 var loopbackMutations = map[string]string{
 	"IPv6 for IPv4":             "http://[::1]:7777/cb",
 	"IPv4 in IPv6":              "http://[::ffff:127.0.0.1]:7777/cb",
@@ -116,8 +116,8 @@ var loopbackMutations = map[string]string{
 	"query on a port":           "http://127.0.0.1:7777/cb?x=y",
 }
 
-// TestAttackRedirectURI: a link with one of these redirect URIs redirects the victim's
-// browser nowhere, signed in or not, and shows no consent page.
+// TestAttackRedirectURI checks that an authorization request with a false redirect URI is
+// refused without a redirect and without a consent page, signed in or not.
 func TestAttackRedirectURI(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -150,15 +150,16 @@ func TestAttackRedirectURI(t *testing.T) {
 	}
 }
 
-// on returns the scene for a subtest.
+// on returns a copy of the scene that reports to the subtest t.
 func (s *scene) on(t *testing.T) *scene {
 	copied := *s
 	copied.t = t
 	return &copied
 }
 
-// goesNowhere sends an authorization request and a forged approval of it from each
-// browser. All must get a 400 without a redirect or a link to the attacker.
+// goesNowhere sends an authorization request, and a forged approval of it, from each
+// browser. Every answer must be a 400 without a redirect and without a link to the
+// attacker.
 func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
 	s.t.Helper()
 	for _, b := range browsers {
@@ -173,10 +174,9 @@ func (s *scene) goesNowhere(q string, browsers ...*http.Client) {
 	}
 }
 
-// TestLoopbackPortRule: the loopback rule: of a redirect URI on a loopback host, and of
-// no other, the port may be any, for a public client that registered itself. The code
-// comes to the port that asked, and is good for it alone. Every other client is sent
-// where it is registered, byte for byte.
+// TestLoopbackPortRule checks that a public, self-registered client may use any port in a
+// loopback redirect URI. The code must go to that port and be valid only with that redirect
+// URI. Every other client must use a registered redirect URI byte for byte.
 func TestLoopbackPortRule(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The first generation, presented after three rotations, ends the family with all
-// access tokens that are out; another authorization of the same person goes on.
+// TestAttackRefreshReplay checks that reusing the first refresh token after three rotations
+// revokes all tokens of that authorization. Tokens of another authorization by the same
+// person must stay valid.
 func TestAttackRefreshReplay(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -28,8 +29,8 @@ func TestAttackRefreshReplay(t *testing.T) {
 	})
 }
 
-// A refresh token in the hands of a client that it was not issued to buys nothing
-// and costs its owner nothing.
+// TestAttackStolenRefreshToken checks that a refresh token gives no tokens to a client it
+// was not issued to. The owner's tokens must stay valid.
 func TestAttackStolenRefreshToken(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -63,8 +64,9 @@ func TestAttackStolenRefreshToken(t *testing.T) {
 	})
 }
 
-// Of a thousand refreshes of one token exactly one wins, and what it won ends with
-// the others. Sixty-four connections at once keep the attack within the machine.
+// TestAttackThousandRefreshesAtOnce checks that exactly one of a thousand concurrent
+// refreshes of one token succeeds. The others are replays and revoke its tokens too.
+// Sixty-four connections limit the load on the machine.
 func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -89,8 +91,8 @@ func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 	})
 }
 
-// Refreshing and revoking at the same time leaves no token that works: whichever
-// comes first, a revoked family stays ended.
+// TestAttackRefreshDuringRevocation checks that a refresh and a revocation at the same time
+// leave no valid token, whichever runs first.
 func TestAttackRefreshDuringRevocation(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// A state is the client's, whatever it is: it comes back letter by letter, or
-// the request is refused, and it never becomes part of the answer's head.
+// TestAttackState checks that the state parameter comes back unchanged, or the request is
+// refused. A state must never add a header or a body to the answer.
 func TestAttackState(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -53,8 +53,8 @@ func TestAttackState(t *testing.T) {
 	})
 }
 
-// Parameters of other protocols cannot move an answer elsewhere, skip the
-// question or make the server fetch something.
+// TestAttackParametersOfOtherProtocols checks that parameters of other protocols cannot
+// redirect an answer elsewhere, skip the consent page or make the server fetch a URL.
 func TestAttackParametersOfOtherProtocols(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -101,8 +101,9 @@ func TestAttackParametersOfOtherProtocols(t *testing.T) {
 	}
 }
 
-// An answer goes back in the query, where no script on the client's page reads
-// it before the client does, and carries a code alone.
+// TestAttackResponseTypeAndMode checks that only a code is ever issued, in the query of the
+// redirect. Every other response type or mode gets an error, so scripts on the client's
+// page see no tokens.
 func TestAttackResponseTypeAndMode(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -131,8 +132,9 @@ func TestAttackResponseTypeAndMode(t *testing.T) {
 	}
 }
 
-// The endpoint is asked with GET. Other methods, and a request in the body as
-// OpenID Connect allows it, allow nothing and lead nowhere.
+// TestAttackMethodsOfTheAuthorizationEndpoint checks that an authorization request is
+// accepted only with GET. Other methods, and a POST of the parameters as in OpenID Connect,
+// are refused without a redirect or a grant.
 func TestAttackMethodsOfTheAuthorizationEndpoint(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -160,8 +162,8 @@ func TestAttackMethodsOfTheAuthorizationEndpoint(t *testing.T) {
 	}
 }
 
-// smuggle sends a request that states its length in two ways. Two servers in a row could
-// disagree where a second request begins.
+// smuggle sends a request with two different Content-Length headers and expects one 400.
+// Otherwise a proxy and the server could disagree about where the next request begins.
 func smuggle(t *testing.T, s *scene) {
 	t.Helper()
 	address, err := url.Parse(s.p.AuthURL)

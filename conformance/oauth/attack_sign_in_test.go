@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// from returns a browser that connects from another address of this machine.
+// from returns a browser that connects from the given IP address of this machine.
 func (s *scene) from(address string) *http.Client {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -25,10 +25,10 @@ func (s *scene) from(address string) *http.Client {
 	return &http.Client{Transport: transport, Jar: jar, CheckRedirect: s.p.HTTP.CheckRedirect}
 }
 
-// TestAttackGuessingPasswords checks that guessing stops after a few attempts, also for
-// the right password and whatever the guesser says of its address. The limit stops no
-// other person, and does not last. The owner of the address signs in from elsewhere,
-// and from the guesser's own network on a known device.
+// TestAttackGuessingPasswords checks that password guessing is blocked after a few
+// attempts, even with the right password and with forged proxy headers. Other people can
+// still sign in, and the block ends within an hour. The owner can sign in from another
+// network, and from the attacker's network on a known device.
 func TestAttackGuessingPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -74,8 +74,9 @@ func TestAttackGuessingPasswords(t *testing.T) {
 	})
 }
 
-// TestAttackListOfStolenPasswords: a machine that tries a list of addresses is blocked,
-// and others can still sign in. The answers do not show which addresses exist.
+// TestAttackListOfStolenPasswords checks that a machine that tries many email addresses is
+// blocked while other machines can still sign in. The answers must not show which addresses
+// have an account.
 func TestAttackListOfStolenPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {
@@ -101,8 +102,8 @@ func TestAttackListOfStolenPasswords(t *testing.T) {
 	})
 }
 
-// TestAttackSessionFixation: a session secret from before the sign-in is invalid
-// afterwards, and an ended session stays ended.
+// TestAttackSessionFixation checks that signing in and signing out each make the earlier
+// session secret invalid.
 func TestAttackSessionFixation(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -161,7 +162,8 @@ func TestAttackSessionFixation(t *testing.T) {
 	})
 }
 
-// expectSession checks which person a session's secret belongs to; "" expects no session.
+// expectSession checks that a session secret belongs to the person with this email address;
+// "" means that it must be invalid.
 func (s *scene) expectSession(secret, email string) {
 	s.t.Helper()
 	a := s.send(s.p.HTTP, http.MethodGet, s.p.AppURL+"/oauth/authorize?"+query(s.app), "", "Cookie", "mailhelm_session="+secret)
@@ -170,7 +172,8 @@ func (s *scene) expectSession(secret, email string) {
 	}
 }
 
-// TestAttackOpenRedirect: the sign-in page redirects only to this host.
+// TestAttackOpenRedirect checks that the next parameter of the sign-in and
+// switch-organization forms never redirects to another host.
 func TestAttackOpenRedirect(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A token for one host is refused by the other, for clients and for people, and a grant
-// cannot move to another resource.
+// TestAttackAudienceConfusion checks that the API refuses tokens for the MCP endpoint and
+// the reverse, for clients and for people. A refresh cannot change the resource of a grant.
 func TestAttackAudienceConfusion(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -34,7 +34,7 @@ func TestAttackAudienceConfusion(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				s := s.on(t)
-				for range 2 { // also when the token is remembered from the first time
+				for range 2 { // the second request finds the token in the cache
 					if api, agent := s.atAPI(c.token), s.atAgent(c.token); api != c.api || agent != c.agent {
 						t.Errorf("API %d, agent endpoint %d", api, agent)
 					}
@@ -52,14 +52,15 @@ func TestAttackAudienceConfusion(t *testing.T) {
 	})
 }
 
-// A token is a header. In a query it would be in logs and histories, in a body
-// behind a second credential (RFC 6750 sections 2.2 and 2.3, RFC 9700 section 4.3.2).
+// TestAttackTokenOutsideItsHeader checks that a token is accepted only in the Authorization
+// header. In a query it would reach logs and browser histories (RFC 6750 sections 2.2 and
+// 2.3, RFC 9700 section 4.3.2).
 func TestAttackTokenOutsideItsHeader(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
 	api, agent := s.p.Token(t, s.p.BaseURL), s.p.Token(t, s.p.MCPURL)
 	for name, c := range map[string]struct {
-		query   string // with the token at the end
+		query   string // the start of the query; the token is appended
 		headers []string
 	}{
 		"query":                     {"?access_token=", nil},
@@ -103,8 +104,9 @@ func TestAttackTokenOutsideItsHeader(t *testing.T) {
 	}
 }
 
-// Forged tokens at the running product, over HTTP, at both hosts. What a forgery
-// may look like is tried at the verifier, in TestForgedTokensAreRefusedAlike.
+// TestAttackForgedTokenOverHTTP checks that a running product refuses forged tokens at the
+// API and at the MCP endpoint. TestForgedTokensAreRefusedAlike tests more forgeries,
+// directly at the verifier.
 func TestAttackForgedTokenOverHTTP(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -136,8 +138,7 @@ func TestAttackForgedTokenOverHTTP(t *testing.T) {
 	})
 }
 
-// counted counts the reads of clients and of signing keys that an attacker's tokens
-// could cause.
+// counted counts the reads of clients and of signing keys from the store.
 type counted struct {
 	access.ClientStore
 	signing.Store
@@ -154,8 +155,8 @@ func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return c.Store.SigningKeys(ctx)
 }
 
-// A thousand tokens with unknown key ids cause at most a few reads of the store, and no
-// requests.
+// TestAttackUnknownKeyFlood checks that a thousand tokens with unknown key ids cause at
+// most ten reads of the signing keys.
 func TestAttackUnknownKeyFlood(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {

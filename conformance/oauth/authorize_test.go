@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// TestAuthorizationNeverRedirectsToAStranger: what does not name a known client and one
-// of its redirect URIs, letter by letter, sends the browser nowhere.
+// TestAuthorizationNeverRedirectsToAStranger checks that a request is refused without a
+// redirect unless it names a known client and exactly one of that client's redirect URIs.
 func TestAuthorizationNeverRedirectsToAStranger(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -59,8 +59,8 @@ func (w *world) expectNowhere(t *testing.T, q string) {
 	}
 }
 
-// TestAuthorizationErrorsGoBack: every other fault goes back to the client, with its
-// state and our name.
+// TestAuthorizationErrorsGoBack checks that every other invalid request redirects to the
+// client with an error, the request's state and the server's issuer.
 func TestAuthorizationErrorsGoBack(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -112,7 +112,8 @@ func TestAuthorizationErrorsGoBack(t *testing.T) {
 	})
 }
 
-// returned returns the parameters that a redirect adds to a redirect URI.
+// returned checks that the address redirect begins with uri and returns the query
+// parameters that it adds.
 func (w *world) returned(uri, redirect string) url.Values {
 	w.t.Helper()
 	rest, ok := strings.CutPrefix(redirect, uri)
@@ -181,8 +182,8 @@ func TestApprovalAnswers(t *testing.T) {
 	})
 }
 
-// TestApprovalIsACeiling: a grant holds no more than was asked for, chosen and within the
-// person's means.
+// TestApprovalIsACeiling checks that a grant holds only scopes that the client requested,
+// the person selected and the person's permissions allow.
 func TestApprovalIsACeiling(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -18,17 +18,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A round is as many requests as several clients send at once to one server.
+// One measured round: several clients send requests to one server at the same time.
 const (
 	roundClients  = 4
 	roundRequests = 32 // of each client
 )
 
-// BenchmarkTokenEndpoint compares the token endpoint with a bare handler that
-// parses the form and signs one token of the same claims, both over loopback
-// HTTP. They are asked in turn, so that what else the machine does hits both
-// alike. The figure to watch is "of-bare": the share of the bare handler's
-// throughput.
+// BenchmarkTokenEndpoint compares the token endpoint with a minimal handler that only
+// parses the form and signs a token with the same claims. Rounds alternate between the two,
+// so that other load on the machine affects both. The metric "of-bare" is the token
+// endpoint's throughput as a fraction of the minimal handler's.
 func BenchmarkTokenEndpoint(b *testing.B) {
 	w := newWorld(b, storagetest.SQLite(b))
 	bare := httptest.NewServer(w.bareTokenHandler())
@@ -114,9 +113,9 @@ func BenchmarkVerifyToken(b *testing.B) {
 	})
 }
 
-// BenchmarkKnownToken compares the check of a token that was seen before with the
-// least that a cached check can do, to hash the token and look the hash up. They
-// take turns. The figure to watch is "added-ns": what a request pays beyond that.
+// BenchmarkKnownToken compares the check of a cached token with the least work that a
+// cached check needs: one hash and one lookup. The two alternate. The metric "added-ns" is
+// the additional time of a check, in nanoseconds.
 func BenchmarkKnownToken(b *testing.B) {
 	w := newWorld(b, storagetest.SQLite(b))
 	token := w.goodToken(w.live)

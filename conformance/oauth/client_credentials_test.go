@@ -193,8 +193,8 @@ func TestRevokedClientGetsNoMoreTokens(t *testing.T) {
 		w.must(w.db.Clients().RevokeClient(t.Context(), w.live.OrgID, w.live.ID, w.clock()))
 		w.expectError(w.token(w.live), http.StatusUnauthorized, "invalid_client")
 
-		// The tokens it has end within the five seconds that a principal is used,
-		// at once where the revocation was made.
+		// A process may cache the result of authenticating a token for five seconds. After
+		// that time the tokens of the revoked client must be refused.
 		w.advance(5 * time.Second)
 		if _, err := w.auth.Authenticate(t.Context(), token, access.API); core.AsError(err).Code != core.CodeInvalidKey {
 			t.Errorf("a revoked client's token is accepted after five seconds: %v", err)

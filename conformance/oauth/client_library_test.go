@@ -12,8 +12,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// A client that others wrote goes the whole way: authorization with PKCE, code,
-// refresh.
+// TestThirdPartyClientForAPerson checks that the Go library oauth2 can authorize with PKCE,
+// exchange the code, refresh, and see the error of a reused refresh token.
 func TestThirdPartyClientForAPerson(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// clientScope is what the clients of others ask for.
+	// clientScope has the scopes that the third-party clients request.
 	clientScope = "api.contacts.view api.lists.view"
 	nativeURI   = "http://127.0.0.1:49152/callback"
 )
 
-// libraryTask is the input of a program with an OAuth library.
+// libraryTask is the input of a Node.js program that tests an OAuth library.
 type libraryTask struct {
 	Issuer       string           `json:"issuer"`
 	API          string           `json:"api"`
 	MCP          string           `json:"mcp"`
 	Scope        string           `json:"scope"`
-	Way          string           `json:"way"` // how it authenticates: basic, post, or none as a public client
+	Way          string           `json:"way"` // client authentication: basic, post or none (public)
 	Confidential clientCredential `json:"confidential"`
 	Public       clientCredential `json:"public"`
 }
@@ -33,7 +33,7 @@ type clientCredential struct {
 	Redirect string `json:"redirect_uri"`
 }
 
-// librarySight is the report of a program with an OAuth library.
+// librarySight is the report of a Node.js program that tests an OAuth library.
 type librarySight struct {
 	Scope                string `json:"scope"`
 	Audience             string `json:"audience"`
@@ -48,9 +48,9 @@ type librarySight struct {
 	UnknownResource      string `json:"unknownResource"`
 }
 
-// TestLibrariesOfOthers: libraries that others wrote go through everything that the
-// server offers: discovery, code with PKCE, state and iss, refresh, revocation, client
-// credentials, resource indicators.
+// TestLibrariesOfOthers checks that two third-party OAuth libraries can use all functions
+// of the server: discovery, code with PKCE, state, iss, refresh, revocation, client
+// credentials and resource indicators.
 func TestLibrariesOfOthers(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -76,8 +76,8 @@ func TestLibrariesOfOthers(t *testing.T) {
 				if way == "none" {
 					used = public
 				}
-				// Ending an access token leaves its grant; ending a refresh token ends the
-				// grant of the second authorization.
+				// The program authorizes twice. Revoking an access token keeps the grant of the
+				// first authorization. Revoking a refresh token ends the grant of the second.
 				if left := grantsOf(t, p, used.ClientID); len(left) != 1 {
 					t.Errorf("the product lists %d grants of the client, want 1: %+v", len(left), left)
 				}
@@ -98,8 +98,8 @@ func publicClient(t *testing.T, p *product.Product) clientCredential {
 	return clientCredential{ClientID: insertClient(t, p, nil, nativeURI), Redirect: nativeURI}
 }
 
-// insertClient registers a client of the product's organization, and returns its
-// public id.
+// insertClient stores a client of the product's organization and returns its public client
+// id.
 func insertClient(t *testing.T, p *product.Product, secretHash []byte, redirect string) string {
 	t.Helper()
 	c := access.Client{
@@ -113,7 +113,7 @@ func insertClient(t *testing.T, p *product.Product, secretHash []byte, redirect 
 	return c.ClientID
 }
 
-// grantsOf returns a client's grants as the product lists them.
+// grantsOf returns the grants of a client that are not revoked.
 func grantsOf(t *testing.T, p *product.Product, clientID string) []access.Grant {
 	t.Helper()
 	all, err := p.DB.Grants().Grants(t.Context(), p.OrgID, "", 100)

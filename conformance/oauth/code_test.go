@@ -36,8 +36,9 @@ func TestCodeExchange(t *testing.T) {
 	})
 }
 
-// TestCodePresentedWrongly: each presents a good code wrongly. The code is in the wrong
-// hands then, so the right client does not get anything for it afterwards either.
+// TestCodePresentedWrongly checks that a valid code is refused with a wrong client,
+// redirect URI, verifier or resource, or too late. The code may be stolen, so afterwards
+// the right client is refused too.
 func TestCodePresentedWrongly(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -73,7 +74,7 @@ func TestCodePresentedWrongly(t *testing.T) {
 	})
 }
 
-// countGrants counts ann's grants that are not revoked.
+// countGrants returns how many grants of the user ann are not revoked.
 func (w *world) countGrants(t *testing.T) int {
 	t.Helper()
 	grants, err := w.db.Grants().Grants(t.Context(), w.ann.OrgID, w.ann.UserID, 100)
@@ -81,7 +82,8 @@ func (w *world) countGrants(t *testing.T) int {
 	return len(grants)
 }
 
-// redeemWith does what redeem does with some parameters replaced.
+// redeemWith exchanges a code for tokens. pairs are names and values that replace or extend
+// the parameters of a correct request.
 func (w *world) redeemWith(c registered, code string, pairs ...string) answer {
 	w.t.Helper()
 	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", w.app.RedirectURIs[0], "code_verifier", verifier}
@@ -99,8 +101,8 @@ func (w *world) redeemWith(c registered, code string, pairs ...string) answer {
 	return w.post(oauth.TokenPath, c, all...)
 }
 
-// TestMalformedExchangeCostsNoCode: a request with a malformed parameter is refused and
-// does not use up the code.
+// TestMalformedExchangeCostsNoCode checks that a malformed parameter or a failed client
+// authentication is refused and leaves the code valid.
 func TestMalformedExchangeCostsNoCode(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -131,7 +133,8 @@ func TestVerifiersOfAllLengths(t *testing.T) {
 	})
 }
 
-// TestCodeReplayEndsTheFamily: a code that comes twice ends what the first one brought.
+// TestCodeReplayEndsTheFamily checks that a second redemption of a code is refused and
+// revokes the tokens of the first.
 func TestCodeReplayEndsTheFamily(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -150,8 +153,8 @@ func TestCodeReplayEndsTheFamily(t *testing.T) {
 	})
 }
 
-// expectAudited checks that the organization's audit log has the replay, with the
-// client, the grant and the request.
+// expectAudited checks that the audit log of the client's organization has an event for the
+// replay, with the ids of the client, the grant and the request.
 func (w *world) expectAudited(t *testing.T, c registered) {
 	t.Helper()
 	events, err := w.db.Audit().AuditEvents(t.Context(), c.OrgID, 200)
@@ -173,7 +176,7 @@ func TestConcurrentRedemptions(t *testing.T) {
 	})
 }
 
-// atOnce makes n requests in goroutines that start together, and returns all answers.
+// atOnce calls do in n goroutines at the same time and returns all answers.
 func atOnce(n int, do func() answer) []answer {
 	answers := make([]answer, n)
 	begin := make(chan struct{})
@@ -189,8 +192,8 @@ func atOnce(n int, do func() answer) []answer {
 	return answers
 }
 
-// expectOneWinner checks that exactly one answer has tokens, and all others
-// invalid_grant. The others are replays, so they must have revoked those tokens.
+// expectOneWinner checks that exactly one answer has tokens and all others are
+// invalid_grant. The others are replays, so the tokens must be revoked.
 func (w *world) expectOneWinner(t *testing.T, c registered, answers []answer) {
 	t.Helper()
 	var winners []answer

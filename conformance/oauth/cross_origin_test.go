@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// Browser scripts of every origin may ask every path of the authorization server,
-// and read the answer whatever it is. Credentials of the browser stay out of it,
-// and pages for people are not among the paths.
+// TestCrossOriginOfTheWholeServer checks that scripts of every origin can call every
+// endpoint of the authorization server and read its answer, without cookies. The pages for
+// people must not allow it.
 func TestCrossOriginOfTheWholeServer(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{DynamicRegistration: true}, func(t *testing.T, p *product.Product) {
 		s := newScene(t, p)
-		b := s.signedIn() // with a cookie for the host
+		b := s.signedIn() // a browser with a session cookie
 		secret := "&client_id=" + p.Live.ClientID + "&client_secret=" + p.Live.ClientSecret
 		token := p.Token(t, p.BaseURL)
 		for _, c := range []struct {

@@ -39,7 +39,8 @@ func TestGoldenServerMetadata(t *testing.T) {
 	})
 }
 
-// What the metadata says must be true of the server, and of the tokens.
+// TestServerMetadataIsTrue checks that the authorization server's metadata agrees with its
+// endpoints and with the tokens it issues.
 func TestServerMetadataIsTrue(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -104,11 +105,12 @@ func TestOtherPathsAndMethods(t *testing.T) {
 			method, path string
 			status       int
 		}{
-			// The library has these routes; they stay out of reach.
+			// The OpenID Connect library serves these paths; this server must not.
 			{"GET", "/healthz", 404},
 			{"GET", "/ready", 404},
 			{"GET", "/.well-known/openid-configuration", 404},
-			// The addresses that clients try before they find the right document.
+			// Some clients try these paths for a metadata document; this server has none
+			// there.
 			{"GET", "/.well-known/oauth-authorization-server/mcp", 404},
 			{"GET", "/.well-known/oauth-protected-resource", 404},
 			{"GET", "/.well-known/unknown", 404},
@@ -174,7 +176,8 @@ func TestPreflight(t *testing.T) {
 	})
 }
 
-// A client that others wrote gets a token that the resource hosts accept.
+// TestThirdPartyClient checks that a third-party Go library gets a token by
+// client_credentials that the MCP endpoint accepts.
 func TestThirdPartyClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

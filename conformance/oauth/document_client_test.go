@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// documentHost serves one metadata document over TLS on the loopback, and counts
-// how often it is read.
+// documentHost serves the metadata document of one OAuth client over TLS on the loopback.
+// It counts how often the document is read.
 type documentHost struct {
 	id string
 
@@ -37,7 +37,7 @@ func newDocumentHost(t *testing.T) *documentHost {
 	return h
 }
 
-// trusted returns the certificates of all document hosts.
+// trusted returns a certificate pool with which the product trusts every documentHost.
 func trusted(t *testing.T) *x509.CertPool {
 	t.Helper()
 	server := httptest.NewTLSServer(http.NotFoundHandler())
@@ -47,7 +47,7 @@ func trusted(t *testing.T) *x509.CertPool {
 	return pool
 }
 
-// says changes members of the document, given in pairs of name and value.
+// says sets members of the metadata document, given in pairs of name and value.
 func (h *documentHost) says(pairs ...any) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -70,10 +70,11 @@ func (h *documentHost) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	defer h.mu.Unlock()
 	h.reads++
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(h.members) // a reader that has gone is the test's own failure
+	_ = json.NewEncoder(w).Encode(h.members) // if this fails, the product's read of the document fails the test
 }
 
-// guest is a browser at a product with a client that belongs to no organization.
+// guest is a person's browser at a product, with an OAuth client that belongs to no
+// organization.
 type guest struct {
 	*visit
 	clientID, secret string
@@ -83,7 +84,7 @@ func (g *guest) question() string {
 	return g.p.AppURL + "/oauth/authorize?" + query(registered{Client: access.Client{ClientID: g.clientID, RedirectURIs: []string{loopback}}})
 }
 
-// tokenPair is the successful answer of the token endpoint to a code.
+// tokenPair is an answer of the token endpoint: two tokens, or an error code.
 type tokenPair struct {
 	Access  string `json:"access_token"`
 	Refresh string `json:"refresh_token"`
@@ -91,7 +92,7 @@ type tokenPair struct {
 	Error   string `json:"error"`
 }
 
-// authorized approves the client and redeems the code.
+// authorized approves the client as the person, redeems the code and returns the tokens.
 func (g *guest) authorized() tokenPair {
 	g.t.Helper()
 	back, err := url.Parse(g.allow(g.question()))
@@ -123,27 +124,28 @@ func (g *guest) token(status int, pairs ...string) tokenPair {
 	return tokens
 }
 
-// calls reads a list of the API, such as "lists" or "contacts", with the access token.
-// It checks the status.
+// calls sends a GET request for a list of the API, such as "lists" or "contacts", with the
+// access token. It checks the status of the answer.
 func (g *guest) calls(status int, what string, with tokenPair) {
 	g.t.Helper()
 	g.do(status, http.MethodGet, g.p.BaseURL+"/v1/"+what, http.NoBody, "Authorization", "Bearer "+with.Access)
 }
 
-// blocking returns the operator's operations on clients, over the product's database.
+// blocking returns the operations that block and unblock clients, on the product's
+// database.
 func blocking(p *product.Product) access.Lifecycle {
 	return access.Lifecycle{
 		Stores: p.DB.Access(), Orgs: p.DB.Orgs(), Transactor: p.DB, Clock: p.Clock.Now,
 	}
 }
 
-// switchTo makes the person a member of another organization and works there.
+// switchTo selects another organization of the person in the browser's session.
 func (g *guest) switchTo(orgID string) {
 	g.t.Helper()
 	g.send(http.StatusSeeOther, g.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}})
 }
 
-// alsoIn makes the product's person a member of its other organization.
+// alsoIn makes the product's user an owner of another organization.
 func (g *guest) alsoIn(orgID string) {
 	g.t.Helper()
 	user, err := g.p.DB.Users().UserByEmail(g.t.Context(), g.p.UserEmail)
@@ -163,8 +165,9 @@ func documentClients(t *testing.T, test func(t *testing.T, g *guest, h *document
 	})
 }
 
-// TestDocumentClientIsLetIn: from an address alone to an answer of the API, with one read
-// of the document.
+// TestDocumentClientIsLetIn checks the whole flow of a client that is known only by the
+// address of its metadata document, up to a call of the API. The document must be read
+// once.
 func TestDocumentClientIsLetIn(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
@@ -189,7 +192,7 @@ func TestDocumentClientIsLetIn(t *testing.T) {
 		if refused := g.token(http.StatusBadRequest, "grant_type", "client_credentials"); refused.Error != "unauthorized_client" {
 			t.Errorf("client_credentials: %+v", refused)
 		}
-		g.p.Clock.Advance(25 * time.Hour) // nothing of the document is remembered any more
+		g.p.Clock.Advance(25 * time.Hour) // after this time the document is no longer cached
 		g.refreshed(http.StatusOK, next)
 		g.send(http.StatusOK, g.p.AuthURL+"/oauth/revoke", url.Values{"client_id": {h.id}, "token": {next.Access}})
 		if h.count() != 1 {
@@ -203,7 +206,8 @@ func TestDocumentClientIsLetIn(t *testing.T) {
 	})
 }
 
-// TestDocumentChanges: what the document says now is what the next authorization goes by.
+// TestDocumentChanges checks that the next authorization uses the current scopes and
+// redirect URIs of a changed metadata document.
 func TestDocumentChanges(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) {
@@ -211,7 +215,7 @@ func TestDocumentChanges(t *testing.T) {
 		h.says("scope", "api.lists.view")
 		g.p.Clock.Advance(61 * time.Minute)
 		tokens = g.refreshed(http.StatusOK, tokens)
-		g.calls(http.StatusOK, "contacts", tokens) // the server has not read the change yet
+		g.calls(http.StatusOK, "contacts", tokens) // the server has not read the changed document yet
 		if _, page := g.send(http.StatusOK, g.question(), nil); strings.Contains(page, "api.contacts.view") || !strings.Contains(page, "api.lists.view") {
 			t.Error("the page asks for what the document does not declare")
 		}
@@ -233,8 +237,8 @@ func TestDocumentChanges(t *testing.T) {
 	})
 }
 
-// TestBlockedDocumentClient: an organization that blocks a client ends what its own
-// people allowed, and nothing else; unblocking brings nothing back.
+// TestBlockedDocumentClient checks that blocking a client ends the grants of that
+// organization only. Unblocking it must not restore those grants.
 func TestBlockedDocumentClient(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) { g.blockAndUnblock() })
@@ -290,8 +294,8 @@ func (g *guest) blockAndUnblock() {
 	}
 }
 
-// TestApprovalOfABlockedClient: approval itself refuses a client that was blocked since
-// the page was shown.
+// TestApprovalOfABlockedClient checks that Approve refuses a client that was blocked after
+// the consent page was shown.
 func TestApprovalOfABlockedClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

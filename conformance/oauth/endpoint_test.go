@@ -14,7 +14,7 @@ func basic(user, secret string) string {
 	return "Basic " + base64.StdEncoding.EncodeToString([]byte(user+":"+secret))
 }
 
-// attempt is a request to the token endpoint with the expected refusal.
+// attempt is an invalid request to the token endpoint, and the expected error.
 type attempt struct {
 	name   string
 	method string // POST unless said
@@ -46,7 +46,7 @@ func (w *world) expectRefused(t *testing.T, attempts []attempt) {
 
 const cc = "grant_type=client_credentials"
 
-// inBody returns the client's id and secret as parameters to append to others.
+// inBody returns the client's id and secret as form parameters, beginning with "&".
 func (c registered) inBody() string {
 	return "&client_id=" + c.ClientID + "&client_secret=" + c.secret
 }

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// What Go programs use, against the whole product: a person's authorization that
-// the library refreshes by itself, and a machine's token.
+// TestGoLibrary checks that the Go library oauth2 works with a running product: client
+// credentials, a person's authorization, and the refresh that the library does by itself.
 func TestGoLibrary(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// ask introspects a token as a client (RFC 7662) and returns the members of the answer.
+// ask introspects a token as a client (RFC 7662) and returns the decoded JSON answer.
 func (w *world) ask(c registered, token string, pairs ...string) map[string]any {
 	w.t.Helper()
 	a := w.post(oauth.IntrospectionPath, c, append([]string{"token", token}, pairs...)...)
@@ -35,7 +35,8 @@ func (w *world) expectTold(c registered, token string, want map[string]any) {
 	}
 }
 
-// inactive is the answer about every token that the client may not introspect.
+// inactive is the introspection answer for an invalid token, or one that the client may not
+// introspect.
 var inactive = map[string]any{"active": false}
 
 func TestIntrospectionOfGoodTokens(t *testing.T) {
@@ -95,7 +96,8 @@ func TestIntrospectionTellsNothingOfOtherTokens(t *testing.T) {
 	})
 }
 
-// Introspection reads the store, even if this process has cached another answer.
+// TestIntrospectionTellsWhatIsInForce checks that introspection reads current permissions
+// from the store, although this process has cached older ones.
 func TestIntrospectionTellsWhatIsInForce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

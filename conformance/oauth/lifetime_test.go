@@ -14,7 +14,8 @@ import (
 // do not expire.
 var lifetimes = []int{0, 30, 90, 365}
 
-// lasting registers a client whose grants can be refreshed for the given number of days.
+// lasting registers a client whose grants expire after the given number of days; 0 means
+// never.
 func (w *world) lasting(days int) registered {
 	w.t.Helper()
 	c, secret, err := w.lifecycle().CreateClient(w.t.Context(), access.ActorOf(access.Operator), access.NewClient{
@@ -31,8 +32,9 @@ func (w *world) lifecycle() access.Lifecycle {
 	}
 }
 
-// A grant ends one lifetime after the authorization, to the second. A late redemption, a
-// rotation and a new lifetime of the client do not change that.
+// TestRefreshLifetimeIsAbsolute checks that a grant ends one lifetime after the
+// authorization, to the second. A late redemption, a refresh and a new lifetime of the
+// client must not move that end.
 func TestRefreshLifetimeIsAbsolute(t *testing.T) {
 	t.Parallel()
 	for _, days := range lifetimes {
@@ -68,7 +70,8 @@ func TestRefreshLifetimeIsAbsolute(t *testing.T) {
 	}
 }
 
-// No other lifetime can be registered.
+// TestOtherLifetimesAreRefused checks that no client can be created with a grant lifetime
+// other than 0, 30, 90 or 365 days.
 func TestOtherLifetimesAreRefused(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {

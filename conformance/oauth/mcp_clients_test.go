@@ -15,8 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// assistantTask is what a program with an MCP library knows before it starts: the
-// address, and at most one way to be a client. With none it registers itself.
+// assistantTask is the input of a Node.js program that tests an MCP library: the MCP
+// endpoint and a client id or the URL of a metadata document. Without either, the program
+// registers a client itself.
 type assistantTask struct {
 	MCP         string `json:"mcp"`
 	Redirect    string `json:"redirect_uri"`
@@ -24,7 +25,7 @@ type assistantTask struct {
 	MetadataURL string `json:"client_metadata_url,omitempty"`
 }
 
-// assistantSight is the report of a program with an MCP library.
+// assistantSight is the report of a Node.js program that tests an MCP library.
 type assistantSight struct {
 	ClientID           string `json:"client_id"`
 	Resource           string `json:"resource"`
@@ -36,8 +37,9 @@ type assistantSight struct {
 	AskedAgain         bool   `json:"askedAgain"`
 }
 
-// MCP clients of others find everything from the address of the agent endpoint:
-// the challenge, both metadata documents, who they are, a token, a tool.
+// TestAssistantsOfOthers checks that third-party MCP libraries need only the address of the
+// MCP endpoint. They find the metadata documents, become a client, get a token and call a
+// tool.
 func TestAssistantsOfOthers(t *testing.T) {
 	t.Parallel()
 	document := metadataDocument(t)
@@ -49,7 +51,8 @@ func TestAssistantsOfOthers(t *testing.T) {
 			"metadata document":     {MetadataURL: document.address},
 		} {
 			t.Run(program+" "+name, func(t *testing.T) {
-				// Not in parallel: two would share the grants of the document's client.
+				// The subtests are not parallel, because two of them would share the grants of
+				// the client with the metadata document.
 				task.MCP, task.Redirect = p.MCPURL, nativeURI
 				connect(t, p, program, task)
 			})
@@ -77,7 +80,8 @@ func connect(t *testing.T, p *product.Product, program string, task assistantTas
 			if _, err := p.DB.Grants().RevokeGrantsOf(t.Context(), p.OrgID, client, p.Clock.Now()); err != nil {
 				t.Fatal(err)
 			}
-			// Principals are remembered for five seconds.
+			// The server may cache the result of authenticating a token for five seconds. Wait
+			// until that has expired.
 			p.Clock.Advance(5 * time.Second)
 		},
 	}
@@ -92,13 +96,15 @@ func connect(t *testing.T, p *product.Product, program string, task assistantTas
 	}
 }
 
-// hosted is a client's metadata document on a server of its own.
+// hosted is the address of a client's metadata document on a TLS server, with the
+// certificate pool that trusts this server.
 type hosted struct {
 	address     string
 	authorities *x509.CertPool
 }
 
-// metadataDocument serves a document whose client id is its own address.
+// metadataDocument starts a TLS server with a client's metadata document. The client id in
+// the document is the document's own address.
 func metadataDocument(t *testing.T) hosted {
 	t.Helper()
 	var address string

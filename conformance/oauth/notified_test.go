@@ -16,12 +16,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// told is the longest wait for a notification, which takes milliseconds on a quiet
-// machine.
+// told is the longest time that a test waits for a notification of PostgreSQL, which
+// usually takes milliseconds.
 const told = 20 * time.Second
 
-// node is a resource host in another process over the same PostgreSQL. It remembers
-// callers and follows the changes that PostgreSQL notifies it of.
+// node imitates another server process on the same PostgreSQL database. It caches the
+// callers of tokens and applies the changes of which PostgreSQL notifies it.
 type node struct {
 	t       *testing.T
 	auth    *access.Authenticator
@@ -48,7 +48,7 @@ func newNode(t *testing.T, w *world, url string) *node {
 	return n
 }
 
-// await waits until the node has applied the change. It fails the test after told.
+// await waits until the node has applied the change. It fails the test after 20 seconds.
 func (n *node) await(want access.Change) {
 	n.t.Helper()
 	deadline := time.After(told)
@@ -70,8 +70,9 @@ func (n *node) accepts(bearer string) bool {
 	return err == nil
 }
 
-// TestRevocationReachesOtherNodes: over one PostgreSQL, a revocation of any kind reaches
-// other servers when it commits. The clock is fixed, so no cached principal expires.
+// TestRevocationReachesOtherNodes checks that every kind of revocation takes effect in
+// another process on the same PostgreSQL database when it commits. The clock is fixed, so
+// no cache entry expires by itself.
 func TestRevocationReachesOtherNodes(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)
@@ -131,8 +132,9 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 	}
 }
 
-// TestANodeThatWasNotToldForgetsAll: a server that reconnects to the notifications of the
-// database empties its caches, because it may have missed a revocation.
+// TestANodeThatWasNotToldForgetsAll checks that a server empties its caches when it
+// reconnects to PostgreSQL's notifications. It may have missed a revocation while it was
+// disconnected.
 func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)
@@ -144,8 +146,8 @@ func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	raw, err := sql.Open("postgres", url)
 	w.must(err)
 	defer raw.Close() //nolint:errcheck // the test is over
-	// One statement does both, so that PostgreSQL sends the notification while no process
-	// listens.
+	// One statement ends the listening connections and revokes the client. So PostgreSQL
+	// sends the notification while no process listens.
 	_, err = raw.ExecContext(t.Context(), `WITH ended AS (SELECT pg_terminate_backend(pid) AS done FROM pg_stat_activity
 		WHERE datname = current_database() AND query LIKE 'LISTEN%')
 		UPDATE clients SET revoked_at = $1 FROM ended WHERE id = $2 AND done`, w.clock().UnixMicro(), w.live.ID)
@@ -156,15 +158,15 @@ func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	}
 }
 
-// TestOneProcessIsToldOfNothing: on SQLite there are no notifications: the only process
-// updates its caches itself.
+// TestOneProcessIsToldOfNothing checks that SQLite sends no notifications. Its only process
+// updates its own caches.
 func TestOneProcessIsToldOfNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.SQLite(t).FollowAccessChanges(t.Context(), func(c access.Change) { t.Errorf("told of %+v", c) })
 }
 
-// TestRevocationReachesAnotherServer: two servers share one PostgreSQL database; a
-// revocation at one reaches the other.
+// TestRevocationReachesAnotherServer checks that an API key revoked at one server is
+// refused at a second server on the same PostgreSQL database.
 func TestRevocationReachesAnotherServer(t *testing.T) {
 	t.Parallel()
 	one := product.Start(t, product.Options{Postgres: true})

@@ -20,7 +20,7 @@ const (
 	loopback = "http://127.0.0.1/cb"
 )
 
-// appScopes is what the applications of a world are registered for.
+// appScopes has the scopes that the test clients are registered for.
 const appScopes = "api.account.view api.contacts.manage api.contacts.view"
 
 var verifier = strings.Repeat("v", 43)
@@ -30,8 +30,8 @@ func challengeOf(verifier string) string {
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// application registers a client that people authorize; without a secret it is
-// public.
+// application stores a client of an organization, for authorization by people. With secret
+// "" the client is public.
 func (w *world) application(orgID, secret string, redirects ...string) registered {
 	w.t.Helper()
 	c := access.Client{
@@ -45,8 +45,8 @@ func (w *world) application(orgID, secret string, redirects ...string) registere
 	return registered{Client: c, secret: secret}
 }
 
-// selfRegistered stores a client without an organization, like dynamic registration.
-// Without a secret it is public.
+// selfRegistered returns a client without an organization, as dynamic registration creates
+// it. With secret "" the client is public.
 func selfRegistered(secret, scopes string, at time.Time, redirects ...string) registered {
 	c := access.Client{
 		ID: core.NewID(), ClientID: access.MintClientID(core.Live), Name: "application", Environment: core.Live, Kind: access.DynamicClient,
@@ -58,7 +58,8 @@ func selfRegistered(secret, scopes string, at time.Time, redirects ...string) re
 	return registered{Client: c, secret: secret}
 }
 
-// selfRegistered stores a client that registered itself.
+// selfRegistered stores a client without an organization, as dynamic registration creates
+// it. With secret "" the client is public.
 func (w *world) selfRegistered(secret string, redirects ...string) registered {
 	w.t.Helper()
 	c := selfRegistered(secret, appScopes, w.clock(), redirects...)
@@ -66,7 +67,8 @@ func (w *world) selfRegistered(secret string, redirects ...string) registered {
 	return c
 }
 
-// person makes a member of an organization.
+// person creates a user and makes them a member of an organization, with a role and
+// permissions.
 func (w *world) person(orgID, name string, role members.Role, may ...members.Permission) members.Member {
 	w.t.Helper()
 	m := members.Member{OrgID: orgID, UserID: core.NewID(), Role: role, Permissions: may}
@@ -75,8 +77,8 @@ func (w *world) person(orgID, name string, role members.Role, may ...members.Per
 	return m
 }
 
-// query returns an authorization request of a client, changed by pairs of name and value.
-// The value "-" removes a parameter.
+// query returns the query string of a correct authorization request of a client. pairs are
+// names and values that replace or add parameters; the value "-" removes one.
 func query(c registered, pairs ...string) string {
 	values := url.Values{
 		"response_type": {"code"}, "client_id": {c.ClientID}, "redirect_uri": {c.RedirectURIs[0]}, "state": {"s 1&"},
@@ -91,7 +93,8 @@ func query(c registered, pairs ...string) string {
 	return values.Encode()
 }
 
-// authorization reads an authorization request that must be good.
+// authorization parses an authorization request of a client. It fails the test if the
+// server refuses the request.
 func (w *world) authorization(c registered, pairs ...string) oauth.AuthorizationRequest {
 	w.t.Helper()
 	request, refused := w.server.ReadAuthorization(context.Background(), query(c, pairs...))
@@ -101,7 +104,7 @@ func (w *world) authorization(c registered, pairs ...string) oauth.Authorization
 	return request
 }
 
-// code returns an authorization code that ann approved with all requested scopes.
+// code returns an authorization code after the user ann has approved all requested scopes.
 func (w *world) code(c registered, pairs ...string) string {
 	w.t.Helper()
 	return w.codeFor(w.ann, c, pairs...)
@@ -116,8 +119,8 @@ func (w *world) codeFor(m members.Member, c registered, pairs ...string) string 
 	return u.Query().Get("code")
 }
 
-// post sends parameters to an endpoint. A confidential client uses HTTP Basic; a public
-// one sends its id in the body.
+// post sends a form with the given parameters to an endpoint. A confidential client
+// authenticates with HTTP Basic; a public client sends its client_id in the form.
 func (w *world) post(path string, c registered, pairs ...string) answer {
 	w.t.Helper()
 	values := url.Values{}
@@ -151,13 +154,15 @@ func (w *world) revoke(c registered, token string, pairs ...string) answer {
 	return w.post(oauth.RevocationPath, c, append([]string{"token", token}, pairs...)...)
 }
 
-// family lets ann approve a client and returns the answer with the two tokens.
+// family approves a client as the user ann, redeems the code and returns the answer with
+// the access token and the refresh token.
 func (w *world) family(c registered, pairs ...string) answer {
 	w.t.Helper()
 	return w.granted(w.redeem(c, w.code(c, pairs...)))
 }
 
-// granted returns the answer. It fails the test unless the answer has both tokens.
+// granted returns its argument. It fails the test unless the answer has an access token and
+// a refresh token.
 func (w *world) granted(a answer) answer {
 	w.t.Helper()
 	if a.status != http.StatusOK || a.AccessToken == "" || a.RefreshToken == nil || !access.IsRefreshToken(*a.RefreshToken) {
@@ -166,15 +171,15 @@ func (w *world) granted(a answer) answer {
 	return a
 }
 
-// accepted reports whether the API accepts an access token at present.
+// accepted reports whether the API accepts an access token now.
 func (w *world) accepted(token string) bool {
 	w.t.Helper()
 	_, err := w.auth.Authenticate(context.Background(), token, access.API)
 	return err == nil
 }
 
-// expectEnded checks that the API refuses the access token, and the token endpoint the
-// refresh token.
+// expectEnded checks that the answer's access token is refused by the API and its refresh
+// token by the token endpoint.
 func (w *world) expectEnded(c registered, a answer) {
 	w.t.Helper()
 	if w.accepted(a.AccessToken) {

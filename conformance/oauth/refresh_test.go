@@ -74,7 +74,7 @@ func TestRefreshScope(t *testing.T) {
 		token := *w.family(w.app, "scope", "api.account.view api.contacts.view").RefreshToken
 		for _, c := range []struct{ scope, want string }{
 			{"api.account.view", "api.account.view"},
-			{"", "api.account.view api.contacts.view"}, // narrowing lasts for one access token
+			{"", "api.account.view api.contacts.view"}, // an earlier narrower request changes nothing
 			{"api.account.view api.contacts.view", "api.account.view api.contacts.view"},
 			{"api.contacts.manage", ""},
 			{"api.account.view api.contacts.manage", ""},
@@ -91,11 +91,12 @@ func TestRefreshScope(t *testing.T) {
 				t.Errorf("scope %q gives %q", c.scope, *a.Scope)
 			}
 		}
-		w.granted(w.refresh(w.app, token)) // a refused request did not use the token up
+		w.granted(w.refresh(w.app, token)) // the refused requests left the refresh token valid
 	})
 }
 
-// A grant is for one resource, at the exchange of the code and ever after.
+// TestResourceOfAGrant checks that the resource of a grant cannot change, neither at the
+// exchange of the code nor at a refresh.
 func TestResourceOfAGrant(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -157,7 +158,8 @@ func TestRefreshWithoutEnd(t *testing.T) {
 	})
 }
 
-// A refresh token of another client is refused and stays valid for its own client.
+// TestRefreshTokenOfAnotherClient checks that a refresh token is refused for another client
+// and stays valid for its own client.
 func TestRefreshTokenOfAnotherClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -176,7 +178,8 @@ func TestRefreshTokenOfAnotherClient(t *testing.T) {
 	})
 }
 
-// What people and clients may do is looked at anew with every request.
+// TestTokensFollowTheirPerson checks that changed permissions, a removed member and a
+// revoked client take effect on existing tokens.
 func TestTokensFollowTheirPerson(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -187,7 +190,7 @@ func TestTokensFollowTheirPerson(t *testing.T) {
 		bob.Permissions = []members.Permission{members.MayViewAccount, members.MayManageContacts}
 		w.must(w.db.Members().SetMember(t.Context(), bob))
 		w.auth.ForgetUser(bob.UserID)
-		w.expectScopes(t, a.AccessToken, "api.account.view") // the new permission was not consented to
+		w.expectScopes(t, a.AccessToken, "api.account.view") // the person did not consent to the new permission
 		a = w.granted(w.refresh(w.app, *a.RefreshToken))
 		w.expectScopes(t, a.AccessToken, "api.account.view")
 

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// registration is an answer of the registration endpoint.
+// registration is an answer of the endpoint for dynamic client registration.
 type registration struct {
 	status int
 	header http.Header
@@ -61,7 +61,9 @@ func register(t *testing.T, p *product.Product, metadata string, headers ...stri
 
 const plainMetadata = `{"client_name":" Self\u202e made ","redirect_uris":["http://127.0.0.1/cb"],"scope":"api.lists.view","logo_uri":"x"}`
 
-// A person can approve a client that registered itself, and an organization can block it.
+// TestRegisteredByItself checks that a person can approve a client that registered itself,
+// and that an organization can block it. A client that is not approved must be deleted
+// within 25 hours.
 func TestRegisteredByItself(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{DynamicRegistration: true, Log: &logged}, func(t *testing.T, p *product.Product) {
@@ -150,7 +152,8 @@ func TestRegistrationsThatAreRefused(t *testing.T) {
 	}
 }
 
-// One network registers 20 clients, and then one every three minutes.
+// TestRegistrationIsThrottled checks that one network can register 20 clients, and then one
+// more every three minutes.
 func TestRegistrationIsThrottled(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{DynamicRegistration: true})

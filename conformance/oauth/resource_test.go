@@ -81,7 +81,7 @@ func TestTokenIsGoodAtItsOwnResourceOnly(t *testing.T) {
 			{agentResource, access.Agent, access.API},
 		} {
 			token := w.goodToken(w.live, "resource", c.address)
-			// Both orders, so that neither answer comes from having asked before.
+			// The second round repeats both requests with the token in the cache.
 			for range 2 {
 				if _, err := w.auth.Authenticate(t.Context(), token, c.foreign); core.AsError(err).Code != core.CodeInvalidKey {
 					t.Errorf("%s: the other resource says %v", c.address, err)

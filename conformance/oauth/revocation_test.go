@@ -40,8 +40,8 @@ func (w *world) expectRevoked(t *testing.T, a answer) {
 	}
 }
 
-// A revoked access token is denied at both hosts, here with the next request and
-// in another process within five seconds, and nothing else ends with it.
+// TestRevokedAccessTokenIsDenied checks that a revoked access token is refused by the same
+// process at once, and by another within five seconds. The refresh token must stay valid.
 func TestRevokedAccessTokenIsDenied(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -76,8 +76,8 @@ func TestRevokedAccessTokenIsDenied(t *testing.T) {
 	})
 }
 
-// expectDenied checks that the denylist keeps a token for as long as it could be
-// presented.
+// expectDenied checks that a purge keeps the denylist entry of a token that has not
+// expired.
 func (w *world) expectDenied(t *testing.T, id string) {
 	t.Helper()
 	_, err := w.db.Grants().PurgeGrants(t.Context(), w.clock())
@@ -129,7 +129,8 @@ func TestRevocationRequestsThatAreRefused(t *testing.T) {
 	})
 }
 
-// A person or an administrator may end a grant without the client.
+// TestRevokedGrantEndsItsTokens checks that revoking a grant, as a person or an
+// administrator can, ends all its tokens.
 func TestRevokedGrantEndsItsTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

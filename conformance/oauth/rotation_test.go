@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// rotate makes a new signing key and returns its kid. It retires the old key after
-// signing.Notice, or immediately if atOnce is true.
+// rotate creates a new signing key and returns its key id. The new key signs after the
+// duration signing.Notice, or immediately if atOnce is true.
 func (w *world) rotate(atOnce bool) string {
 	w.t.Helper()
 	next, err := signing.Rotation{Store: w.db.SigningKeys(), Transactor: w.db, Master: w.master, Clock: w.clock}.Rotate(w.t.Context(), atOnce)
@@ -22,8 +22,8 @@ func (w *world) rotate(atOnce bool) string {
 	return next.ID
 }
 
-// elsewhere returns the resource host of another process, with its own copy of the keys
-// and its own caches.
+// elsewhere returns the signing keys and the authenticator of another process on the same
+// stores, with separate caches.
 func (w *world) elsewhere() (*signing.Keys, *access.Authenticator) {
 	w.t.Helper()
 	keys, err := signing.NewKeys(w.t.Context(), w.db.SigningKeys(), w.master, w.clock)
@@ -42,7 +42,7 @@ func (w *world) kidOf(token string) string {
 	return kid
 }
 
-// publishes reports whether the key set has the kid.
+// publishes reports whether the published key set has a key with this key id.
 func (w *world) publishes(kid string) bool {
 	w.t.Helper()
 	var set jose.JSONWebKeySet
@@ -76,7 +76,7 @@ func TestTokensOutliveARotation(t *testing.T) {
 		if w.publishes(old) {
 			t.Error("the old key is still published")
 		}
-		// A token that would live: only its key is over.
+		// This token has not expired, so only its key can be the reason for a refusal.
 		kid, private := w.keys.Current()
 		late := w.forge(func(f *forgery) { f.claims["exp"] = w.clock().Add(time.Minute).Unix() })
 		if _, err := w.auth.Authenticate(t.Context(), late, access.API); err != nil || kid != next || private == nil {
@@ -92,14 +92,14 @@ func TestTokensOutliveARotation(t *testing.T) {
 	})
 }
 
-// TestProcessesThatDisagreeAcceptEachOther: a process that has not heard of a rotation
-// signs with the old key, and meets tokens of the new one.
+// TestProcessesThatDisagreeAcceptEachOther checks that two processes accept each other's
+// tokens when only one of them has loaded a new signing key.
 func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
 		keys, other := w.elsewhere()
 		next := w.rotate(true)
-		stale := w.goodToken(w.live) // of the process that has not loaded the new key
+		stale := w.goodToken(w.live) // signed by the process that has not loaded the new key
 		w.must(keys.Reload(t.Context()))
 		if _, err := other.Authenticate(t.Context(), stale, access.API); err != nil {
 			t.Errorf("a token of the retired key: %v", err)
@@ -115,8 +115,9 @@ func TestProcessesThatDisagreeAcceptEachOther(t *testing.T) {
 	})
 }
 
-// TestRevokingOldKeysEndsAccessTokensAlone: access tokens end with their key, in another
-// process once it reads the keys; what people allowed goes on.
+// TestRevokingOldKeysEndsAccessTokensAlone checks that revoking old signing keys ends the
+// access tokens that they signed, in every process that reloads the keys. Grants and
+// refresh tokens must stay valid.
 func TestRevokingOldKeysEndsAccessTokensAlone(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -17,31 +17,33 @@ import (
 	"github.com/mailhelm/mailhelm/oauth"
 )
 
-// scene is a running product with a victim, whose account the attack targets, and the
-// clients that the victim uses.
+// scene is a running product with a person, the victim, whose account an attack targets,
+// and the OAuth clients that this person uses.
 type scene struct {
 	t testing.TB
 	p *product.Product
-	// app is confidential with https redirects, native public on the loopback.
+	// app is a confidential client with https redirect URIs; native is a public client with
+	// loopback redirect URIs.
 	app, native registered
 	victim      access.User
 }
 
 const sceneScopes = "api.contacts.view api.lists.view"
 
-// scenes runs an attack on both databases.
+// scenes runs an attack on SQLite and on PostgreSQL.
 func scenes(t *testing.T, attack func(t *testing.T, s *scene)) {
 	t.Helper()
 	product.Each(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
 }
 
-// scenesOnce runs an attack on SQLite, and on both databases in a full run.
+// scenesOnce runs an attack on SQLite. In a full test run it also runs on PostgreSQL.
 func scenesOnce(t *testing.T, attack func(t *testing.T, s *scene)) {
 	t.Helper()
 	product.Once(t, func(t *testing.T, p *product.Product) { attack(t, newScene(t, p)) })
 }
 
-// oneScene returns a scene for attacks that are refused before a database is read.
+// oneScene returns a scene on SQLite, for attacks whose result does not depend on the
+// database.
 func oneScene(t *testing.T) *scene {
 	t.Helper()
 	return newScene(t, product.Start(t, product.Options{}))
@@ -65,7 +67,7 @@ func (s *scene) must(err error) {
 	}
 }
 
-// application registers a client; without a secret it is public.
+// application stores a client of an organization. With secret "" the client is public.
 func (s *scene) application(orgID, secret string, redirects ...string) registered {
 	s.t.Helper()
 	c := access.Client{
@@ -79,8 +81,8 @@ func (s *scene) application(orgID, secret string, redirects ...string) registere
 	return registered{Client: c, secret: secret}
 }
 
-// selfRegistered stores a client that registered itself; without a secret it is
-// public.
+// selfRegistered stores a client without an organization, as dynamic registration creates
+// it. With secret "" the client is public.
 func (s *scene) selfRegistered(secret string, redirects ...string) registered {
 	s.t.Helper()
 	c := selfRegistered(secret, sceneScopes, s.p.Clock.Now(), redirects...)
@@ -117,7 +119,7 @@ func (s *scene) signIn(b *http.Client, email, password string, more ...string) a
 	return s.submit(b, "/login", form)
 }
 
-// submit sends a form of the app's own pages.
+// submit posts a form to a path of the app, with the Origin header of the app's own pages.
 func (s *scene) submit(b *http.Client, path string, values url.Values, headers ...string) answer {
 	s.t.Helper()
 	headers = append([]string{"Content-Type", form, "Origin", s.p.AppURL}, headers...)
@@ -129,8 +131,9 @@ func (s *scene) get(b *http.Client, path string) answer {
 	return s.send(b, http.MethodGet, s.p.AppURL+path, "")
 }
 
-// send sends a request with headers in pairs of name and value. No answer may redirect
-// with 307 or 308, which repeat a form elsewhere (RFC 9700 section 4.12).
+// send sends a request with headers in pairs of name and value. It fails the test for
+// status 307 or 308, with which a browser posts the form again to another address (RFC 9700
+// section 4.12).
 func (s *scene) send(b *http.Client, method, address, body string, headers ...string) answer {
 	s.t.Helper()
 	r, err := http.NewRequestWithContext(s.t.Context(), method, address, strings.NewReader(body))
@@ -158,8 +161,8 @@ func (s *scene) do(b *http.Client, r *http.Request) answer {
 	return a
 }
 
-// consent opens the consent page of an authorization request and returns its form with
-// every scope selected.
+// consent opens the consent page of an authorization request and returns the fields of its
+// form, with every scope selected.
 func (s *scene) consent(b *http.Client, query string) url.Values {
 	s.t.Helper()
 	a := s.get(b, "/oauth/authorize?"+query)
@@ -169,8 +172,9 @@ func (s *scene) consent(b *http.Client, query string) url.Values {
 	return formOf(a.body)
 }
 
-// decide submits the consent form and returns the address of the redirect. It fails the
-// test unless the answer forbids a referrer and caching.
+// decide submits the consent form with the decision "approve" or "deny" and returns the
+// address of the redirect. It fails the test unless the answer forbids caching and sends no
+// referrer.
 func (s *scene) decide(b *http.Client, query, decision string) *url.URL {
 	s.t.Helper()
 	values := s.consent(b, query)
@@ -184,7 +188,7 @@ func (s *scene) decide(b *http.Client, query, decision string) *url.URL {
 	return u
 }
 
-// code returns an authorization code that the victim approved.
+// code approves an authorization request as the victim and returns the authorization code.
 func (s *scene) code(c registered, pairs ...string) string {
 	s.t.Helper()
 	u := s.decide(s.signedIn(), query(c, pairs...), "approve")
@@ -194,7 +198,8 @@ func (s *scene) code(c registered, pairs ...string) string {
 	return u.Query().Get("code")
 }
 
-// post sends a client's parameters to an endpoint of the authorization server.
+// post sends a form with the client's credentials and the given parameters to an endpoint
+// of the authorization server.
 func (s *scene) post(path string, c registered, pairs ...string) answer {
 	s.t.Helper()
 	return s.postWith(s.p.HTTP, path, c, pairs...)
@@ -212,8 +217,8 @@ func (s *scene) postWith(b *http.Client, path string, c registered, pairs ...str
 	return s.send(b, http.MethodPost, s.p.AuthURL+path, values.Encode(), "Content-Type", form)
 }
 
-// redeem exchanges a code for tokens. Later pairs replace the parameters of a correct
-// request.
+// redeem exchanges a code for tokens. pairs are names and values that replace or extend the
+// parameters of a correct request.
 func (s *scene) redeem(c registered, code string, pairs ...string) answer {
 	s.t.Helper()
 	all := []string{"grant_type", "authorization_code", "code", code, "redirect_uri", c.RedirectURIs[0], "code_verifier", verifier}
@@ -225,7 +230,8 @@ func (s *scene) refresh(c registered, token string, pairs ...string) answer {
 	return s.post(oauth.TokenPath, c, append([]string{"grant_type", "refresh_token", "refresh_token", token}, pairs...)...)
 }
 
-// tokens returns the tokens that the victim's approval gives a client.
+// tokens approves a client as the victim, redeems the code and returns the answer with the
+// tokens.
 func (s *scene) tokens(c registered, pairs ...string) answer {
 	s.t.Helper()
 	return s.granted(s.redeem(c, s.code(c, pairs...)))
@@ -239,7 +245,8 @@ func (s *scene) granted(a answer) answer {
 	return a
 }
 
-// refused checks that the answer is a 4xx with this OAuth error code and without tokens.
+// refused checks that the answer has a status of 400 to 499, this OAuth error code and no
+// tokens.
 func (s *scene) refused(a answer, code string) {
 	s.t.Helper()
 	if a.status < 400 || a.status >= 500 || a.Error != code || a.AccessToken != "" || a.RefreshToken != nil {
@@ -247,8 +254,8 @@ func (s *scene) refused(a answer, code string) {
 	}
 }
 
-// atAPI and atAgent return the status with which each host answers a call with the
-// token.
+// atAPI and atAgent call the API and the MCP endpoint with an access token and return the
+// status of the answer.
 func (s *scene) atAPI(token string) int {
 	s.t.Helper()
 	return s.send(s.p.HTTP, http.MethodGet, s.p.BaseURL+"/v1/lists", "", "Authorization", "Bearer "+token).status
@@ -266,8 +273,8 @@ func (s *scene) callAgent(query string, headers ...string) answer {
 	return s.send(s.p.HTTP, http.MethodPost, s.p.MCPURL+"/mcp"+query, body, headers...)
 }
 
-// ended checks that the API refuses the access token, and the token endpoint the refresh
-// token.
+// ended checks that the answer's access token is refused by the API and its refresh token
+// by the token endpoint.
 func (s *scene) ended(c registered, a answer) {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusUnauthorized {
@@ -276,7 +283,8 @@ func (s *scene) ended(c registered, a answer) {
 	s.refused(s.refresh(c, *a.RefreshToken), "invalid_grant")
 }
 
-// alive checks that both tokens work, and returns the next.
+// alive checks that the answer's access token and refresh token both work. It returns the
+// new tokens of the refresh.
 func (s *scene) alive(c registered, a answer) answer {
 	s.t.Helper()
 	if got := s.atAPI(a.AccessToken); got != http.StatusOK {
@@ -285,7 +293,7 @@ func (s *scene) alive(c registered, a answer) answer {
 	return s.granted(s.refresh(c, *a.RefreshToken))
 }
 
-// grants returns the number of grants of both organizations.
+// grants returns the number of active grants in the product's two organizations.
 func (s *scene) grants() int {
 	s.t.Helper()
 	sum := 0
@@ -297,7 +305,7 @@ func (s *scene) grants() int {
 	return sum
 }
 
-// person adds a person with the victim's password who owns an organization.
+// person creates a user who owns an organization and has the victim's password.
 func (s *scene) person(name, orgID string) access.User {
 	s.t.Helper()
 	u := access.User{
@@ -309,7 +317,7 @@ func (s *scene) person(name, orgID string) access.User {
 	return u
 }
 
-// into decodes the body of an answer into v.
+// into decodes the JSON body of an answer into v.
 func (a answer) into(t *testing.T, v any) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(a.body), v); err != nil {

@@ -16,12 +16,12 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// guarded is a person of a scene with an authenticator app.
+// guarded is a scene whose victim has an authenticator app as second factor.
 type guarded struct {
 	*scene
 	secret string
 	codes  []string
-	first  *http.Client // the browser in which the app was set up
+	first  *http.Client // the browser in which the authenticator app was set up
 }
 
 var (
@@ -30,8 +30,8 @@ var (
 	shownCode   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code></li>`)
 )
 
-// fill opens a page for its form token and posts a form to path, with fields in pairs of
-// name and value.
+// fill reads the form token from page and posts a form with it to path. pairs are the other
+// fields, as names and values.
 func (s *scene) fill(b *http.Client, page, path string, pairs ...string) answer {
 	s.t.Helper()
 	found := tokenMember.FindStringSubmatch(s.get(b, page).body)
@@ -45,8 +45,8 @@ func (s *scene) fill(b *http.Client, page, path string, pairs ...string) answer 
 	return s.submit(b, path, values)
 }
 
-// guard stops the clock and sets up an authenticator app on the pages. It keeps the
-// app's secret and the recovery codes.
+// guard stops the clock and sets up an authenticator app for the victim on the security
+// page. It returns the app's secret and the recovery codes.
 func (s *scene) guard() *guarded {
 	s.t.Helper()
 	s.p.Clock.Freeze(s.p.Clock.Now())
@@ -75,8 +75,8 @@ func (g *guarded) code(steps int) string {
 	return code
 }
 
-// half returns a browser that has sent the right password and still needs the second
-// factor.
+// half returns a browser in which the victim has entered the right password but not yet the
+// second factor.
 func (g *guarded) half() *http.Client {
 	g.t.Helper()
 	b := g.browser()
@@ -92,7 +92,7 @@ func (g *guarded) prove(b *http.Client, code string) answer {
 	return g.fill(b, "/login/second-factor", "/login/second-factor", "code", code, "next", "/docs")
 }
 
-// wantStatus fails the test unless an answer has the status.
+// wantStatus fails the test unless the answer has the status want.
 func (s *scene) wantStatus(what string, a answer, want int) {
 	s.t.Helper()
 	if a.status != want {
@@ -198,8 +198,9 @@ func TestGuessingCodesIsThrottledAcrossSessions(t *testing.T) {
 	})
 }
 
-// TestOrganizationRequiresSecondFactor: one organization requires a second factor,
-// another does not.
+// TestOrganizationRequiresSecondFactor checks that a member without a second factor is sent
+// to set one up in an organization that requires it. Other organizations must stay open to
+// that member.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -235,17 +236,18 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	})
 }
 
-// passkeyOf returns an authenticator with a passkey of the victim for this product.
+// passkeyOf returns a virtual authenticator with a passkey for the victim, and the relying
+// party of this product.
 func (s *scene) passkeyOf() (virtualwebauthn.RelyingParty, virtualwebauthn.Authenticator, virtualwebauthn.Credential) {
 	site := virtualwebauthn.RelyingParty{ID: "localhost", Name: "Mailhelm", Origin: s.p.AppURL}
 	holder := virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte(s.victim.ID)})
 	return site, holder, newKey()
 }
 
-// newKey returns a credential whose coordinates are full 32 bytes. The virtual
-// authenticator drops leading zeros, which makes other keys invalid.
+// newKey returns a passkey credential whose public key has two coordinates of full 32
+// bytes. The virtual authenticator drops leading zeros, which makes other keys invalid.
 func newKey() virtualwebauthn.Credential {
-	const whole = 77 // bytes of such a key in COSE form
+	const whole = 77 // the length of a public key with full coordinates, in COSE form
 	for {
 		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 		if len(key.Key.AttestationData()) == whole {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// The log of everything that can be done with a secret, also what people do by
-// mistake, holds none of them, at any level.
+// TestNoSecretReachesTheLog checks that no secret appears in the log at any level, even if
+// a client sends it in the wrong parameter.
 func TestNoSecretReachesTheLog(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {
@@ -75,7 +75,8 @@ func TestNoSecretReachesTheLog(t *testing.T) {
 	})
 }
 
-// When the store fails, callers learn that something failed and nothing else.
+// TestStoreFailureIsAnsweredWithoutItsCause checks that a failure of the store gives a
+// temporary error that does not reveal the cause.
 func TestStoreFailureIsAnsweredWithoutItsCause(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

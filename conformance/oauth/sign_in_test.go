@@ -17,7 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// visit is a browser at a running product. It follows no redirect by itself.
+// visit is a browser that keeps cookies and opens pages of a running product. It does not
+// follow redirects.
 type visit struct {
 	t        *testing.T
 	p        *product.Product
@@ -36,8 +37,8 @@ func newVisit(t *testing.T, p *product.Product) *visit {
 	return &visit{t: t, p: p, http: &client}
 }
 
-// send requests a page and checks the status. A non-nil form is posted. It returns the
-// Location header and the text of the answer.
+// send opens a page, or posts form if it is not nil. It fails the test unless the answer
+// has the given status. It returns the Location header and the body.
 func (v *visit) send(status int, address string, form url.Values) (string, string) {
 	v.t.Helper()
 	method := http.MethodGet
@@ -73,7 +74,8 @@ func (v *visit) do(status int, method, address string, content io.Reader, header
 
 var formMember = regexp.MustCompile(`<input type="(?:hidden|checkbox)" name="([a-z_]+)" value="([^"]*)"( checked)?`)
 
-// formOf returns the consent form with every scope selected.
+// formOf returns the hidden fields and checkboxes of a page's first form, with every
+// checkbox selected.
 func formOf(page string) url.Values {
 	page, _, _ = strings.Cut(page, "</form>")
 	form := url.Values{}
@@ -83,8 +85,8 @@ func formOf(page string) url.Values {
 	return form
 }
 
-// allow follows an authorization request to its redirect to the client, and returns that
-// address. It signs in if the browser is not signed in.
+// allow approves an authorization request as the product's user and returns the address of
+// the redirect to the client. It signs in first if necessary.
 func (v *visit) allow(question string) string {
 	v.t.Helper()
 	if !v.signedIn {
@@ -97,8 +99,8 @@ func (v *visit) allow(question string) string {
 	return location
 }
 
-// signIn follows the redirect of a protected page to the sign-in page and signs the
-// product's user in.
+// signIn opens a protected page, follows its redirect to the sign-in page and signs in as
+// the product's user.
 func (v *visit) signIn(page string) {
 	v.t.Helper()
 	location, _ := v.send(http.StatusSeeOther, page, nil)
@@ -110,7 +112,7 @@ func (v *visit) signIn(page string) {
 	v.signedIn = true
 }
 
-// application registers a public client of the product's organization.
+// application stores a public client of the product's organization.
 func application(t *testing.T, p *product.Product) access.Client {
 	t.Helper()
 	c := access.Client{
@@ -123,9 +125,8 @@ func application(t *testing.T, p *product.Product) access.Client {
 	return c
 }
 
-// TestPersonAllowsAnAssistant: a person with a password signs in and consents; the client
-// exchanges the code and calls a tool. After signing out everywhere the browser is signed
-// out.
+// TestPersonAllowsAnAssistant checks the flow of a person with an MCP client: sign-in,
+// consent, exchange of the code and a tool call. It ends by signing out everywhere.
 func TestPersonAllowsAnAssistant(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

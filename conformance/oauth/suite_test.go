@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestOfficialSuite: the official MCP conformance suite finds nothing to object to in the
-// authorization server, not even a warning.
+// TestOfficialSuite checks that the official MCP conformance suite reports success for
+// every check of the authorization server.
 func TestOfficialSuite(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{ClientDocumentCAs: metadataDocument(t).authorities})
@@ -36,7 +36,8 @@ func TestOfficialSuite(t *testing.T) {
 	}
 }
 
-// follow takes the browser back to a client that listens on the loopback.
+// follow opens the address that the authorization server redirects to, where a client
+// listens on the loopback. It expects status 200.
 func follow(t *testing.T, p *product.Product, address string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -53,8 +54,8 @@ func follow(t *testing.T, p *product.Product, address string) {
 	}
 }
 
-// freePort returns a loopback port that was free a moment ago. The suite needs a fixed
-// number.
+// freePort returns a loopback port that was free at the time of the call. The suite needs
+// the port before it starts to listen.
 func freePort(t *testing.T) int {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

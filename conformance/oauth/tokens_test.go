@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// forgery is a handmade token. A test may set any header and claims, and leave it
-// unsigned.
+// forgery is an access token that a test makes itself, with any header, claims, key and
+// algorithm.
 type forgery struct {
 	algorithm jose.SignatureAlgorithm
 	key       any
@@ -28,8 +28,8 @@ type forgery struct {
 	claims    map[string]any
 }
 
-// forge starts from a token as the server issues it, signed with its own key,
-// so that each test changes one thing.
+// forge returns an access token after change has altered it. Without a change it is valid
+// and signed with the server's own key, so each test alters one thing.
 func (w *world) forge(change func(*forgery)) string {
 	w.t.Helper()
 	kid, private := w.keys.Current()
@@ -215,7 +215,8 @@ func TestTokenLivesToTheSecond(t *testing.T) {
 		if _, err := w.auth.Authenticate(t.Context(), token, access.API); err != nil {
 			t.Errorf("in its last microsecond: %v", err)
 		}
-		// Now it is remembered in both caches, which must not outlive it.
+		// The token is now in the caches of the authenticator and of the verifier. Neither
+		// may accept it after its expiry.
 		w.advance(time.Microsecond)
 		if _, err := w.auth.Authenticate(t.Context(), token, access.API); err == nil {
 			t.Error("accepted at its expiry, out of a cache")
@@ -237,7 +238,8 @@ func TestMediaTypeOfTokenMayBeWrittenWhole(t *testing.T) {
 	})
 }
 
-// The scopes in force are those of the token that the client still has.
+// TestScopesInForce checks that a token gives only those of its scopes that its client is
+// still registered for.
 func TestScopesInForce(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

@@ -34,8 +34,8 @@ const (
 	form          = "application/x-www-form-urlencoded"
 )
 
-// logged is everything that any test of this package logs, at every level, by
-// our own logger and by the library, which knows only the default one.
+// logged holds everything that the tests of this package log, at every level. It includes
+// the OpenID Connect library, which uses the default logger.
 var (
 	logged lockedBuffer
 	logger = slog.New(slog.NewJSONHandler(&logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
@@ -58,8 +58,8 @@ func (b *lockedBuffer) String() string {
 	return b.buf.String()
 }
 
-// world is an authorization server on loopback with its store, and clients of
-// two organizations.
+// world is an authorization server on the loopback, with its stores and with clients of two
+// organizations.
 type world struct {
 	t        testing.TB
 	db       *storage.DB
@@ -75,13 +75,13 @@ type world struct {
 	now time.Time
 
 	live, test, public, revoked, other registered
-	// app is confidential and native public; both have redirect URIs. ann owns their
-	// organization.
+	// app is a confidential client and native a public one; both have redirect URIs. The
+	// user ann owns their organization.
 	app, native registered
 	ann         members.Member
 }
 
-// registered is a client with the secret that only its owner knows.
+// registered is a client together with its secret in clear text; a public client has "".
 type registered struct {
 	access.Client
 	secret string
@@ -89,19 +89,19 @@ type registered struct {
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// each runs a test on both databases, in a world of its own.
+// each runs a test on SQLite and on PostgreSQL, each time with a new world.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
 }
 
-// once runs a test on SQLite, and on both databases in a full run.
+// once runs a test on SQLite. In a full test run it also runs on PostgreSQL.
 func once(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	storagetest.Once(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
 }
 
-// protocol runs a test whose result does not depend on the database, on SQLite only.
+// protocol runs a test on SQLite only, because its result does not depend on the database.
 func protocol(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	test(t, newWorld(t, storagetest.SQLite(t)))
@@ -109,7 +109,8 @@ func protocol(t *testing.T, test func(t *testing.T, w *world)) {
 
 func newWorld(t testing.TB, db *storage.DB) *world {
 	t.Helper()
-	// Each time, because a product that starts in this process takes it away.
+	// Set the default logger for every world, because a product started by another test
+	// replaces it.
 	slog.SetDefault(logger)
 	w := &world{t: t, db: db, now: start}
 	var err error
@@ -141,8 +142,8 @@ func newWorld(t testing.TB, db *storage.DB) *world {
 	return w
 }
 
-// authenticator returns the authenticator of another process: it shares the stores and
-// has a cache of its own.
+// authenticator returns an authenticator with a cache of its own on the same stores, as
+// another process would have.
 func (w *world) authenticator() *access.Authenticator {
 	return access.NewAuthenticator(access.AuthenticatorConfig{
 		Stores: w.db.Access(), Orgs: w.db.Orgs(), Members: members.Ceilings{Members: w.db.Members()},
@@ -208,7 +209,8 @@ func (w *world) advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// answer is a response, read whole.
+// answer is an HTTP response with its whole body, and the members of a JSON body from the
+// token endpoint.
 type answer struct {
 	status int
 	header http.Header
@@ -247,8 +249,8 @@ func (w *world) request(method, path, body string) *http.Request {
 	return r
 }
 
-// token requests a token with client_credentials and HTTP Basic. pairs are additional
-// parameters, as names and values.
+// token requests an access token by client_credentials, with HTTP Basic. pairs are names
+// and values of additional parameters.
 func (w *world) token(c registered, pairs ...string) answer {
 	w.t.Helper()
 	values := url.Values{"grant_type": {"client_credentials"}}
@@ -261,7 +263,8 @@ func (w *world) token(c registered, pairs ...string) answer {
 	return w.do(r)
 }
 
-// goodToken returns a token. It fails the test if the request is refused.
+// goodToken returns an access token by client_credentials. It fails the test if the request
+// is refused.
 func (w *world) goodToken(c registered, pairs ...string) string {
 	w.t.Helper()
 	a := w.token(c, pairs...)
@@ -290,8 +293,8 @@ func (w *world) expectError(a answer, status int, code string) {
 	}
 }
 
-// internalWords must not be in any answer: names of components and texts of internal
-// errors.
+// internalWords must not occur in an error answer: names of internal components and texts
+// of internal errors.
 var internalWords = []string{
 	"sql", "store", "database", "zitadel", "eof", "goroutine", "panic", "jose", ".go:", "errortype", "parent", "unmarshal", "strconv",
 }
@@ -308,8 +311,8 @@ func (w *world) checkNothingInternal(a answer) {
 	}
 }
 
-// claimsOf decodes a part of a token without checking anything: 0 is the header,
-// 1 the claims.
+// claimsOf decodes one part of an access token without verifying it. Part 0 is the header,
+// part 1 has the claims.
 func (w *world) claimsOf(token string, part int) map[string]any {
 	w.t.Helper()
 	raw, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[part])

@@ -92,8 +92,8 @@ func TestWritesGoToTheAccount(t *testing.T) {
 	})
 }
 
-// synced syncs topics and consent between the account and its mirror now, and returns
-// the report.
+// synced runs the sync of topics and consent with the sending account, and returns its
+// report.
 func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
 	report, err := serve.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
@@ -103,9 +103,10 @@ func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	return report
 }
 
-// TestTheMirrorFollowsTheAccount: a change at the account itself is in the read of one
-// contact at once, and in lists after a sync. The sync imports contacts that only the
-// account has, restores those that only the mirror has, and reports the number of each.
+// TestTheMirrorFollowsTheAccount checks that a change at the sending account is in the read
+// of one contact at once, and in lists after a sync. The sync imports contacts that only
+// the account has, restores contacts that only the mirror has, and reports the number of
+// each.
 func TestTheMirrorFollowsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -154,8 +155,8 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 	})
 }
 
-// TestTopicsAreAMinuteOldAtMost, as the account has them, and the contact list's are
-// those of the last sync.
+// TestTopicsAreAMinuteOldAtMost checks that /v1/topics returns the account's topics, at
+// most a minute old. /v1/contact-list must return the topics of the last sync.
 func TestTopicsAreAMinuteOldAtMost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -191,8 +192,9 @@ func TestTopicsAreAMinuteOldAtMost(t *testing.T) {
 	})
 }
 
-// TestBulkWritesReachTheAccountLater: a bulk write is answered before the account is
-// called; the account gets the consent later. A row restores an archived contact.
+// TestBulkWritesReachTheAccountLater checks that a bulk write is answered before the
+// sending account is called, and that the account gets the consent later. A row must also
+// restore an archived contact.
 func TestBulkWritesReachTheAccountLater(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -210,8 +212,8 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 		if c.Status != "active" || !c.UnsubscribeAll || len(c.Lists) != 0 {
 			t.Errorf("came back as %+v", c)
 		}
-		// This call or the job writes the consent first; the second then has nothing to
-		// do.
+		// Both this loop and the product's job push the consent. Whichever is second finds
+		// nothing to push.
 		p.Clock.Advance(time.Minute)
 		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()
@@ -229,8 +231,8 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 	})
 }
 
-// TestLeavingAListIsLogged: the log has one line for each list that a contact leaves,
-// however it leaves, and keeps the line after the list's deletion.
+// TestLeavingAListIsLogged checks that the membership log has one entry for each list that
+// a contact leaves, however it leaves. The entry must stay after the list is deleted.
 func TestLeavingAListIsLogged(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -267,8 +269,8 @@ func TestLeavingAListIsLogged(t *testing.T) {
 	})
 }
 
-// TestAddressesAreShownInFull: callers with the scope to view contacts see whole
-// addresses, others do not.
+// TestAddressesAreShownInFull checks that callers with the scope to view contacts see whole
+// addresses, and callers without it do not.
 func TestAddressesAreShownInFull(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

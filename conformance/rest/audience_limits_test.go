@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// TestWhatARepositoryDefinesIsReadOnly: topics and lists of a repository cannot be
-// changed here, and their names are taken. Others can be changed, and so can the
-// membership of such lists.
+// TestWhatARepositoryDefinesIsReadOnly checks that topics and lists that a repository
+// defines cannot be changed over the API, and that their names are taken. Other topics and
+// lists, and the members of a repository's lists, can be changed.
 func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -74,8 +74,8 @@ func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 	})
 }
 
-// TestFiftyTopics: an organization may have fifty topics. After a deletion another can be
-// created.
+// TestFiftyTopics checks that an organization may have 50 topics and no more. After a
+// deletion, another topic can be created.
 func TestFiftyTopics(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -101,7 +101,7 @@ func TestFiftyTopics(t *testing.T) {
 	})
 }
 
-// TestAThousandLists: an organization may have a thousand lists.
+// TestAThousandLists checks that an organization may have 1,000 static lists and no more.
 func TestAThousandLists(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

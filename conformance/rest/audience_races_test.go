@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// patient returns the same caller with a timeout of five minutes. Calls about one
-// contact run one after another, so the last waits for all.
+// patient returns the same caller with a timeout of five minutes. Concurrent calls about
+// one contact run one after another, so the last call waits for all others.
 func (a *api) patient() *api {
 	p, other := *a.Product, *a
 	p.HTTP = &http.Client{Transport: a.HTTP.Transport, Timeout: 5 * time.Minute}
@@ -28,8 +28,8 @@ func (a *api) patient() *api {
 	return &other
 }
 
-// atOnce makes so many calls at the same time and counts the outcomes by status and,
-// of a refusal, code.
+// atOnce makes many calls at the same time. It returns how often each outcome occurred: the
+// status, with the error code if the call was refused.
 func atOnce(t *testing.T, many int, call func(i int) *answer) map[string]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -55,9 +55,10 @@ func atOnce(t *testing.T, many int, call func(i int) *answer) map[string]int {
 	return outcomes
 }
 
-// TestAThousandUpsertsAtOnce: a thousand concurrent upserts have one external id and a
-// few addresses. One call creates the contact. The others change it or fail with a named
-// reason, and in the end one contact exists here and at the account.
+// TestAThousandUpsertsAtOnce makes a thousand concurrent upserts with one external id and a
+// few addresses. It checks that one call creates the contact, and that the others change it
+// or fail with an error code. In the end, the database and the account must each have one
+// contact.
 func TestAThousandUpsertsAtOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -94,8 +95,8 @@ func TestAThousandUpsertsAtOnce(t *testing.T) {
 	})
 }
 
-// somebodyWaits returns when a statement waits for what another transaction of
-// PostgreSQL writes.
+// somebodyWaits returns when a statement in the PostgreSQL database waits for a lock of
+// another transaction.
 func somebodyWaits(ctx context.Context, database *sql.DB) error {
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
@@ -109,9 +110,10 @@ func somebodyWaits(ctx context.Context, database *sql.DB) error {
 	}
 }
 
-// TestALostClaimSaysWhenToComeBack: another process has written a contact with the
-// external id and not yet committed. The second writer waits, fails, and is told when to
-// retry. SQLite has a single writer, so the race exists only on PostgreSQL.
+// TestALostClaimSaysWhenToComeBack writes a contact while another transaction has written a
+// contact with the same external id and has not committed. It checks that the second write
+// waits, and then fails with a time to retry. SQLite has a single writer, so this race
+// exists only on PostgreSQL.
 func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})
@@ -157,8 +159,9 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
-// TestListsRace: routes and a tool concurrently add a contact to lists, remove it and set
-// its lists. Each edit is atomic, and the log agrees with the final membership.
+// TestListsRace adds a contact to lists, removes it and sets its lists concurrently, by
+// routes and a tool. It checks that each edit is atomic, and that the membership log agrees
+// with the final membership.
 func TestListsRace(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -181,7 +184,7 @@ func TestListsRace(t *testing.T) {
 			func(int) *answer { return a.do(t, "PUT", path, `{"lists":["newsletter","tasting-club"]}`) },
 			func(int) *answer { return a.do(t, "PUT", byID+"race", `{"lists":[]}`) },
 			func(i int) *answer {
-				// No two are the same call, so that none is answered with another's result.
+				// All calls differ, so that none is answered with the stored result of another.
 				remove := strings.Repeat(`"newsletter",`, i) + `"app-testers"`
 				return a.callTool(t, agent, "contacts_set_list_membership", `{"contact":"race@example.com","add":["tasting-club"],"remove":[`+remove+`]}`)
 			},
@@ -214,9 +217,9 @@ func TestListsRace(t *testing.T) {
 	})
 }
 
-// TestAListGoesWhileContactsJoin: a list is deleted while a contact is added to it and to
-// another list. The contact ends on the other list, and no call fails with a server
-// error.
+// TestAListGoesWhileContactsJoin deletes a list while a contact is added to it and to
+// another list. It checks that the contact is on the other list, and that no call fails
+// with a server error.
 func TestAListGoesWhileContactsJoin(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{Postgres: true})

@@ -15,8 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestAudiencesDoNotMeet: an organization can neither find nor change another's contacts,
-// lists and topics, by route or tool, and may use the same names itself.
+// TestAudiencesDoNotMeet checks that an organization can neither find nor change the
+// contacts, lists and topics of another organization, by routes or tools. Both may use the
+// same names.
 func TestAudiencesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -62,7 +63,7 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 			t.Errorf("theirs became %+v", c)
 		}
 
-		// The same names are free to us.
+		// The first organization may use the same names.
 		ours.do(t, "POST", "/v1/lists", `{"name":"Theirs"}`).want(201)
 		if c := ours.do(t, "PUT", byExternalID, `{"email":"theirs@example.com"}`).want(201).contact(); c.ID == their.ID {
 			t.Error("two organizations share a contact")
@@ -74,9 +75,9 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 	})
 }
 
-// TestARepeatedIdentifyShowsTheSameVisitor: the stored answer of an identify call does
-// not contain the visitor's id, and the database has it only encrypted. A repeated call
-// still returns it, until the contact is archived.
+// TestARepeatedIdentifyShowsTheSameVisitor checks that the stored answer of an identify
+// call does not contain the visitor's id, and that the database has the id only encrypted.
+// A repeated call must still return the id, until the contact is archived.
 func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -105,7 +106,8 @@ func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	})
 }
 
-// anotherOrg returns a caller of an empty organization without an account.
+// anotherOrg creates an organization without data and without a sending account. It returns
+// a caller with a live key of that organization.
 func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	t.Helper()
 	id := core.NewID()
@@ -123,8 +125,8 @@ func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	return a.as(minted.Secret), org
 }
 
-// TestBeforeTheFirstSync: before the first sync there is no contact list, and every other
-// read is empty.
+// TestBeforeTheFirstSync checks that before the first sync the contact list is not found,
+// and all other reads are empty.
 func TestBeforeTheFirstSync(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -139,9 +141,9 @@ func TestBeforeTheFirstSync(t *testing.T) {
 	})
 }
 
-// TestFirstWriteMakesTheContactList: the first write of a contact or a topic creates the
-// contact list, on either surface. Without an account the refusal names the command that
-// connects one.
+// TestFirstWriteMakesTheContactList checks that the first write of a contact or a topic
+// creates the contact list at the account, by routes and tools. If no account is connected,
+// the refusal must name the command that connects one.
 func TestFirstWriteMakesTheContactList(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -186,7 +188,7 @@ func TestFirstWriteMakesTheContactList(t *testing.T) {
 	})
 }
 
-// newcomer is a caller of an organization without any setup.
+// newcomer is a caller of a new organization, without contacts or a contact list.
 type newcomer struct {
 	*api
 	org string
@@ -198,7 +200,7 @@ func (a *api) newcomer(t *testing.T) *newcomer {
 	return &newcomer{c, org.ID}
 }
 
-// agent returns a token of the new organization for the agent endpoint.
+// agent returns an access token of the new organization for the MCP endpoint.
 func (c *newcomer) agent(t *testing.T) string {
 	t.Helper()
 	office := provision.Provisioner{Stores: c.DB.Access(), Orgs: c.DB.Orgs(), Users: c.DB.Users(), Members: c.DB.Members(), Tx: c.DB, Clock: c.Clock.Now}
@@ -211,8 +213,9 @@ func (c *newcomer) agent(t *testing.T) string {
 	return c.TokenWith(t, product.Credentials{ClientID: client.ClientID, ClientSecret: secret}, c.MCPURL)
 }
 
-// TestARepositoryOwnsTheDefinitionsOfAnAudience: an organization with a repository cannot
-// change topics or lists over the API. It can change contacts, which are not definitions.
+// TestARepositoryOwnsTheDefinitionsOfAnAudience checks that an organization with a
+// connected repository cannot change topics or lists over the API. It can change contacts,
+// because they are not definitions.
 func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -235,8 +238,8 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	})
 }
 
-// TestTestCredentialsDestroyNoDefinitions: test credentials may create and change
-// definitions, as on live data, and may call no DELETE route.
+// TestTestCredentialsDestroyNoDefinitions checks that test credentials may create and
+// change definitions, and may call no DELETE route.
 func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -252,14 +255,15 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 			}
 			path := paths[route.Path]
 			if path == "" {
-				path = strings.NewReplacer("{", "", "}", "").Replace(route.Path) // refused before anything is looked for
+				// the call is refused before the object is looked up
+				path = strings.NewReplacer("{", "", "}", "").Replace(route.Path)
 			}
 			for _, credential := range []string{a.Test.APIKey, a.TokenWith(t, a.Test, a.BaseURL)} {
 				a.as(credential).do(t, "DELETE", path, "").refused(403, core.CodeTestEnvironmentForbidden)
 			}
 		}
 		for _, path := range paths {
-			if !strings.Contains(path, "topics") { // which are read as a list alone
+			if !strings.Contains(path, "topics") { // a single topic has no GET route
 				a.do(t, "GET", path, "").want(200)
 			}
 		}
@@ -267,8 +271,8 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	})
 }
 
-// TestWhoNeedsTheAccount: calls that need the account fail with a time to retry while the
-// account is unavailable. Reads of the mirror work.
+// TestWhoNeedsTheAccount makes the sending account unavailable. It checks that calls that
+// need the account fail with a time to retry, and that reads of the mirror succeed.
 func TestWhoNeedsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -292,7 +296,7 @@ func TestWhoNeedsTheAccount(t *testing.T) {
 				{"POST", "/v1/topics", `{"name":"new","default_subscription_status":"OPT_IN"}`},
 				{"PUT", "/v1/topics/offers", `{"display_name":"New"}`},
 				{"DELETE", "/v1/topics/offers", ""},
-				{"GET", "/v1/topics", ""}, // the writes have made it forget
+				{"GET", "/v1/topics", ""}, // the writes have emptied the cache of topics
 			} {
 				got := a.do(t, call[0], call[1], call[2])
 				if p := got.refused(down.status, core.CodeUpstreamUnavailable); got.header.Get("Retry-After") == "" || p.RetryAfter == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// hostileRows are malicious rows with their expected errors. Each is sent between two
-// valid rows.
+// hostileRows are malformed rows of a bulk write, with the error that each must have. Each
+// row is sent between two valid rows.
 var hostileRows = []struct{ name, row, outcome string }{
 	{"a member named twice", `{"email":"b1@example.com","email":"b2@example.com"}`, "failed validation_failed email"},
 	{"an attribute named twice", `{"email":"b3@example.com","attributes":{"city":"a","city":"b"}}`, "failed validation_failed attributes.city"},
@@ -52,8 +52,8 @@ var hostileRows = []struct{ name, row, outcome string }{
 	{"what is hidden in a value stays the value", `{"email":"v12@example.com","attributes":{"city":"\u202eemoR\u0007\u2028"}}`, "created "},
 }
 
-// TestHostileRowsOfBulk: hostile rows fail one by one, and error messages contain no
-// invisible or control characters of them.
+// TestHostileRowsOfBulk checks that malformed rows fail one by one, and that error messages
+// contain no invisible or control characters from the rows.
 func TestHostileRowsOfBulk(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -89,8 +89,9 @@ func TestHostileRowsOfBulk(t *testing.T) {
 	})
 }
 
-// TestBrokenJSONOfBulk: if the rows cannot be separated, the whole request is refused
-// with the position of the fault, and no row is written.
+// TestBrokenJSONOfBulk checks that a bulk request with JSON that cannot be split into rows
+// is refused as a whole. The refusal must name the position of the fault, and no row may be
+// written.
 func TestBrokenJSONOfBulk(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -16,11 +16,12 @@ import (
 
 const (
 	bulkPath = "/v1/contacts/bulk"
-	// bulkWait is how long a job of 5,000 rows may take on a busy machine.
+	// bulkWait is the time after which a test gives up waiting for a bulk write of 5,000
+	// rows.
 	bulkWait = 2 * time.Minute
 )
 
-// bulkState has the members that the tests read of a bulk write's job.
+// bulkState has the members of a bulk write's progress that the tests read.
 type bulkState struct {
 	JobID       string     `json:"job_id"`
 	Status      string     `json:"status"`
@@ -43,7 +44,8 @@ type bulkItem struct {
 	Errors    []struct{ Field, Reason string }
 }
 
-// bulkOf returns a bulk write that creates n contacts.
+// bulkOf returns the body of a bulk write that creates n contacts. prefix makes their names
+// unique.
 func bulkOf(prefix string, n int) string {
 	rows := make([]string, n)
 	for i := range rows {
@@ -52,7 +54,7 @@ func bulkOf(prefix string, n int) string {
 	return `{"contacts":[` + strings.Join(rows, ",") + `]}`
 }
 
-// postBulk starts a bulk write and returns the address of its job.
+// postBulk starts a bulk write and returns the path under which its progress is read.
 func (a *api) postBulk(t *testing.T, body string, headers ...string) string {
 	t.Helper()
 	var taken bulkState
@@ -63,8 +65,8 @@ func (a *api) postBulk(t *testing.T, body string, headers ...string) string {
 	return bulkPath + "/" + taken.JobID
 }
 
-// bulk reads a page of a job and checks that its members do not contradict one another.
-// from is the number of the page's first row.
+// bulk reads a page of a bulk write's results and checks that the members of the response
+// are consistent. from is the index of the page's first row.
 func (a *api) bulk(t *testing.T, job string, from, limit int, cursor string) bulkState {
 	t.Helper()
 	var s bulkState
@@ -82,8 +84,8 @@ func (a *api) bulk(t *testing.T, job string, from, limit int, cursor string) bul
 	return s
 }
 
-// follow reads a job by its cursors while it runs, to the outcome of its last row. It
-// returns them with the job as it was each time.
+// follow reads the results of a running bulk write by its cursors until the last row. It
+// returns the outcomes of all rows, and the progress after each read.
 func (a *api) follow(t *testing.T, job string, limit int) ([]bulkItem, []bulkState) {
 	t.Helper()
 	again := time.NewTicker(5 * time.Millisecond)
@@ -106,8 +108,8 @@ func (a *api) follow(t *testing.T, job string, limit int) ([]bulkItem, []bulkSta
 	}
 }
 
-// TestBulkIsFollowedWhileItRuns: a caller that follows next_cursor during the job sees
-// its progress, and each row once in order.
+// TestBulkIsFollowedWhileItRuns checks that a caller that follows next_cursor while a bulk
+// write runs sees its progress, and each row once in order.
 func TestBulkIsFollowedWhileItRuns(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -143,8 +145,8 @@ func TestBulkIsFollowedWhileItRuns(t *testing.T) {
 	})
 }
 
-// TestBulkRowsFailAlone: an invalid row fails alone, with its number and the member at
-// fault.
+// TestBulkRowsFailAlone checks that an invalid row of a bulk write fails alone. Its outcome
+// must have the index of the row and the invalid member.
 func TestBulkRowsFailAlone(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -177,7 +179,7 @@ func TestBulkRowsFailAlone(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("got  %q\nwant %q", got, want)
 		}
-		// A single write is refused by the same code.
+		// A write of a single contact fails with the same error code.
 		a.do(t, "PUT", "/v1/contacts/by-external-id/unknown-one", `{}`).refused(422, core.CodeUnknownExternalID)
 		first := a.do(t, "GET", "/v1/contacts/first%40example.com", "").want(200).contact()
 		if !first.UnsubscribeAll || first.Attributes["city"] != "Wien" {
@@ -186,8 +188,9 @@ func TestBulkRowsFailAlone(t *testing.T) {
 	})
 }
 
-// TestBulkIdempotency: the same key and body return the same job. Another body with the
-// key is refused. Another organization's key is independent.
+// TestBulkIdempotency checks that a repeated bulk write with the same idempotency key and
+// body returns the same job. Another body with the key is refused. The same key of another
+// organization is independent.
 func TestBulkIdempotency(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -209,8 +212,8 @@ func TestBulkIdempotency(t *testing.T) {
 	})
 }
 
-// TestBulkJobsAreTheirOrganizations: other organizations cannot read a job, and a cursor
-// is valid for its own job only.
+// TestBulkJobsAreTheirOrganizations checks that other organizations cannot read a bulk
+// write, and that a cursor is refused for another bulk write.
 func TestBulkJobsAreTheirOrganizations(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -236,8 +239,8 @@ func TestBulkJobsAreTheirOrganizations(t *testing.T) {
 	})
 }
 
-// TestBulkLimits: a request may have 8 MiB and 5,000 rows. One byte or one row more is
-// refused, and the refusal names the limit.
+// TestBulkLimits checks that a bulk request may have 8 MiB and 5,000 rows. One byte or one
+// row more is refused, and the refusal names the limit.
 func TestBulkLimits(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

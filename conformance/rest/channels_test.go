@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// mirrored adds two templates to the product's account and syncs the account into the
-// mirror.
+// mirrored adds two templates to the simulated sending account, and runs the syncs that
+// copy its channels and templates into the mirror.
 func mirrored(t *testing.T, p *product.Product) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -61,8 +61,8 @@ func TestWhatTheAccountHas(t *testing.T) {
 	})
 }
 
-// TestAChannelIsNamedByItsID: REST returns a channel's id and filters by it; tools accept
-// the id wherever they accept the slug.
+// TestAChannelIsNamedByItsID checks that REST returns a channel's id and filters by it, and
+// that tools accept the id wherever they accept the slug.
 func TestAChannelIsNamedByItsID(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -95,7 +95,7 @@ func TestAChannelIsNamedByItsID(t *testing.T) {
 			by := func(channel string) map[string]any {
 				var shown map[string]any
 				a.callTool(t, agent, tool, `{"channel":"`+channel+`"}`).decode(&shown)
-				delete(shown, "checks") // which quote the channel as it was named
+				delete(shown, "checks") // the checks contain the channel as the caller named it
 				delete(shown, "from")
 				delete(shown, "to")
 				return shown
@@ -142,7 +142,8 @@ func TestWhatTheAccountDoesNotHave(t *testing.T) {
 				t.Errorf("%s: %d %s", query, got.status, got.body)
 			}
 		}
-		// Another organization's are not found, though they are there.
+		// The channels, identities, tracking domains and templates are not found by another
+		// organization.
 		other := a.as(p.Other.Live.APIKey)
 		for _, path := range []string{"/v1/channels/marketing", "/v1/identities/example.com", "/v1/tracking-domains/click.example.com", "/v1/templates/welcome"} {
 			if got := other.do(t, "GET", path, ""); got.status != 404 {

@@ -13,11 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// api is a caller of one product's public API.
+// api is a caller of the public API of one running product.
 type api struct {
 	*product.Product
 	description *description
-	// credential goes into Authorization; "" sends none.
+	// credential is the bearer credential in the header Authorization; "" sends no such
+	// header.
 	credential string
 }
 
@@ -27,20 +28,21 @@ func start(t testing.TB, opts product.Options) *api {
 	return on(t, p)
 }
 
-// on returns a caller of a running product with the demo organization's live key.
+// on returns a caller of a running product with the live API key of the demo organization.
 func on(t testing.TB, p *product.Product) *api {
 	t.Helper()
 	return &api{Product: p, description: describe(t, p), credential: p.Live.APIKey}
 }
 
-// as returns the same caller with another credential.
+// as returns a copy of the caller with another credential.
 func (a *api) as(credential string) *api {
 	other := *a
 	other.credential = credential
 	return &other
 }
 
-// mint makes a live API key of the demo organization with exactly these scopes.
+// mint creates a live API key of the demo organization with exactly these scopes, and
+// returns the key.
 func (a *api) mint(t testing.TB, scopes ...core.Scope) string {
 	t.Helper()
 	names := make([]string, len(scopes))
@@ -58,8 +60,8 @@ func (a *api) mint(t testing.TB, scopes ...core.Scope) string {
 	return minted.Secret
 }
 
-// request prepares a call; target is a path or a whole address, headers are
-// name, value pairs and an empty value removes one.
+// request returns an HTTP request. target is a path or a URL. headers are pairs of name and
+// value; an empty value removes the header.
 func (a *api) request(t testing.TB, method, target, body string, headers ...string) *http.Request {
 	t.Helper()
 	if strings.HasPrefix(target, "/") {
@@ -89,7 +91,7 @@ func (a *api) request(t testing.TB, method, target, body string, headers ...stri
 	return r
 }
 
-// do calls, and holds the answer against the OpenAPI document.
+// do sends a request and checks the response against the OpenAPI document.
 func (a *api) do(t testing.TB, method, target, body string, headers ...string) *answer {
 	t.Helper()
 	return a.send(t, a.request(t, method, target, body, headers...))
@@ -120,7 +122,7 @@ type answer struct {
 	body   []byte
 }
 
-// want fails the test unless the answer has the status.
+// want ends the test unless the response has the status.
 func (a *answer) want(status int) *answer {
 	a.t.Helper()
 	if a.status != status {
@@ -136,8 +138,8 @@ func (a *answer) decode(into any) {
 	}
 }
 
-// refused fails the test unless the answer is a problem document of the code,
-// whose type is an address that the documentation serves.
+// refused checks that the response is a problem document with the status and the error
+// code. Its type must be the URL under which the documentation describes the error.
 func (a *answer) refused(status int, code core.Code) core.Problem {
 	a.t.Helper()
 	a.want(status)
@@ -149,7 +151,7 @@ func (a *answer) refused(status int, code core.Code) core.Problem {
 	return p
 }
 
-// contact is what these tests look at of a contact.
+// contact has the members of a contact that the tests read.
 type contact struct {
 	ID               string         `json:"id"`
 	Email            string         `json:"email"`
@@ -173,7 +175,7 @@ type contactPage struct {
 	} `json:"pagination"`
 }
 
-// contact returns the body as a contact.
+// contact decodes the body of the response as a contact.
 func (a *answer) contact() contact {
 	a.t.Helper()
 	var c contact
@@ -181,7 +183,7 @@ func (a *answer) contact() contact {
 	return c
 }
 
-// page returns the body as a page of contacts.
+// page decodes the body of the response as a page of contacts.
 func (a *answer) page() contactPage {
 	a.t.Helper()
 	var p contactPage
@@ -189,7 +191,8 @@ func (a *answer) page() contactPage {
 	return p
 }
 
-// same compares two JSON texts without regard to their members' order.
+// same reports whether two JSON texts are equal, apart from white space and the order of
+// members.
 func same(t testing.TB, one, other []byte) bool {
 	t.Helper()
 	a, errA := core.CanonicalJSON(one)

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// TestCredentialsThatEnded: a key that was revoked, or whose grace period is over, gets
-// an error code of its own. Every 401 has the address of the protected-resource metadata.
+// TestCredentialsThatEnded checks that a revoked key, and a key whose grace period is over,
+// are refused with error codes of their own. Every response with status 401 must have the
+// URL of the protected-resource metadata.
 func TestCredentialsThatEnded(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -53,8 +54,8 @@ func TestCredentialsThatEnded(t *testing.T) {
 	})
 }
 
-// TestOrganizationWithoutAList: an organization without a contact list has no contacts,
-// and its plan can be read.
+// TestOrganizationWithoutAList checks that an organization without a contact list has no
+// contacts, and that its plan can be read.
 func TestOrganizationWithoutAList(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -15,7 +15,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// description is the OpenAPI document of a running product, compiled to check answers.
+// description is the OpenAPI document of a running product, with which responses are
+// checked.
 type description struct {
 	raw      []byte
 	doc      openAPI
@@ -24,7 +25,7 @@ type description struct {
 	schemas  map[string]*jsonschema.Schema
 }
 
-// openAPI is the part of the document that the check needs.
+// openAPI has the parts of the OpenAPI document that the checks of responses need.
 type openAPI struct {
 	Paths      map[string]map[string]operation `json:"paths"`
 	Components struct {
@@ -76,8 +77,8 @@ func describe(t testing.TB, p *product.Product) *description {
 	return d
 }
 
-// check compares an answer with the OpenAPI document: the operation declares the status
-// and every header of ours, and the body fits its schema.
+// check compares a response with the OpenAPI document. The operation must declare the
+// status and every header in ours, and the body must fit its schema.
 func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {
@@ -107,7 +108,8 @@ func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	d.checkBody(t, r, a, declared, pointer)
 }
 
-// ours are the response headers that the API documents. All others belong to HTTP.
+// ours has the response headers that the OpenAPI document must declare. All other headers
+// belong to HTTP.
 var ours = []string{"X-Request-Id", "Link", "Retry-After", "Www-Authenticate", "Idempotent-Replayed"}
 
 func checkHeaders(t testing.TB, a *answer, declared response) {
@@ -168,7 +170,8 @@ func (d *description) schema(t testing.TB, pointer string) *jsonschema.Schema {
 	return s
 }
 
-// find returns the document's operation for a request, by the path templates.
+// find returns the path and the operation of the OpenAPI document for a request. The last
+// result is false if there is none.
 func (d *description) find(r *http.Request) (string, operation, bool) {
 	segments := strings.Split(r.URL.EscapedPath(), "/")
 	for path, item := range d.doc.Paths {
@@ -187,7 +190,8 @@ func (d *description) find(r *http.Request) (string, operation, bool) {
 	return "", operation{}, false
 }
 
-// documented returns the method whose documentation a request follows: GET for HEAD.
+// documented returns the method under which the OpenAPI document describes a method: GET
+// for HEAD, else the same.
 func documented(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet
@@ -195,7 +199,7 @@ func documented(method string) string {
 	return method
 }
 
-// escaped writes a name as one part of a JSON pointer in a URL fragment.
+// escaped escapes a name for use as one part of a JSON pointer in a URL fragment.
 func escaped(name string) string {
 	name = strings.ReplaceAll(strings.ReplaceAll(name, "~", "~0"), "/", "~1")
 	return strings.NewReplacer("{", "%7B", "}", "%7D", "+", "%2B").Replace(name)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestEventsComeInBesideTheAPI sends an event to the running product, twice, and
-// reads it back over the API.
+// TestEventsComeInBesideTheAPI posts the same event of the sending provider to the running
+// product twice, and reads it back over the API.
 func TestEventsComeInBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

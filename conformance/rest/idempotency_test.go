@@ -10,9 +10,10 @@ import (
 
 const keyHeader = "Idempotency-Key"
 
-// TestEveryContactWriteTakesAKey: every contact write accepts an idempotency key; quoted
-// and bare are the same key. Each endpoint and each organization has its own keys. A
-// replay returns the first answer for exactly one day.
+// TestEveryContactWriteTakesAKey checks that every write of contacts accepts an idempotency
+// key, and that a key in quotation marks equals the bare key. Keys of different endpoints
+// or organizations are independent. A replay returns the first response for exactly one
+// day.
 func TestEveryContactWriteTakesAKey(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -22,7 +23,7 @@ func TestEveryContactWriteTakesAKey(t *testing.T) {
 		const one, two = "/v1/contacts/keyed%40example.com", "/v1/contacts/other%40example.com"
 		for _, w := range []struct {
 			method, path, body string
-			elsewhere, differs string // the same endpoint asked for something else
+			elsewhere, differs string // path and body of another call at the same endpoint
 			status             int
 		}{
 			{"POST", "/v1/contacts", `{"email":"keyed@example.com"}`, "/v1/contacts", `{"email":"other@example.com"}`, 201},
@@ -54,7 +55,7 @@ func TestEveryContactWriteTakesAKey(t *testing.T) {
 			if late := do("k-1"); late.header.Get("Idempotent-Replayed") != "" {
 				t.Errorf("%s: remembered beyond a day", w.method)
 			}
-			a.do(t, "PUT", one, `{}`) // there again for the next, if it was created or deleted twice
+			a.do(t, "PUT", one, `{}`) // creates the contact again for the next case
 		}
 	})
 }

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// segmentState is a segment as both surfaces show it.
+// segmentState has the members of a segment that both the REST API and the MCP tools
+// return.
 type segmentState struct {
 	ID, Key, Status string
 	Warning         string `json:"eval_warning"`
@@ -19,8 +20,8 @@ type segmentState struct {
 	Members         int    `json:"member_count"`
 }
 
-// segmentOn returns the demo's segment of good customers. It checks that the route and
-// the tool show the same state.
+// segmentOn returns the demo's segment good-customers. It checks that the REST route and
+// the MCP tool return the same state.
 func (a *api) segmentOn(t *testing.T, agent string) segmentState {
 	t.Helper()
 	var route segmentState
@@ -46,9 +47,10 @@ func (a *api) attributeID(t *testing.T, name string) string {
 	return ""
 }
 
-// TestAChangeOfTheRegistryReachesSegments: a change of an attribute names the affected
-// segments before and after it. A segment that still compiles warns on both surfaces
-// until it is saved. One that does not is frozen with its members.
+// TestAChangeOfTheRegistryReachesSegments checks that the preview and the change of an
+// attribute return the affected segments. A segment that still compiles has a warning on
+// both surfaces until it is saved. A segment that does not compile becomes invalid and
+// keeps its members.
 func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -82,7 +84,7 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 		if frozen.Status != "invalid" || frozen.Warning == "" || frozen.WarningAt == "" || frozen.Members != before.Members {
 			t.Errorf("it is %+v, was %+v", frozen, before)
 		}
-		// A contact that would come in stays out.
+		// A contact that matches the invalid segment does not enter it.
 		a.do(t, "POST", "/v1/contacts", `{"email":"frozen@example.com","attributes":{"spent_eur":5000}}`).want(201)
 		isMember := func(want string) {
 			t.Helper()
@@ -92,7 +94,8 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 			}
 		}
 		isMember("false")
-		// Repaired, it is active, and because nothing was lost it warns of nothing.
+		// After the attribute has its old name again, the segment is active. No values were
+		// lost, so it has no warning.
 		change("PUT", path, `{"name":"orders","type":"number"}`)
 		isMember("true")
 		if repaired := a.segmentOn(t, agent); repaired.Status != "active" || repaired.Warning != "" || repaired.WarningAt != "" {
@@ -106,8 +109,9 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	})
 }
 
-// TestDefinitionsOfARepositoryAreReadOnly: an attribute or property of a repository
-// cannot be changed; others of the organization can. The preview of a change is allowed.
+// TestDefinitionsOfARepositoryAreReadOnly checks that an attribute or property that a
+// repository defines cannot be changed, while others of the organization can. The preview
+// of such a change is allowed.
 func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// badInput is a request that is refused with validation_failed about a field; ""
-// is the whole request.
+// badInput is a request that must be refused with validation_failed. field is the invalid
+// member; "" means the whole request.
 type badInput struct {
 	method, target, body string
 	headers              []string
@@ -25,8 +25,8 @@ type badInput struct {
 
 const create = "/v1/contacts"
 
-// badInputs has invalid requests by the kind of fault. cursor is a cursor of the
-// unfiltered list of contacts.
+// badInputs returns invalid requests, keyed by the kind of fault. cursor is a cursor of the
+// list of contacts without filters.
 func badInputs(cursor string) map[string]badInput {
 	return map[string]badInput{
 		"duplicate key":         {"POST", create, `{"email":"bad@example.com","email":"bad@example.com"}`, nil, "email"},
@@ -78,7 +78,8 @@ func badInputs(cursor string) map[string]badInput {
 	}
 }
 
-// TestBadInput: each refusal names the member at fault, and nothing is stored.
+// TestBadInput checks that each invalid request is refused with the name of the invalid
+// member, and that nothing is stored.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -101,8 +102,8 @@ func TestBadInput(t *testing.T) {
 	a.do(t, "GET", create+"/bad%40example.com", "").refused(404, core.CodeNotFound)
 }
 
-// TestAddressesInPaths: an address in a path finds its contact in any encoding, and the
-// answer has the address unchanged.
+// TestAddressesInPaths checks that an address in a path names its contact in any encoding,
+// and that the response has the address unencoded.
 func TestAddressesInPaths(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -131,9 +132,9 @@ func TestAddressesInPaths(t *testing.T) {
 	})
 }
 
-// TestAddressesOutsideASCII: the sending account accepts no local part outside ASCII (RFC
-// 6531), so such addresses are refused with a reason. An internationalized domain is
-// accepted and stored in its ASCII form.
+// TestAddressesOutsideASCII checks that addresses with a local part outside ASCII (RFC
+// 6531) are refused, because the sending account does not accept them. An internationalized
+// domain is accepted and stored in its ASCII form.
 func TestAddressesOutsideASCII(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -153,8 +154,8 @@ func TestAddressesOutsideASCII(t *testing.T) {
 	})
 }
 
-// TestLargeBodyIsRefusedUnread sends the head of a 64 MB body, and no more than
-// what fits into the connection's buffers: the refusal does not wait for it.
+// TestLargeBodyIsRefusedUnread sends the headers of a request of 64 MB and only the
+// beginning of its body. It checks that the request is refused before the rest arrives.
 func TestLargeBodyIsRefusedUnread(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -173,7 +174,8 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 			_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 			fmt.Fprintf(conn, "POST /v1/contacts HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n%s\r\n", a.credential, head)
 			if name == "chunked" {
-				fmt.Fprintf(conn, "200000\r\n{\"email\":\"%s", strings.Repeat("a", 3<<19)) // a chunk of 2 MiB that never ends
+				// a chunk of 2 MiB that does not end
+				fmt.Fprintf(conn, "200000\r\n{\"email\":\"%s", strings.Repeat("a", 3<<19))
 			}
 			got, err := http.ReadResponse(bufio.NewReader(conn), nil)
 			if err != nil {
@@ -188,8 +190,8 @@ func TestLargeBodyIsRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestStrangersAreNotReadFrom: the body of a request without a valid credential is not
-// read.
+// TestStrangersAreNotReadFrom checks that the server does not read the body of a request
+// without a valid credential.
 func TestStrangersAreNotReadFrom(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -16,7 +16,7 @@ func TestRateLimit(t *testing.T) {
 	a.Clock.Freeze(a.Clock.Now())
 	test := a.as(a.Test.APIKey)
 	for i := range limit {
-		// A refused call counts too, and all live credentials count together.
+		// Refused calls count too. All live credentials of an organization share one limit.
 		got := a.do(t, "GET", "/v1/contacts?limit=0", "").want(422)
 		checkRate(t, got, limit, limit-i-1, 60)
 	}
@@ -27,11 +27,11 @@ func TestRateLimit(t *testing.T) {
 	if over.header.Get("Retry-After") != "60" || p.RetryAfter != 60 {
 		t.Errorf("Retry-After = %q, retry_after = %d", over.header.Get("Retry-After"), p.RetryAfter)
 	}
-	// Test credentials have a tenth, in a bucket of their own.
+	// Test credentials have a tenth of the limit, and are counted separately.
 	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 1, 60)
 	checkRate(t, test.do(t, "GET", "/v1/_scopes", "").want(200), 2, 0, 60)
 	test.do(t, "GET", "/v1/_scopes", "").refused(429, core.CodeRateLimited)
-	// Another organization has no limit, so its answers have no limit headers.
+	// The other organization has no limit, so its responses have no RateLimit headers.
 	if h := a.as(a.Other.Live.APIKey).do(t, "GET", "/v1/contacts", "").want(200).header; h.Get("RateLimit-Limit") != "" {
 		t.Errorf("rate headers without a limit: %v", h)
 	}
@@ -57,8 +57,8 @@ func checkRate(t *testing.T, a *answer, limit, remaining, reset int) {
 	}
 }
 
-// Test credentials of both kinds have a tenth of the limit, rounded down, and never
-// less than one call.
+// TestTestCredentialsHaveATenth checks that test keys and test tokens share a tenth of the
+// live limit, rounded down, and at least one call.
 func TestTestCredentialsHaveATenth(t *testing.T) {
 	t.Parallel()
 	for limit, tenth := range map[int]int{1: 1, 9: 1, 10: 1, 29: 2} {

@@ -17,8 +17,9 @@ func (c contact) listKeys() []string {
 	return keys
 }
 
-// TestMembershipHasTwoShapes: POST and PATCH take changes of membership, PUT the complete
-// set of lists. Each refuses the other's shape. Omitted and null members change nothing.
+// TestMembershipHasTwoShapes checks that POST and PATCH accept changes of a contact's
+// lists, and PUT the complete set of lists. Each refuses the form of the other. Omitted and
+// null members change nothing.
 func TestMembershipHasTwoShapes(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

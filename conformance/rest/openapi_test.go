@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGoldenOpenAPIDocument compares the document with the stored one. A difference is a
-// change of the public API.
+// TestGoldenOpenAPIDocument compares the OpenAPI document with the golden file. A
+// difference is a change of the public API.
 func TestGoldenOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -44,8 +44,8 @@ func TestGoldenOpenAPIDocument(t *testing.T) {
 	}
 }
 
-// TestOpenAPIIsValid reads the document with a parser that others wrote, which
-// follows every reference.
+// TestOpenAPIIsValid parses the OpenAPI document with an independent library, which
+// resolves every reference.
 func TestOpenAPIIsValid(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -81,8 +81,8 @@ func TestOpenAPIIsValid(t *testing.T) {
 	}
 }
 
-// TestOpenAPISchemasCompile: every schema of the document compiles, including those that
-// no other test uses.
+// TestOpenAPISchemasCompile checks that every schema of the OpenAPI document compiles,
+// including schemas that no other test uses.
 func TestOpenAPISchemasCompile(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

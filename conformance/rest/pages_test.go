@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// walk follows the links from the first page to the last.
+// walk reads all pages of a list by following the links, and calls visit with each
+// response. It returns the number of pages.
 func walk(t *testing.T, a *api, target string, visit func(*answer)) int {
 	t.Helper()
 	pages := 0
@@ -43,8 +44,8 @@ func emails(t *testing.T, a *api, target string) []string {
 	return all
 }
 
-// TestPagesAreTheWhole: for every page size, the links lead through all contacts in the
-// same order and each once, on both databases.
+// TestPagesAreTheWhole checks that for every page size the links lead through all contacts,
+// in the same order and each once, on both databases.
 func TestPagesAreTheWhole(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -68,7 +69,7 @@ func TestPagesAreTheWhole(t *testing.T) {
 	})
 }
 
-// TestFiltersSurviveTheLinks: the links of a filtered page keep the filter.
+// TestFiltersSurviveTheLinks checks that the links of a filtered page contain the filter.
 func TestFiltersSurviveTheLinks(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -94,8 +95,8 @@ func TestFiltersSurviveTheLinks(t *testing.T) {
 	})
 }
 
-// TestPagesWhileContactsArrive: a caller that pages during writes gets each contact that
-// existed throughout exactly once.
+// TestPagesWhileContactsArrive creates contacts while a caller reads pages. It checks that
+// each contact that existed before is read exactly once.
 func TestPagesWhileContactsArrive(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

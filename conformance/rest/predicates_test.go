@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// previewed is the answer of both surfaces to a preview of a predicate.
+// previewed is the result of a preview of a predicate, by the REST route or the MCP tool.
 type previewed struct {
 	Count  int
 	Class  string `json:"eval_class"`
@@ -23,7 +23,7 @@ type previewed struct {
 	}
 }
 
-// found returns the first letters of the sampled contacts, in order.
+// found returns the sorted first letters of the addresses in the sample.
 func (p previewed) found() string {
 	var who []string
 	for _, contact := range p.Sample {
@@ -33,7 +33,7 @@ func (p previewed) found() string {
 	return strings.Join(who, "")
 }
 
-// previews asks a route and a tool.
+// previews previews predicates by the REST route and by the MCP tool.
 type previews struct {
 	a     *api
 	agent string
@@ -50,8 +50,8 @@ func (v previews) ask(t *testing.T, source string) (route *answer, tool previewe
 	return route, tool
 }
 
-// who has three contacts. full has a value for every predicate, half has an address, a
-// city and an opt-out, and none has only an address.
+// who has the three contacts of the tests of predicates. full has a value for every
+// predicate. half has an address, a city and an opt-out, and none has only an address.
 const who = `[
 	{"email":"full@p.example","attributes":{"city":"Graz","orders":5,"wholesale":true,"subscription":"monthly","last_order_at":"$10d"},"topic_preferences":{"offers":"OPT_IN","product-news":"OPT_OUT"},"lists":{"add":["newsletter"]}},
 	{"email":"half@p.example","attributes":{"city":"Linz"},"unsubscribe_all":true},
@@ -64,8 +64,9 @@ const did = `[
 	{"name":"Order paid","email":"half@p.example","properties":{}},
 	{"name":"site_visit","email":"full@p.example","properties":{"path":"/pricing","referrer":"r","title":"t","utm_source":"a","utm_medium":"b","utm_campaign":"c"}}]`
 
-// meanings are predicates of every form, by whom they find and how they are evaluated.
-// What is absent is unknown, and unknown keeps out, under not as well.
+// meanings has predicates of every form, with the first letters of the contacts that match
+// and the evaluation class. A test of an absent value is unknown, and so is its negation. A
+// contact for which a predicate is unknown does not match.
 var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz"`, "f", "incremental"},
 	{`attr.city != "Graz"`, "h", "incremental"},
@@ -94,7 +95,7 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.wholesale = true`, "f", "incremental"},
 	{`attr.wholesale = false`, "", "incremental"},
 	{`not attr.wholesale = false`, "f", "incremental"},
-	// The values of an enum are enforced on write, not here.
+	// An enum's values are enforced when contacts are written, and not in predicates.
 	{`attr.subscription = "monthly"`, "f", "incremental"},
 	{`attr.subscription = "never heard of"`, "", "incremental"},
 	{`attr.last_order_at > 2001-02-03`, "f", "incremental"},
@@ -129,12 +130,13 @@ var meanings = []struct{ source, found, class string }{
 	{`not in list "newsletter"`, "hn", "incremental"},
 	{`in segment "good-customers"`, "", "incremental"},
 	{`not in segment "good-customers"`, "fhn", "incremental"},
-	// Behind the first few such tests SQL is written in another way.
+	// With many tests before them, tests of topics and lists are translated to another form
+	// of SQL.
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "offers" and in list "newsletter"`, "f", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and opted out of "offers" and not in list "newsletter"`, "hn", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "product-news" and (suppressed or opted out of "offers")`, "n", "incremental"},
-	// For a contact without events the count is 0, exists is false, and every other
-	// aggregate is unknown.
+	// For a contact without events, count is 0, exists is false, and every other aggregate
+	// is unknown.
 	{`count(activity.paid) = 2`, "f", "incremental"},
 	{`count(activity.paid) = 0`, "n", "incremental"},
 	{`count(activity.paid within 30d) = 1`, "fh", "sweep"},
@@ -169,8 +171,8 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz" and count(activity.paid within 1y) >= 1`, "f", "both"},
 }
 
-// TestPredicatesMeanWhatTheySay: each predicate selects the contacts that the table
-// names, on both surfaces and both engines.
+// TestPredicatesMeanWhatTheySay checks that each predicate in meanings matches the listed
+// contacts, by the route and the tool and on both databases.
 func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -199,7 +201,8 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 			a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"`+property+`","type":"`+of+`"}`).want(201)
 		}
 		for _, m := range meanings {
-			// The frame is a class of its own, so the class is asked without it.
+			// The test of the address changes the evaluation class. So the class is checked
+			// with another preview, without that test.
 			framed, tool := v.ask(t, `attr.email ends with "@p.example" and (`+m.source+"\n)")
 			var route previewed
 			if framed.want(200).decode(&route); route.found() != m.found || route.Count != len(m.found) {
@@ -219,7 +222,8 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	})
 }
 
-// faults are invalid predicates, with the position and text of their errors.
+// predicateFaults has invalid predicates, with the position and parts of the text of their
+// errors.
 var predicateFaults = []struct {
 	source       string
 	line, column int
@@ -247,7 +251,8 @@ var predicateFaults = []struct {
 	{`subscribed to "offer"`, 1, 15, []string{`did you mean "offers"?`}},
 	{`in list "newsleter"`, 1, 9, []string{`did you mean "newsletter"?`}},
 	{`in segment "good-customer"`, 1, 12, []string{`did you mean "good-customers"?`}},
-	// One beyond each limit, and below what is as much as there may be.
+	// Each of these exceeds a limit of the language by one. The predicates in atTheLimits
+	// reach the limits exactly.
 	{limit(201, "suppressed", " and "), 0, 0, []string{"200 nodes"}},
 	{strings.Repeat("not ", 20) + "suppressed", 0, 0, []string{"20 deep"}},
 	{"attr.orders in [" + limit(101, "1", ", ") + "]", 0, 0, []string{"100 values"}},
@@ -264,8 +269,8 @@ func limit(n int, test, by string) string {
 	return strings.TrimSuffix(strings.Repeat(test+by, n), by)
 }
 
-// TestWhatIsWrongWithAPredicate: the route refuses a faulty predicate and the tool
-// returns its fault, with the same position and text.
+// TestWhatIsWrongWithAPredicate checks that the route refuses an invalid predicate, and
+// that the tool returns the fault as a result. Both must have the same position and text.
 func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -297,8 +302,8 @@ func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	})
 }
 
-// TestAbsenceIsWarnedOf: a test that excludes contacts without a value gives an agent a
-// warning beside the result. A test for the value's presence removes the warning.
+// TestAbsenceIsWarnedOf checks that an agent gets a warning if a predicate excludes
+// contacts without a value. A test for the presence of the value must remove the warning.
 func TestAbsenceIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestReadIsWrittenBack checks that both PUTs of a contact take the body that its GET
-// returned, more than once, and that this changes nothing but the time of the update.
+// TestReadIsWrittenBack checks that both PUT routes of a contact accept the body that its
+// GET returned, more than once. They must change nothing but the update time.
 func TestReadIsWrittenBack(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -42,10 +42,10 @@ func TestReadIsWrittenBack(t *testing.T) {
 	})
 }
 
-// strangeID is the id of no contact.
+// strangeID is an id that no contact has.
 const strangeID = "00000000-0000-7000-8000-000000000000"
 
-// readBackRules are about members that a read shows and no write sets.
+// readBackRules test members that reads of a contact return and writes cannot set.
 var readBackRules = []rule{
 	{"a PUT refuses by name what it cannot change", []step{
 		{call: "PUT " + byID + "$x", body: `{"email":"$a","lists":["newsletter"]}`, status: 201, keep: "lists.0.id"},

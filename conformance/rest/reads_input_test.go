@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// The reads of mail by their input: lists with pages, and lists with a window that
-// reaches back as far as the plan allows.
+// pagedLists are the lists about sending that have pages. windows are the routes with a
+// time window that may reach back as far as the plan allows.
 var (
 	pagedLists = []string{
 		"/v1/messages", "/v1/recipients/p%40x.example/messages", "/v1/suppressions", "/v1/undeliverable",
@@ -32,7 +32,8 @@ var (
 	}
 )
 
-// refusedFor fails the test unless the answer is validation_failed about the member.
+// refusedFor ends the test unless the response is validation_failed, and checks that an
+// error names the member.
 func (a *api) refusedFor(t *testing.T, target, member string) {
 	t.Helper()
 	p := a.do(t, "GET", target, "").refused(422, core.CodeValidationFailed)
@@ -41,8 +42,8 @@ func (a *api) refusedFor(t *testing.T, target, member string) {
 	}
 }
 
-// TestReadsRefuseByName: a read of mail refuses a malformed value with the name of its
-// member. A well-formed value that matches nothing gives an empty result.
+// TestReadsRefuseByName checks that reads about sending refuse a malformed value with the
+// name of its member. A well-formed value that matches nothing must give an empty result.
 func TestReadsRefuseByName(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -83,8 +84,8 @@ func TestReadsRefuseByName(t *testing.T) {
 	})
 }
 
-// TestWindowsReachAsFarAsThePlan: a window may begin exactly at the plan's limit. An
-// earlier one is refused with the limit.
+// TestWindowsReachAsFarAsThePlan checks that a time window may begin exactly at the limit
+// of the plan. An earlier beginning is refused with the limit.
 func TestWindowsReachAsFarAsThePlan(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -104,8 +105,8 @@ func TestWindowsReachAsFarAsThePlan(t *testing.T) {
 	})
 }
 
-// TestCursorsOfOtherLists: a cursor is valid for its own list and filters only, and never
-// returns rows of another organization.
+// TestCursorsOfOtherLists checks that a cursor is refused by other lists and with other
+// filters, and never returns rows of another organization.
 func TestCursorsOfOtherLists(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -147,8 +148,8 @@ func TestCursorsOfOtherLists(t *testing.T) {
 	})
 }
 
-// TestHostilePathParts: a hostile text in place of a name in a path is answered as not
-// found or as an invalid name, on every route.
+// TestHostilePathParts puts malformed text in place of names in the path of every route. It
+// checks that the response is "not found" or "invalid".
 func TestHostilePathParts(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -175,8 +176,8 @@ func TestHostilePathParts(t *testing.T) {
 	})
 }
 
-// TestFailuresOfTheAccountAreDocumented: every route that calls the account documents
-// both failures of the account, with the seconds to wait.
+// TestFailuresOfTheAccountAreDocumented checks that every route that calls the sending
+// account documents both statuses of the account's failures, with the seconds to wait.
 func TestFailuresOfTheAccountAreDocumented(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// ordered is a list about sending, and the member by which it is ordered, newest first.
+// ordered is a list about sending, with the time member by which it is sorted, newest
+// first.
 type ordered struct{ target, by string }
 
 func readsInOrder(bounced string) []ordered {
@@ -30,10 +31,10 @@ func readsInOrder(bounced string) []ordered {
 	}
 }
 
-// monthAgo is filled in when the demo's clock is known.
+// monthAgo stands for a time that is 30 days before the product's clock.
 const monthAgo = "{month ago}"
 
-// rows reads all pages of a list by following next_cursor, and returns their items.
+// rows returns the items of all pages of a list, which it reads by following next_cursor.
 func (a *api) rows(t *testing.T, target string) []map[string]any {
 	t.Helper()
 	var all []map[string]any
@@ -45,8 +46,8 @@ func (a *api) rows(t *testing.T, target string) []map[string]any {
 	return all
 }
 
-// TestReadsAreTheWholeInOrder: for every page size, the links lead through all rows of
-// each list about sending, each row once, in order and with the filters.
+// TestReadsAreTheWholeInOrder checks each list about sending. For every page size, the
+// links must lead through all rows that match the filters, in order and each once.
 func TestReadsAreTheWholeInOrder(t *testing.T) {
 	t.Parallel()
 	product.EachWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
@@ -80,7 +81,7 @@ func TestReadsAreTheWholeInOrder(t *testing.T) {
 	})
 }
 
-// compare orders two rows as the list does.
+// compare compares two rows by the time member of the list, the newer row first.
 func (l ordered) compare(x, y map[string]any) int {
 	at := func(row map[string]any) time.Time {
 		parsed, _ := time.Parse(time.RFC3339Nano, row[l.by].(string))

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 )
 
-// sent records ten messages of the demo organization one hour ago: nine were delivered,
-// one bounced, three were opened, one of them twice.
+// sent records ten messages of the demo organization, sent one hour ago. Nine were
+// delivered and one bounced. Three were opened, one of them twice.
 func (a *api) sent(t *testing.T) {
 	t.Helper()
 	at := a.Clock.Now().Add(-time.Hour)
@@ -56,9 +56,9 @@ func (a *api) sent(t *testing.T) {
 	}
 }
 
-// lateMail returns the events of two messages. One was sent two days before, delivered a
-// day later and opened on two days since. The other is of the same day, and its Send
-// event is missing.
+// lateMail returns the events of two messages that were sent 48 hours before at. The first
+// was delivered 36 hours before at, and opened 24 and 12 hours before at. The second was
+// delivered at the time at, and its Send event is missing.
 func lateMail(at time.Time) []messages.Event {
 	var events []messages.Event
 	for i, kind := range []messages.EventType{messages.Send, messages.Delivery, messages.Open, messages.Open, messages.Delivery} {

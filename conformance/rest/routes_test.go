@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestContactFromBirthToArchive takes one contact through every route that
-// writes, on both databases.
+// TestContactFromBirthToArchive calls every route that writes contacts for one contact, on
+// both databases.
 func TestContactFromBirthToArchive(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -55,7 +55,7 @@ func TestContactFromBirthToArchive(t *testing.T) {
 func TestReads(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
-	a.Clock.Freeze(a.Clock.Now()) // the health check tells the time
+	a.Clock.Freeze(a.Clock.Now()) // because the health check returns the time
 	for target, cache := range map[string]string{
 		"/v1/account":                           "max-age=60",
 		"/v1/_scopes":                           "no-store",
@@ -85,8 +85,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestEveryCredentialKind: the API accepts keys and tokens alike. It refuses tokens for
-// the agent endpoint.
+// TestEveryCredentialKind checks that the API accepts keys and access tokens, live and
+// test, and refuses access tokens for the MCP endpoint.
 func TestEveryCredentialKind(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -108,7 +108,7 @@ func TestEveryCredentialKind(t *testing.T) {
 	}
 }
 
-// need is a route with the scope it needs and a call that succeeds with it.
+// need is a call that succeeds with status if the caller has the scope.
 type need struct {
 	method, target, body string
 	scope                core.Scope
@@ -173,8 +173,8 @@ func needs(a *api) []need {
 	}
 }
 
-// absences returns calls about objects that do not exist. A caller with the route's
-// scope gets 404.
+// absences returns calls about objects that do not exist. A caller with the scope of the
+// route gets 404.
 func absences() []need {
 	return []need{
 		{"GET", "/v1/messages/none", "", core.MessagesView, 404},
@@ -198,8 +198,8 @@ func absences() []need {
 	}
 }
 
-// ordinaryNeeds has the routes of the catalogue that are in neither table, with the scope
-// and the status that they declare.
+// ordinaryNeeds returns calls of the routes that are neither in needs nor in absences, with
+// the scope and the status that the operation declares.
 func ordinaryNeeds(t *testing.T, a *api) []need {
 	t.Helper()
 	var all []need
@@ -226,7 +226,8 @@ func ordinaryNeeds(t *testing.T, a *api) []need {
 	return all
 }
 
-// TestScopes: each route is allowed with its own scope and refused with every other.
+// TestScopes checks that each route is allowed with its own scope alone. It must be refused
+// without scopes, and with all other scopes together.
 func TestScopes(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -251,8 +252,7 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// TestScopesAreAllTested checks that every route of the OpenAPI document has a case in the
-// tables above, or one that ordinaryNeeds derives from its input schema.
+// TestScopesAreAllTested checks that TestScopes calls every route of the OpenAPI document.
 func TestScopesAreAllTested(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
@@ -300,8 +300,8 @@ func TestTestCredentialsDestroyNothing(t *testing.T) {
 	}
 }
 
-// TestOrganizationsDoNotMeet: a request for an object of another organization gets the
-// same answer as for one that does not exist.
+// TestOrganizationsDoNotMeet checks that a request for an object of another organization
+// gets the same response as a request for an object that does not exist.
 func TestOrganizationsDoNotMeet(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -324,7 +324,7 @@ func TestOrganizationsDoNotMeet(t *testing.T) {
 		if len(page.Data) != 1 {
 			t.Errorf("the other organization sees %d contacts, has 1", len(page.Data))
 		}
-		// A cursor of one organization shows another nothing but its own rows.
+		// With a cursor of another organization, a caller gets only rows of its own.
 		page = a.do(t, "GET", "/v1/contacts?limit=1", "").want(200).page()
 		page = theirs.do(t, "GET", "/v1/contacts?cursor="+*page.Pagination.NextCursor, "").want(200).page()
 		for _, c := range page.Data {
@@ -340,7 +340,8 @@ func TestUnknownPaths(t *testing.T) {
 	a := start(t, product.Options{})
 	for _, path := range []string{"/", "/v1", "/v1/", "/v2/contacts", "/v1/contacts/", "/v1/contacts/a/b", "/v1//contacts", "/v1/../v1/contacts"} {
 		r := a.request(t, "GET", "/", "")
-		r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + path // sent unchanged, not cleaned by the client
+		// the path is sent unchanged, not cleaned by the client
+		r.URL.Opaque = strings.TrimPrefix(a.BaseURL, "http:") + path
 		a.send(t, r).refused(404, core.CodeNotFound)
 	}
 	if got := a.do(t, http.MethodPost, "/v1/account", `{}`).want(405).header.Get("Allow"); got != "GET, HEAD" {

@@ -14,32 +14,35 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// rule is one sentence about what the service does, with calls that show it.
+// rule is one sentence about the behaviour of the product, with calls that test it.
 type rule struct {
 	says  string
 	steps []step
 }
 
-// step is one call. Its texts may hold names that are the rule's own, see [originals].
+// step is one call of a rule. Its texts may contain names such as $a, which are unique to
+// the rule; see [originals].
 type step struct {
-	// call is a method and a path, or "tool" and the name of a tool.
+	// call is a method and a path, or "tool" and the name of an MCP tool.
 	call, body string
-	// status is that of a route's answer; a tool has none and fails by code alone.
+	// status is the expected HTTP status of a route. A tool has none; only code tells
+	// whether it must fail.
 	status int
 	code   core.Code
-	// want is JSON that the answer must contain: of an object the members named, of
-	// an array every element in order. A text "~x" is a regular expression, and "!x"
-	// any text but x. lacks names members that the answer must not have.
+	// want is JSON that the response must contain. Of an object, it must have the named
+	// members with their values; of an array, exactly these elements in order. A string "~x"
+	// is a regular expression, and "!x" means any string but x. lacks names members that the
+	// response must not have.
 	want  string
 	lacks string
-	// keep is a member of the answer, as a path with dots. Later steps can use its value
-	// as $1, the second kept value as $2.
+	// keep is a member of the response, as a path with dots. Later steps can use its value
+	// as $1, and the second kept value as $2.
 	keep string
 }
 
-// originals returns replacements for the names in rule number i, which no other rule
-// uses. $a and $b are addresses, $A and $B the same escaped for a path. $x and $y are
-// external ids, and $n is an identifier.
+// originals returns the replacements for the names in the texts of rule i, which are unique
+// to that rule. $a and $b are addresses, and $A and $B the same addresses escaped for a
+// path. $x and $y are external ids, and $n is an identifier.
 func originals(i int) []string {
 	address := func(letter string) string { return fmt.Sprintf("%s.rule%d+tag@example.com", letter, i) }
 	return []string{
@@ -48,7 +51,8 @@ func originals(i int) []string {
 	}
 }
 
-// holds runs a rule's steps in order.
+// holds runs the steps of rule i in order and checks their responses. agent is the access
+// token for tools.
 func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 	t.Helper()
 	var kept []string
@@ -71,7 +75,7 @@ func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 	}
 }
 
-// member of an answer, as text.
+// member returns the value of the member at the path in a JSON body, as text.
 func member(t *testing.T, body []byte, path string) string {
 	t.Helper()
 	var found any
@@ -131,7 +135,8 @@ func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) 
 	}
 }
 
-// missing returns the first place where got does not contain want, "" if it contains all.
+// missing compares JSON values and returns the first place where got does not contain want,
+// or "" if it contains all of want.
 func missing(path string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -166,7 +171,8 @@ func missing(path string, want, got any) string {
 	return ""
 }
 
-// callTool returns the structured content of a tool's result, as the body of an answer.
+// callTool calls an MCP tool and returns the structured content of its result as the body
+// of an answer.
 func (a *api) callTool(t testing.TB, token, name, arguments string) *answer {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
@@ -187,7 +193,7 @@ func (a *api) callTool(t testing.TB, token, name, arguments string) *answer {
 	return &answer{t: t, call: "tool " + name, docs: a.DocsURL, status: got.StatusCode, header: got.Header, body: envelope.Result.StructuredContent}
 }
 
-// TestRules checks every rule on both databases. Rules share a product; each has contacts
+// TestRules checks every rule. All rules use the same product, and each rule uses contacts
 // of its own.
 func TestRules(t *testing.T) {
 	t.Parallel()

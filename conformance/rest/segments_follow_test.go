@@ -15,10 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// followWait is how long the product's own jobs may take on a busy machine.
+// followWait is the time after which a test gives up waiting for the product's jobs.
 const followWait = time.Minute
 
-// divided is a caller of a product whose segments a test defines.
+// divided is an API caller that can also define segments and queue jobs of the product.
 type divided struct {
 	*api
 	segments *segments.Segments
@@ -37,7 +37,7 @@ func divide(t *testing.T, p *product.Product) divided {
 	}), jobs}
 }
 
-// save defines a segment, which no route does.
+// save defines a segment. The API has no route for that.
 func (d divided) save(t *testing.T, key, source string) {
 	t.Helper()
 	_, err := d.segments.Save(t.Context(), d.OrgID, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
@@ -46,7 +46,7 @@ func (d divided) save(t *testing.T, key, source string) {
 	}
 }
 
-// create makes something and returns its id.
+// create posts an object to the path and returns the object's id.
 func (d divided) create(t *testing.T, path, body string) string {
 	t.Helper()
 	var made struct{ ID string }
@@ -54,7 +54,7 @@ func (d divided) create(t *testing.T, path, body string) string {
 	return made.ID
 }
 
-// put creates or replaces a contact of example.com.
+// put creates or replaces the contact name@example.com.
 func (d divided) put(t *testing.T, name, body string) {
 	t.Helper()
 	if got := d.do(t, "PUT", "/v1/contacts/"+name+"@example.com", body); got.status != 200 && got.status != 201 {
@@ -62,7 +62,8 @@ func (d divided) put(t *testing.T, name, body string) {
 	}
 }
 
-// state returns a segment's status, whether it warns, and its members by name.
+// state returns the status of a segment, whether it has a warning, and the names of its
+// members, as one text.
 func (d divided) state(t *testing.T, key string) string {
 	t.Helper()
 	var head struct {
@@ -86,7 +87,7 @@ func (d divided) state(t *testing.T, key string) string {
 	return fmt.Sprintf("%s%s: %d of %s", head.Status, warns, head.MemberCount, strings.Join(names, " "))
 }
 
-// becomes waits for the product's jobs to bring a segment to a state.
+// becomes waits until the product's jobs have brought a segment to the state.
 func (d divided) becomes(t *testing.T, key, want string) {
 	t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
@@ -108,7 +109,7 @@ func (d divided) becomes(t *testing.T, key, want string) {
 	}
 }
 
-// stays checks that a segment has this state after the jobs have run.
+// stays checks that a segment still has the state after the jobs have run.
 func (d divided) stays(t *testing.T, key, want string) {
 	t.Helper()
 	if got := d.state(t, key); got != want {
@@ -116,7 +117,7 @@ func (d divided) stays(t *testing.T, key, want string) {
 	}
 }
 
-// effect is what a change of a definition answers.
+// effect has the effects that the change of an attribute or property returns.
 type effect struct {
 	MutationClass string `json:"mutation_class"`
 	Impact        *struct {
@@ -130,7 +131,7 @@ type effect struct {
 	} `json:"impact"`
 }
 
-// String returns the affected segments in short; "!" marks those that no longer compile.
+// String returns the effect as a short text. "!" marks segments that no longer compile.
 func (e effect) String() string {
 	text := e.MutationClass
 	if e.Impact == nil {
@@ -150,7 +151,7 @@ func (e effect) String() string {
 	return fmt.Sprintf("%s, %d drop out, %v", text, e.Impact.ProjectedDropout, names)
 }
 
-// has checks that a call reports this effect.
+// has makes a call and checks that it returns this effect.
 func (d divided) has(t *testing.T, want, method, path, body string) {
 	t.Helper()
 	var got effect
@@ -160,8 +161,8 @@ func (d divided) has(t *testing.T, want, method, path, body string) {
 	}
 }
 
-// TestSegmentsFollowTheRegistry: the preview of an attribute's change, its answer, and
-// the segments after the jobs have run agree on the effect.
+// TestSegmentsFollowTheRegistry changes attributes. It checks that the preview, the
+// response to the change, and the segments after the jobs have run agree on the effect.
 func TestSegmentsFollowTheRegistry(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -213,7 +214,9 @@ func TestSegmentsFollowTheRegistry(t *testing.T) {
 	})
 }
 
-// TestSegmentsFollowProperties: the same holds for promoted properties of activities.
+// TestSegmentsFollowProperties changes promoted properties of activities. It checks that
+// the preview, the response to the change, and the segments after the jobs have run agree
+// on the effect.
 func TestSegmentsFollowProperties(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -242,7 +245,8 @@ func TestSegmentsFollowProperties(t *testing.T) {
 		d.has(t, "disruptive, 1 drop out, [known]", "PUT", amount, `{"activity_name":"paid","property":"amount","type":"number"}`)
 		d.becomes(t, "known", "active with a warning: 2 of ann bob")
 		d.becomes(t, "big", "active with a warning: 1 of bob")
-		// Time alone takes them out of the window: the sweep finds it, which runs by itself.
+		// After eight days the activities are outside of the time window. The sweep job must
+		// find that.
 		d.Clock.Advance(8 * 24 * time.Hour)
 		if err := d.jobs.Enqueue(t.Context(), segments.SweepArgs{OrgID: d.OrgID}); err != nil {
 			t.Fatal(err)
@@ -254,9 +258,9 @@ func TestSegmentsFollowProperties(t *testing.T) {
 	})
 }
 
-// TestSegmentsFollowLists: deleting a list freezes the segments that test it. Segments
-// that test a frozen segment use the members it keeps. The log has no line about leaving
-// for the members of the deleted list.
+// TestSegmentsFollowLists checks that segments that test a deleted list become invalid and
+// keep their members. Segments that test an invalid segment must use the members that it
+// keeps. The membership log must have no entry that members left the deleted list.
 func TestSegmentsFollowLists(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -291,7 +295,7 @@ func TestSegmentsFollowLists(t *testing.T) {
 	})
 }
 
-// logged counts the lines of the membership log about a list.
+// logged returns how many contacts entered and left a list according to the membership log.
 func (d divided) logged(t *testing.T, list string) (entered, left int) {
 	t.Helper()
 	lines, err := d.DB.ListMembers().MembershipLog(t.Context(), d.OrgID, nil, 10_000)
@@ -310,8 +314,9 @@ func (d divided) logged(t *testing.T, list string) (entered, left int) {
 	return entered, left
 }
 
-// TestSegmentsFollowTopics: a topic's default counts for contacts without a choice.
-// Deleting a topic freezes the segments that test it.
+// TestSegmentsFollowTopics checks that a topic's default counts for contacts without a
+// choice. If a topic is deleted, the segments that test it become invalid and keep their
+// members.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -13,15 +13,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// divides evaluates the product's segments directly, for tests that do not wait for jobs.
+// divides returns the segments of the product, for tests that evaluate them directly
+// instead of waiting for jobs.
 func divides(p *product.Product) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: p.DB.Segments(), Transactor: p.DB, Clock: p.Clock.Now, Log: slog.New(slog.DiscardHandler), PreviewTime: time.Second,
 	})
 }
 
-// TestMembersOfASegment come and go with their contacts, and pages of any size have
-// each once.
+// TestMembersOfASegment checks that contacts enter and leave a segment when they change,
+// and that pages of any size have each member once.
 func TestMembersOfASegment(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -77,7 +78,8 @@ func TestMembersOfASegment(t *testing.T) {
 	})
 }
 
-// TestPausedSegmentsKeepTheirMembers, and go on from there.
+// TestPausedSegmentsKeepTheirMembers checks that no contact enters a paused segment, and
+// that contacts enter again after it is resumed.
 func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -96,8 +98,8 @@ func TestPausedSegmentsKeepTheirMembers(t *testing.T) {
 	})
 }
 
-// TestPagesOfDefinitions: the pages of attributes and promoted properties list them
-// newest first and each once.
+// TestPagesOfDefinitions checks that the pages of attributes and of promoted properties
+// have each of them once, newest first.
 func TestPagesOfDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -130,8 +132,9 @@ func TestPagesOfDefinitions(t *testing.T) {
 	})
 }
 
-// TestARepositorysSegmentTakesThePlaceOfAManagedOne with the key, and not the reverse.
-// Once it is no longer in the repository it is archived, with its members.
+// TestARepositorysSegmentTakesThePlaceOfAManagedOne checks that a segment from a repository
+// replaces a managed one with the same key, and that a managed one does not replace it.
+// After the repository no longer defines it, the segment is archived and keeps its members.
 func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

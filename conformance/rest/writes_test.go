@@ -25,11 +25,11 @@ func TestIdempotency(t *testing.T) {
 		}
 		create("key-1", `{"email":"twice@example.com"}`).refused(409, core.CodeConflict)
 
-		// The same key at another route or of another organization is another key.
+		// The same key at another route, or from another organization, is another key.
 		a.do(t, "PUT", "/v1/contacts/once%40example.com", `{}`, "Idempotency-Key", "key-1").want(200)
 		a.as(a.Other.Live.APIKey).do(t, "POST", "/v1/contacts", `{"email":"once@example.com"}`, "Idempotency-Key", "key-1").want(201)
 
-		// A refused call does not use its key up.
+		// A refused call does not use up its idempotency key.
 		create("key-2", `{"email":"bad"}`).refused(422, core.CodeValidationFailed)
 		create("key-2", `{"email":"fresh@example.com"}`).want(201)
 		create("key-3", `{"email":"fresh@example.com"}`).refused(409, core.CodeConflict)
@@ -45,12 +45,14 @@ func TestIdempotency(t *testing.T) {
 			t.Error("the key is forgotten before 24 hours are over")
 		}
 		p.Clock.Advance(2 * time.Minute)
-		create("key-1", body).refused(409, core.CodeConflict) // now a call of its own: the contact exists
+		// the key has expired, so this is a new call and the contact exists
+		create("key-1", body).refused(409, core.CodeConflict)
 	})
 }
 
-// TestIdempotencyInFlight: of two equal concurrent calls, one waits for the sending
-// account and the other is told to retry.
+// TestIdempotencyInFlight makes two equal calls at the same time while the sending account
+// is slow. It checks that one call waits for the account, and that the other fails with a
+// time to retry.
 func TestIdempotencyInFlight(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -73,8 +75,8 @@ func TestIdempotencyInFlight(t *testing.T) {
 	})
 }
 
-// TestSendingAccountFails: every route that calls the account reports its failure with a
-// time to retry, and leaves no partial write.
+// TestSendingAccountFails checks that every route that calls the sending account reports
+// the account's failure with a time to retry, and leaves no partial write.
 func TestSendingAccountFails(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -104,9 +106,9 @@ func TestSendingAccountFails(t *testing.T) {
 					t.Errorf("%s, %s: Retry-After = %q, retry_after = %d, want %s", name, call[0], got, p.RetryAfter, tc.wait)
 				}
 			}
-			// The mirror and the plan are ours, and answered all the same.
+			// Reads of the mirror and of the plan succeed without the account.
 			a.do(t, "GET", "/v1/contacts", "").want(200)
-			a.Clock.Advance(2 * time.Minute) // beyond what is remembered of the account
+			a.Clock.Advance(2 * time.Minute) // until the cached data of the account has expired
 			var account struct {
 				AWS   any `json:"aws"`
 				Quota any `json:"send_quota"`

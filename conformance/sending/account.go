@@ -12,8 +12,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// kindOf returns the kind of a failure: "" for nil, and "untyped" for an error that the
-// port does not allow.
+// kindOf returns the kind of an adapter's error: "" for nil, and "untyped" for an error
+// that is not a *port.Failure.
 func kindOf(err error) port.FailureKind {
 	if err == nil {
 		return ""
@@ -24,8 +24,8 @@ func kindOf(err error) port.FailureKind {
 	return "untyped"
 }
 
-// accountIsRead compares every read of the account with its setup. It ignores the order
-// of lists, and DKIM tokens.
+// accountIsRead checks that every read of an account returns the values of its setup. It
+// ignores the order of lists, and DKIM tokens.
 func accountIsRead(t *testing.T, s Subject) {
 	want := Setup{
 		Overview: port.Overview{
@@ -74,16 +74,16 @@ func accountIsRead(t *testing.T, s Subject) {
 	}
 }
 
-// noAccountIsNotConnected makes every call for an organization without an account. Each
-// must fail with NotConnected.
+// noAccountIsNotConnected calls every method for an organization without an account. Each
+// call must fail with NotConnected.
 func noAccountIsNotConnected(t *testing.T, s Subject) {
 	for name, call := range Calls(t, s.Account, "nobody") {
 		WantKind(t, name, call(t.Context()), port.NotConnected)
 	}
 }
 
-// noListNoContacts makes calls for an account without a contact list. Those that need
-// the list must fail with NotFound. Reads of the account must succeed.
+// noListNoContacts calls the methods of an account without a contact list. Methods that
+// need the list must fail with NotFound; reads of the account must succeed.
 func noListNoContacts(t *testing.T, s Subject) {
 	setup := people()
 	setup.List = nil
@@ -97,7 +97,8 @@ func noListNoContacts(t *testing.T, s Subject) {
 	}
 }
 
-// listIsMadeOnce requests the list many times at once, and again when it exists.
+// listIsMadeOnce calls EnsureContactList many times at once, and again when the list
+// exists. The account must have one list.
 func listIsMadeOnce(t *testing.T, s Subject) {
 	setup := people()
 	setup.List = nil
@@ -124,8 +125,8 @@ func listIsMadeOnce(t *testing.T, s Subject) {
 	}
 }
 
-// organizationsAreApart gives two organizations the same address and checks that no read
-// or write of one affects the other.
+// organizationsAreApart checks with the same address in two organizations that no read or
+// write of one organization affects the other.
 func organizationsAreApart(t *testing.T, s Subject) {
 	const shared = "shared@example.com"
 	s.Seed(t, "ours", people(port.Contact{Email: shared}, port.Contact{Email: "ours@example.com"}))

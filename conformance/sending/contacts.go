@@ -10,12 +10,13 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// choices returns the preferences of a contact with one choice.
+// choices returns the preferences of a contact that has one choice.
 func choices(topic string, choice port.Subscription) map[string]port.Subscription {
 	return map[string]port.Subscription{topic: choice}
 }
 
-// put stores a contact of the organization "org". It ends the test on an error.
+// put stores a contact in the account of the organization "org". It ends the test on an
+// error.
 func put(t *testing.T, a port.Account, c port.Contact) {
 	t.Helper()
 	if err := a.PutContact(t.Context(), "org", c); err != nil {
@@ -23,7 +24,8 @@ func put(t *testing.T, a port.Account, c port.Contact) {
 	}
 }
 
-// get returns a contact of the organization "org". It ends the test on an error.
+// get reads a contact from the account of the organization "org". It ends the test on an
+// error.
 func get(t *testing.T, a port.Account, email string) port.Contact {
 	t.Helper()
 	c, err := a.Contact(t.Context(), "org", email)
@@ -33,7 +35,8 @@ func get(t *testing.T, a port.Account, email string) port.Contact {
 	return c
 }
 
-// wantContact compares everything but the time. Nil preferences equal empty ones.
+// wantContact checks that two contacts are equal, apart from UpdatedAt. Nil preferences
+// equal empty ones.
 func wantContact(t *testing.T, got, want port.Contact) {
 	t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(port.Contact{}, "UpdatedAt"), cmpopts.EquateEmpty()); diff != "" {
@@ -41,8 +44,8 @@ func wantContact(t *testing.T, got, want port.Contact) {
 	}
 }
 
-// contactRoundTrip stores contacts and reads them. Times must be in UTC, and addresses
-// with international characters are accepted.
+// contactRoundTrip checks that contacts are read as they were stored, and that their times
+// are in UTC. Addresses with international characters must be accepted.
 func contactRoundTrip(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	for _, want := range []port.Contact{
@@ -64,8 +67,8 @@ func contactRoundTrip(t *testing.T, s Subject) {
 	WantKind(t, "reading an address that is not on the list", err, port.NotFound)
 }
 
-// caseDoesNotMatter uses several spellings of one address. The account must keep one
-// contact, in the spelling of the first write.
+// caseDoesNotMatter writes one address with different capitals. The account must have one
+// contact, with the spelling of the first write.
 func caseDoesNotMatter(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	put(t, s.Account, port.Contact{Email: "Ada.Lovelace@Example.com"})
@@ -83,8 +86,8 @@ func caseDoesNotMatter(t *testing.T, s Subject) {
 	WantKind(t, "reading a deleted contact", err, port.NotFound)
 }
 
-// putReplaces checks that a write removes the choices that it does not name. The time of
-// the contact must not go back.
+// putReplaces checks that a write of a contact removes the choices that it does not
+// contain. The contact's UpdatedAt must not go back.
 func putReplaces(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	const email = "person@example.com"
@@ -100,8 +103,8 @@ func putReplaces(t *testing.T, s Subject) {
 	wantContact(t, get(t, s.Account, email), port.Contact{Email: email})
 }
 
-// repeatedPutChangesNothing stores equal consent twice. Even the time of the contact
-// must stay the same.
+// repeatedPutChangesNothing writes a contact twice with equal consent. The second write
+// must not even change UpdatedAt.
 func repeatedPutChangesNothing(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	c := port.Contact{Email: "person@example.com", Preferences: map[string]port.Subscription{"news": port.OptOut, "offers": port.OptIn}}
@@ -113,7 +116,7 @@ func repeatedPutChangesNothing(t *testing.T, s Subject) {
 	}
 }
 
-// invalidValues stores contacts that every account must refuse with Invalid. A refused
+// invalidValues writes contacts that every account must refuse with Invalid. A refused
 // write must have no effect.
 func invalidValues(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
@@ -136,8 +139,8 @@ func invalidValues(t *testing.T, s Subject) {
 	}
 }
 
-// manyContacts checks the outcomes of PutContacts. An invalid contact must not affect
-// the others; a repeated address or too many contacts fail the whole call.
+// manyContacts checks the outcomes of PutContacts. An invalid contact must not affect the
+// others. A repeated address or too many contacts must fail the whole call.
 func manyContacts(t *testing.T, s Subject) {
 	const unchanged = "person-0002@example.com"
 	s.Seed(t, "org", people())
@@ -183,8 +186,8 @@ func manyContacts(t *testing.T, s Subject) {
 	WantKind(t, "reading what was put twice at once", err, port.NotFound)
 }
 
-// deleteIsRepeatable deletes a contact twice and stores it again. The other contact of
-// the list must stay.
+// deleteIsRepeatable deletes a contact twice and stores it again. Another contact must
+// stay.
 func deleteIsRepeatable(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	s.Seed(t, "org", people(port.Contact{Email: email}, port.Contact{Email: "other@example.com"}))

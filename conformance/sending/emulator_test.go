@@ -15,8 +15,8 @@ const emulatedAccount = `{"DedicatedIpAutoWarmupEnabled":false,"EnforcementStatu
 		"ReviewDetails":{"CaseId":"1","Status":"GRANTED"}},
 	"SendQuota":{"Max24HourSend":-1,"MaxSendRate":100,"SentLast24Hours":7},"SuppressionAttributes":{"SuppressedReasons":["BOUNCE"]}}`
 
-// The adapter for Amazon SES runs over a socket against an emulator of another project,
-// as far as that emulator goes.
+// TestSESAgainstAnIndependentEmulator runs the SES adapter over HTTP against an emulator of
+// Amazon SES by another project. It tests the operations that the emulator has.
 func TestSESAgainstAnIndependentEmulator(t *testing.T) {
 	t.Parallel()
 	e := emulator.Start(t, emulatedAccount)
@@ -91,6 +91,6 @@ func emulatedMessages(t *testing.T, e emulator.Emulator, account sending.Account
 	_, err = account.Send(t.Context(), "org", absent)
 	conformance.WantKind(t, "a template that is not there", err, sending.Rejected)
 	_, err = account.Contact(t.Context(), "org", "ada@example.org")
-	// It has no contact lists and answers with a page, which says nothing about a contact.
+	// The emulator has no contact lists and answers with a page that is no error of the API.
 	conformance.WantKind(t, "what it does not know", err, sending.Refused)
 }

@@ -13,8 +13,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Calls returns a call of every method of the port, by name. It fails the test if the
-// port has a method that is missing here.
+// Calls returns one call of every method of the port, keyed by the method's name. It fails
+// the test if the port has a method without a call.
 func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.Context) error {
 	t.Helper()
 	all := knownCalls(a, orgID)
@@ -26,8 +26,8 @@ func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.C
 	return all
 }
 
-// knownCalls returns the calls by name, each with valid arguments, so that only the
-// state of the account can make one fail.
+// knownCalls returns one call of each method, keyed by the method's name. All arguments are
+// valid, so that a call fails only because of the state of the account.
 func knownCalls(a port.Account, orgID string) map[string]func(context.Context) error {
 	const email = "person@example.com"
 	return map[string]func(context.Context) error{
@@ -63,8 +63,9 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 	}
 }
 
-// failuresAreTyped makes every call during each kind of failure. It checks the kind,
-// what an API caller sees, and that the stored contact is unchanged.
+// failuresAreTyped calls every method during each kind of failure. It checks the kind of
+// the error and the error that API callers get, and that the stored contact does not
+// change.
 func failuresAreTyped(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	before := port.Contact{Email: email, UnsubscribeAll: true}
@@ -90,7 +91,8 @@ func failuresAreTyped(t *testing.T, s Subject) {
 	wantShown(t, "PutContact", err, 422, 0)
 }
 
-// wantShown checks a failure in the form in which a caller sees it.
+// wantShown checks the HTTP status and the time to retry that API callers get for an
+// adapter's error.
 func wantShown(t *testing.T, call string, err error, status int, retryAfter time.Duration) {
 	t.Helper()
 	shown := port.Unavailable(err)
@@ -110,8 +112,8 @@ func wantShown(t *testing.T, call string, err error, status int, retryAfter time
 	}
 }
 
-// cancelledCallsFail makes every call with a context that has ended. Each must fail with
-// TimedOut, wrap the context's error and write nothing.
+// cancelledCallsFail calls every method with a context that has ended. Each call must fail
+// with TimedOut, wrap the context's error and write nothing.
 func cancelledCallsFail(t *testing.T, s Subject) {
 	before := port.Contact{Email: "person@example.com", UnsubscribeAll: true}
 	s.Seed(t, "org", people(before))

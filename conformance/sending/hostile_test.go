@@ -22,11 +22,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// marker is in everything that a hostile provider says.
+// marker is a text that every error response of the hostile provider contains, so that
+// tests find it if it leaks.
 const marker = "PROVIDER-TEXT ada@example.org"
 
-// hostile is a provider with a socket of its own that gives every request the same answer
-// and counts requests.
+// hostile is an HTTP server in place of the provider. It gives the same answer to every
+// request and counts the requests.
 type hostile struct {
 	*httptest.Server
 	mu    sync.Mutex
@@ -40,15 +41,15 @@ func newHostile(t *testing.T, answer http.HandlerFunc) *hostile {
 		h.mu.Lock()
 		h.paths = append(h.paths, r.Method+" "+r.URL.Path)
 		h.mu.Unlock()
-		_, _ = io.Copy(io.Discard, r.Body) // so that a caller who leaves is noticed
+		_, _ = io.Copy(io.Discard, r.Body) // reads the body, so that r.Context ends when the caller disconnects
 		answer(w, r)
 	}))
 	t.Cleanup(h.Close)
 	return h
 }
 
-// asked returns the number of requests to the provider. Without forAMessage it includes
-// the read of the send rate, which happens once before a message.
+// asked returns the number of requests to the provider. With forAMessage, it does not count
+// reads of the account, because the adapter reads the send rate before the first message.
 func (h *hostile) asked(forAMessage bool) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +72,7 @@ func (h *hostile) account(t *testing.T, timeout time.Duration) *ses.Account {
 	return a
 }
 
-// drip begins an answer and never ends it.
+// drip writes a response that does not end until the caller disconnects.
 func drip(w http.ResponseWriter, r *http.Request) {
 	ticks := time.NewTicker(time.Millisecond)
 	defer ticks.Stop()
@@ -85,7 +86,8 @@ func drip(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// breakOff writes the beginning of an answer and closes the connection.
+// breakOff returns a handler that writes the beginning of a response and then closes the
+// connection.
 func breakOff(beginning string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		conn, stream, err := http.NewResponseController(w).Hijack()
@@ -111,8 +113,8 @@ func say(status int, code, body string) http.HandlerFunc {
 	}
 }
 
-// TestEveryCallHasADeadlineOfItsOwn: every call of the port ends by itself, however its
-// caller waits.
+// TestEveryCallHasADeadlineOfItsOwn checks that every method of the SES adapter and of the
+// simulator ends after a timeout, even if the caller's context has no deadline.
 func TestEveryCallHasADeadlineOfItsOwn(t *testing.T) {
 	t.Parallel()
 	const timeout = 20 * time.Millisecond
@@ -152,12 +154,12 @@ func everyCallEnds(t *testing.T, a sending.Account) {
 	}
 }
 
-// doneOnce are the calls that are never repeated.
+// doneOnce has the methods that the adapter never retries.
 var doneOnce = map[string]bool{"Send": true, "SendBulk": true, "RequestProductionAccess": true}
 
-// TestEveryFailureOfEveryCall: what fails is tried exactly twice, and what must not
-// happen twice exactly once. Nothing that the provider says reaches a caller, who always
-// hears when to come again.
+// TestEveryFailureOfEveryCall checks the kind of each failure. Calls are tried twice if a
+// retry may help; calls in doneOnce are never retried. Errors must contain no text of the
+// provider, and must have a time to retry.
 func TestEveryFailureOfEveryCall(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(`{"message":%q,"__type":%q}`, marker, marker)
@@ -201,7 +203,8 @@ func TestEveryFailureOfEveryCall(t *testing.T) {
 	}
 }
 
-// wantNothingShown looks at a failure as callers see it.
+// wantNothingShown checks that the error that API callers get contains no text of the
+// provider.
 func wantNothingShown(t *testing.T, method string, err error) {
 	t.Helper()
 	shown := sending.Unavailable(err)
@@ -215,8 +218,9 @@ func wantNothingShown(t *testing.T, method string, err error) {
 	}
 }
 
-// TestRoleOverASocket: the role is asked for at the connection's own endpoint, with the
-// external id, and its key signs what follows.
+// TestRoleOverASocket checks that the adapter requests a role at the connection's own
+// endpoint, with the external id. The next requests must be signed with the key of the
+// role.
 func TestRoleOverASocket(t *testing.T) {
 	t.Parallel()
 	var signed []string

@@ -9,8 +9,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// concurrentWriters runs writers, each with an address of its own and all with a shared
-// one, and readers at the same time.
+// concurrentWriters runs writers and readers at the same time. Each writer writes a contact
+// of its own and a contact that all writers share.
 func concurrentWriters(t *testing.T, s Subject) {
 	const writers, rounds = 8, 20
 	const shared = "shared@example.com"
@@ -50,7 +50,7 @@ func concurrentWriters(t *testing.T, s Subject) {
 	}
 }
 
-// restartFindsEverything compares the account before and after Subject.Restart.
+// restartFindsEverything checks that an account has the same content after Subject.Restart.
 func restartFindsEverything(t *testing.T, s Subject) {
 	setup := people(crowd(10)...)
 	setup.Identities = []port.Identity{{Identity: "example.com", Verification: port.Success}}
@@ -66,8 +66,8 @@ func restartFindsEverything(t *testing.T, s Subject) {
 	}
 }
 
-// everything returns all that the port can read of the organization "org", except
-// templates and suppressed addresses.
+// everything reads the whole account of the organization "org", except templates and
+// suppressed addresses.
 func everything(t *testing.T, a port.Account) Setup {
 	t.Helper()
 	overview, err := a.Overview(t.Context(), "org")

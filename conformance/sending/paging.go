@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxPage is the largest page that the port allows.
+	// maxPage is the maximum number of contacts on a page that the port allows.
 	maxPage  = 1000
-	maxPages = 100 // the limit of a walk, so that a token that does not advance fails the test
+	maxPages = 100 // limit of walk, so that a token that does not advance fails the test
 )
 
-// walk reads all pages. If between is not nil, it is called after each page but the
-// last.
+// walk returns the contacts of all pages. If between is not nil, it is called between two
+// pages.
 func walk(t *testing.T, a port.Account, orgID string, between func(page int)) []port.Contact {
 	t.Helper()
 	var all []port.Contact
@@ -42,7 +42,7 @@ func walk(t *testing.T, a port.Account, orgID string, between func(page int)) []
 	return nil
 }
 
-// addresses returns the addresses in alphabetical order.
+// addresses returns the sorted addresses of the contacts.
 func addresses(contacts []port.Contact) []string {
 	emails := make([]string, len(contacts))
 	for i, c := range contacts {
@@ -52,8 +52,8 @@ func addresses(contacts []port.Contact) []string {
 	return emails
 }
 
-// crowd returns n contacts in the order of their addresses. Every seventh has opted out
-// of all mail, and every second of the topic "news".
+// crowd returns n contacts, sorted by address. Every seventh has the global opt-out, and
+// every second has opted out of the topic "news".
 func crowd(n int) []port.Contact {
 	contacts := make([]port.Contact, n)
 	for i := range contacts {
@@ -65,8 +65,8 @@ func crowd(n int) []port.Contact {
 	return contacts
 }
 
-// pagesHoldEveryContactOnce reads lists of sizes around the limits of a page. The
-// account chooses the order.
+// pagesHoldEveryContactOnce reads all pages of lists with about as many contacts as fit on
+// one or two pages. Each contact must be read once, in any order.
 func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 	for _, n := range []int{0, 1, maxPage, maxPage + 1, 2*maxPage + 345} {
 		org := fmt.Sprint("org-", n)
@@ -84,9 +84,8 @@ func pagesHoldEveryContactOnce(t *testing.T, s Subject) {
 	}
 }
 
-// pagesSurviveChanges adds and deletes contacts before and after the reader's position,
-// between every two pages. A contact that exists throughout must be read exactly once,
-// and no contact twice.
+// pagesSurviveChanges adds and deletes contacts on earlier and later pages between two
+// reads. A contact that always exists must be read exactly once, and no contact twice.
 func pagesSurviveChanges(t *testing.T, s Subject) {
 	const n = 3*maxPage + 500
 	all := crowd(n)
@@ -117,8 +116,8 @@ func pagesSurviveChanges(t *testing.T, s Subject) {
 	}
 }
 
-// badTokens reads with tokens that the account did not issue. Each must fail with
-// Invalid.
+// badTokens reads contacts with page tokens that the account did not issue. Each read must
+// fail with Invalid.
 func badTokens(t *testing.T, s Subject) {
 	s.Seed(t, "org", people(crowd(maxPage+1)...))
 	s.Seed(t, "other", people(crowd(maxPage+1)...))
@@ -130,8 +129,8 @@ func badTokens(t *testing.T, s Subject) {
 		_, _, err := s.Account.Contacts(t.Context(), "org", bad)
 		WantKind(t, fmt.Sprintf("token %q", bad), err, port.Invalid)
 	}
-	// The account decides what happens with another organization's token, as long as it
-	// returns no contacts of that organization. Here both have the same addresses.
+	// An account may accept or refuse another organization's token. It must not return
+	// contacts of that organization, but both organizations have the same addresses here.
 	if _, _, err := s.Account.Contacts(t.Context(), "org", token); err != nil {
 		WantKind(t, "a token of another organization", err, port.Invalid)
 	}

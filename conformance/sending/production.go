@@ -15,7 +15,7 @@ func productionRequest() port.ProductionRequest {
 	}
 }
 
-// domainsHaveTokens checks that a domain has DKIM tokens and that an address has none.
+// domainsHaveTokens checks that a domain has DKIM tokens and an address has none.
 func domainsHaveTokens(t *testing.T, s Subject) {
 	setup := people()
 	setup.Identities = []port.Identity{
@@ -33,8 +33,8 @@ func domainsHaveTokens(t *testing.T, s Subject) {
 	}
 }
 
-// productionAccessIsAskedForOnce sends invalid requests and two valid ones. The first
-// valid one starts a review; all others must fail with Invalid.
+// productionAccessIsAskedForOnce sends invalid requests for production access and two valid
+// ones. The first valid request must start a review; all others must fail with Invalid.
 func productionAccessIsAskedForOnce(t *testing.T, s Subject) {
 	setup := people()
 	setup.Overview.Sandbox = true
@@ -58,7 +58,7 @@ func productionAccessIsAskedForOnce(t *testing.T, s Subject) {
 	wantReview(t, s, port.ReviewPending)
 }
 
-// wantReview checks the state of the organization's latest request.
+// wantReview checks the state of the review in the overview of the organization "org".
 func wantReview(t *testing.T, s Subject, want port.Review) {
 	t.Helper()
 	if o, err := s.Account.Overview(t.Context(), "org"); err != nil || o.Review != want {

@@ -6,18 +6,19 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Subject is the adapter under test, without data.
+// Subject is the adapter under test. Its account is empty at first.
 type Subject struct {
 	Account port.Account
-	// Seed sets up the account of an organization, bypassing the adapter.
+	// Seed sets the content of an organization's account without using the adapter.
 	Seed func(t *testing.T, orgID string, s Setup)
-	// Restart closes the account and opens it again, as a new process would.
+	// Restart closes the account and opens it again, as after a restart of the process.
 	Restart func(t *testing.T) port.Account
-	// Fail makes every call fail with f until heal is called.
+	// Fail makes every call of the adapter fail with f, until heal is called.
 	Fail func(t *testing.T, f port.Failure) (heal func())
 }
 
-// Setup is the initial content of an account. A nil List means an account without one.
+// Setup is the initial content of an account. If List is nil, the account has no contact
+// list.
 type Setup struct {
 	Overview          port.Overview
 	Identities        []port.Identity
@@ -28,8 +29,8 @@ type Setup struct {
 	Templates         []port.Template
 }
 
-// Run tests an adapter against the contract. It calls open for each test of the suite,
-// and runs the tests in parallel.
+// Run runs all tests of an adapter, in parallel. It calls open for a new Subject for each
+// test.
 func Run(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	promises{
@@ -76,13 +77,14 @@ func Run(t *testing.T, open func(t *testing.T) Subject) {
 	}.hold(t, open)
 }
 
-// promises is a list of tests of an adapter, each independent of the others.
+// promises is a list of independent tests of an adapter, each named by the behaviour that
+// it checks.
 type promises []struct {
 	name string
 	run  func(t *testing.T, s Subject)
 }
 
-// hold runs each test as a parallel subtest with a Subject of its own.
+// hold runs each test as a parallel subtest with a new Subject.
 func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	for _, promise := range p {
@@ -93,7 +95,8 @@ func (p promises) hold(t *testing.T, open func(t *testing.T) Subject) {
 	}
 }
 
-// people returns the setup of most tests: one list with two topics.
+// people returns the setup of most tests: an account with a list of two topics and these
+// contacts.
 func people(contacts ...port.Contact) Setup {
 	return Setup{
 		Overview: port.Overview{AccountID: "111122223333", Region: "eu-west-1", SendingEnabled: true, Max24HourSend: 200, MaxSendRate: 1},
@@ -105,7 +108,7 @@ func people(contacts ...port.Contact) Setup {
 	}
 }
 
-// WantKind fails the test unless err is of the kind; "" means no failure.
+// WantKind fails the test unless err is a failure of the kind, or nil if kind is "".
 func WantKind(t *testing.T, what string, err error, kind port.FailureKind) {
 	t.Helper()
 	if got := kindOf(err); got != kind {

@@ -6,9 +6,9 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// RunSMTP tests an SMTP account against its part of the contract: consent, which is
-// stored next to the server, and sending without templates, channels and a suppression
-// list. For everything else, the account must report that it is not supported.
+// RunSMTP runs the tests of an SMTP account: consent, which Mailhelm stores itself, and
+// sending without templates, channels and a suppression list. The account must report
+// everything else as unsupported.
 func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	promises{
@@ -41,15 +41,15 @@ func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	}.hold(t, open)
 }
 
-// bareMessage returns a message without a channel.
+// bareMessage returns a valid message without a configuration set.
 func bareMessage(to ...string) port.Message {
 	m := message("")
 	m.ConfigurationSet, m.To = "", to
 	return m
 }
 
-// serverTakesMessages sends messages to four recipients in all. Each message must get an
-// id of its own, and each recipient must count.
+// serverTakesMessages sends three messages to four recipients in all. Each message must get
+// an id of its own, and each recipient must count.
 func serverTakesMessages(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	ids := map[string]bool{}
@@ -63,8 +63,8 @@ func serverTakesMessages(t *testing.T, s Subject) {
 	wantSent(t, s, 4)
 }
 
-// serverRejectsStrangers sends from an address that is not verified, which must fail
-// with Rejected. A malformed message must fail with Invalid.
+// serverRejectsStrangers sends from an address that is not verified, which must fail with
+// Rejected. A malformed message must fail with Invalid.
 func serverRejectsStrangers(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	stranger := bareMessage("ada@example.org")
@@ -86,8 +86,8 @@ func serverRejectsStrangers(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
-// serverQuotaIsKept exceeds the daily quota of recipients. The call must fail with
-// Throttled and must not count.
+// serverQuotaIsKept sends to more recipients than the daily quota allows. The call must
+// fail with Throttled and must not count.
 func serverQuotaIsKept(t *testing.T, s Subject) {
 	setup := senders()
 	setup.Overview.Max24HourSend = 2
@@ -102,8 +102,8 @@ func serverQuotaIsKept(t *testing.T, s Subject) {
 	wantSent(t, s, 2)
 }
 
-// serverCannot makes the calls that SMTP has no counterpart for. Each must fail with
-// Unsupported, which an API caller sees as 409.
+// serverCannot calls the methods that SMTP has no equivalent for. Each must fail with
+// Unsupported, which API callers get as status 409.
 func serverCannot(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	templated := bareMessage("ada@example.org")
@@ -119,8 +119,9 @@ func serverCannot(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
-// serverHasNone makes calls about templates, channels and suppressed addresses. Listings
-// and deletes must succeed, and single objects must be NotFound.
+// serverHasNone calls methods about templates, channels and suppressed addresses, which
+// SMTP does not have. Lists and deletions must succeed, and reads of one object must fail
+// with NotFound.
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	all := Calls(t, s.Account, "org")

@@ -7,10 +7,11 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// sender is an address of a verified domain of senders, with a display name.
+// sender is an address of the verified domain in the setup of [senders], with a display
+// name.
 const sender = "Ada <news@example.com>"
 
-// senders returns a setup whose limits are too high to affect a test.
+// senders returns a setup for tests of sending. Its limits are too high to affect a test.
 func senders() Setup {
 	setup := people()
 	setup.Overview.Max24HourSend, setup.Overview.MaxSendRate = 50_000, 1_000
@@ -22,7 +23,7 @@ func senders() Setup {
 	return setup
 }
 
-// message returns a valid message with a channel, a tag and both text and HTML.
+// message returns a valid message with a configuration set, a tag, text and HTML.
 func message(to string) port.Message {
 	return port.Message{
 		Envelope: port.Envelope{From: sender, ConfigurationSet: "marketing", Tags: map[string]string{"campaign": "spring"}},
@@ -30,7 +31,8 @@ func message(to string) port.Message {
 	}
 }
 
-// bulk returns a valid bulk of the template "welcome" without a channel.
+// bulk returns a valid bulk message with the template "welcome" and without a configuration
+// set.
 func bulk(to ...string) port.Bulk {
 	b := port.Bulk{Envelope: port.Envelope{From: sender}, Template: "welcome", DefaultData: `{"name":"you"}`}
 	for _, email := range to {
@@ -39,8 +41,8 @@ func bulk(to ...string) port.Bulk {
 	return b
 }
 
-// messagesAreHandedOver sends messages of every form. Each must get an id of its own,
-// and recipients in CC and BCC count for the quota.
+// messagesAreHandedOver sends messages of every form. Each must get an id of its own, and
+// recipients in CC and BCC must count for the quota.
 func messagesAreHandedOver(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	templated, full := message("bob@example.org"), message("carol@example.org")
@@ -59,7 +61,8 @@ func messagesAreHandedOver(t *testing.T, s Subject) {
 	wantSent(t, s, 6)
 }
 
-// wantSent checks the number of recipients that the quota has counted.
+// wantSent checks the number of recipients that the account has counted in the last 24
+// hours.
 func wantSent(t *testing.T, s Subject, want int64) {
 	t.Helper()
 	if o, err := s.Account.Overview(t.Context(), "org"); err != nil || o.SentLast24Hours != want {
@@ -67,7 +70,7 @@ func wantSent(t *testing.T, s Subject, want int64) {
 	}
 }
 
-// unsendableMessages sends valid messages that the account's state prevents. Each must
+// unsendableMessages sends valid messages that the state of the account forbids. Each must
 // fail with Rejected and must not count for the quota.
 func unsendableMessages(t *testing.T, s Subject) {
 	sandbox := senders()
@@ -127,8 +130,8 @@ func invalidMessages(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
-// dailyQuotaIsKept exceeds the quota of 24 hours. The call must fail with Throttled and
-// must not count.
+// dailyQuotaIsKept sends to more recipients than the quota of 24 hours allows. The call
+// must fail with Throttled and must not count.
 func dailyQuotaIsKept(t *testing.T, s Subject) {
 	setup := senders()
 	setup.Overview.Max24HourSend = 2
@@ -143,8 +146,8 @@ func dailyQuotaIsKept(t *testing.T, s Subject) {
 	wantSent(t, s, 2)
 }
 
-// bulkOutcomes sends a bulk with one invalid recipient. The other recipients must still
-// get their messages, each with its own id.
+// bulkOutcomes sends a bulk message with one invalid recipient. The other recipients must
+// get their messages, each with an id of its own.
 func bulkOutcomes(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	b := bulk("ada@example.org", "no address", "bob@example.org")
@@ -167,8 +170,8 @@ func bulkOutcomes(t *testing.T, s Subject) {
 	wantSent(t, s, 2)
 }
 
-// invalidBulks sends bulks without recipients, with too many, and with an envelope or
-// template that the account refuses.
+// invalidBulks sends bulk messages without recipients, with too many recipients, and with a
+// sender or template that the account refuses.
 func invalidBulks(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	_, err := s.Account.SendBulk(t.Context(), "org", bulk())
@@ -187,8 +190,8 @@ func invalidBulks(t *testing.T, s Subject) {
 	wantSent(t, s, 0)
 }
 
-// wantAllRejected checks that no recipient is accepted: a provider may refuse a whole
-// bulk, or each recipient of it.
+// wantAllRejected checks that the account accepts no recipient of a bulk message. The call
+// may fail with Rejected, or each recipient may.
 func wantAllRejected(t *testing.T, s Subject, what string, b port.Bulk) {
 	t.Helper()
 	outcomes, err := s.Account.SendBulk(t.Context(), "org", b)

@@ -14,8 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestSES: the adapter for Amazon SES over the wire of the simulated account. Each
-// organization is reached as in the product: through its stored connection.
+// TestSES runs the tests of the port for the SES adapter. The adapter calls a simulated
+// account through package wire, which imitates the API of Amazon SES. Each organization has
+// a stored connection, as in the product.
 func TestSES(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, func(t *testing.T) conformance.Subject {
@@ -37,18 +38,19 @@ func TestSES(t *testing.T) {
 	})
 }
 
-// connected is an engine that is reached through connections.
+// connected is a simulated account that adapters reach through stored connections.
 type connected struct {
 	*engine
 	connections sending.Connections
 	accounts    *sending.Accounts
 }
 
-// accessKey returns an organization's own access key; the fake provider accepts no other.
+// accessKey returns the access key of an organization. The imitated SES API refuses all
+// other keys for it.
 func accessKey(orgID string) string { return "AKID" + orgID }
 
-// open returns the organization's account. Without a connection it is the engine itself,
-// which has no such organization.
+// open returns the accounts of all organizations. An organization without a connection gets
+// the simulator itself, which has no account for it.
 func (c connected) open() *sending.Accounts {
 	engine := c.Simulator
 	return sending.NewAccounts(sending.AccountsConfig{

@@ -16,7 +16,7 @@ func TestSimulator(t *testing.T) {
 	conformance.Run(t, func(t *testing.T) conformance.Subject { return newEngine(t).subject() })
 }
 
-// engine is a simulated account on a file of the test's.
+// engine is a simulated account that stores its data in a file of the test.
 type engine struct {
 	*simulator.Simulator
 	path  string
@@ -30,8 +30,8 @@ func newEngine(t *testing.T) *engine {
 	return e
 }
 
-// clock moves with every look, so that a write which should have changed nothing
-// cannot hide in the same microsecond.
+// clock returns a time that is one second later at each call. So a write that must not
+// change a time cannot pass the test because both writes have the same time.
 func (e *engine) clock() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(e.ticks.Add(1)) * time.Second)
 }
@@ -69,7 +69,7 @@ func (e *engine) fail(_ *testing.T, f sending.Failure) func() {
 	return e.Faults().Clear
 }
 
-// subject returns the engine without a wire between, as the product uses it.
+// subject returns the simulator as the adapter under test.
 func (e *engine) subject() conformance.Subject {
 	return conformance.Subject{
 		Account: e.Simulator, Seed: e.seed, Fail: e.fail,

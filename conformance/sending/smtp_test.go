@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The adapter for SMTP in front of a real server, reached as in the product:
-// through a stored connection. What a server cannot do is asserted below.
+// TestSMTP runs the tests of the port for the SMTP adapter with a real SMTP server. Each
+// organization has a stored connection, as in the product.
 func TestSMTP(t *testing.T) {
 	t.Parallel()
 	conformance.RunSMTP(t, func(t *testing.T) conformance.Subject {
@@ -33,7 +33,8 @@ func TestSMTP(t *testing.T) {
 	})
 }
 
-// served is a server with the contact lists beside it.
+// served is an SMTP server with the simulator, which stores the contact lists that SMTP
+// does not have.
 type served struct {
 	*engine
 	address     string
@@ -80,7 +81,7 @@ func (s *served) seed(t *testing.T, orgID string, setup conformance.Setup) {
 	s.accounts.Forget(orgID)
 }
 
-// listen starts a server that takes every message, and returns its address.
+// listen starts an SMTP server that accepts every message, and returns its address.
 func listen(t *testing.T) string {
 	t.Helper()
 	s := server.NewServer(server.BackendFunc(func(*server.Conn) (server.Session, error) { return taker{}, nil }))
@@ -92,7 +93,7 @@ func listen(t *testing.T) string {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.Serve(l) })
 	t.Cleanup(func() {
-		_, _ = s.Close(), l.Close() // a server that does not serve yet closes no listener
+		_, _ = s.Close(), l.Close() // closing the server does not close a listener that it does not serve yet
 		serving.Wait()
 	})
 	return l.Addr().String()

@@ -10,17 +10,18 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// listed is the time at which the first address of a test joined the suppression list.
-// It is in whole seconds, which is the precision of providers.
+// listed is the time at which the first address of a test was added to the suppression
+// list. It has whole seconds, because providers have no higher precision.
 var listed = time.Date(2025, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// suppressedEntry returns an entry that was added the given minutes after listed.
+// suppressedEntry returns an entry of the suppression list that was added the given number
+// of minutes after listed.
 func suppressedEntry(email string, reason port.SuppressionReason, minutes int) port.Suppressed {
 	return port.Suppressed{Email: email, Reason: reason, At: listed.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// suppressionIsRead reads single entries and a page, which must agree. Another
-// organization's entries must be NotFound.
+// suppressionIsRead checks that reads of single suppressed addresses and of a page agree.
+// Addresses that only another organization has must be NotFound.
 func suppressionIsRead(t *testing.T, s Subject) {
 	setup := people()
 	setup.Suppressed = []port.Suppressed{
@@ -48,7 +49,8 @@ func suppressionIsRead(t *testing.T, s Subject) {
 	WantKind(t, "an address that is not on the list", err, port.NotFound)
 }
 
-// allSuppressed returns the entries from every page of a window.
+// allSuppressed returns the suppressed addresses of all pages that were added between since
+// and until.
 func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []string {
 	t.Helper()
 	var emails []string
@@ -71,7 +73,8 @@ func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []strin
 	return nil
 }
 
-// suppressionHasWindows reads windows with and without a start and an end.
+// suppressionHasWindows reads the suppression list with and without a start time and an end
+// time.
 func suppressionHasWindows(t *testing.T, s Subject) {
 	setup := people()
 	for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {
@@ -94,7 +97,8 @@ func suppressionHasWindows(t *testing.T, s Subject) {
 	WantKind(t, "a token that is none", err, port.Invalid)
 }
 
-// suppressionPages reads a list that is longer than a page. Each entry must appear once.
+// suppressionPages reads a suppression list that is longer than a page. Each address must
+// be read once.
 func suppressionPages(t *testing.T, s Subject) {
 	setup := people()
 	var want []string

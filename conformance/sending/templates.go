@@ -10,12 +10,12 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// welcome returns a valid template with one variable, in text and HTML.
+// welcome returns a valid template with one variable in its subject, text and HTML.
 func welcome() port.Template {
 	return port.Template{Name: "welcome", Subject: "Welcome, {{name}}", Text: "Good day {{name}}", HTML: "<p>Grüße an <b>{{name}}</b></p>"}
 }
 
-// Templates creates, replaces, reads and deletes a template, in an account without
+// Templates creates, replaces, reads and deletes a template in an account that has no
 // templates.
 func Templates(t *testing.T, a port.Account) {
 	t.Helper()
@@ -46,14 +46,14 @@ func Templates(t *testing.T, a port.Account) {
 	}
 }
 
-// templateRoundTrip runs Templates for an adapter of the suite.
+// templateRoundTrip runs [Templates] on an empty account.
 func templateRoundTrip(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	Templates(t, s.Account)
 }
 
-// templatesAreApart reads and deletes another organization's template by name. Neither
-// call may reach it.
+// templatesAreApart reads and deletes a template of another organization by its name.
+// Neither call may find it.
 func templatesAreApart(t *testing.T, s Subject) {
 	setup := people()
 	setup.Templates = []port.Template{welcome()}
@@ -69,8 +69,8 @@ func templatesAreApart(t *testing.T, s Subject) {
 	}
 }
 
-// invalidTemplates stores templates that every account must refuse with Invalid. None
-// may be stored.
+// invalidTemplates writes templates that every account must refuse with Invalid. None of
+// them may be stored.
 func invalidTemplates(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	for name, spoil := range map[string]func(*port.Template){
@@ -89,7 +89,7 @@ func invalidTemplates(t *testing.T, s Subject) {
 	}
 }
 
-// templatePages reads 230 names by pages. Each must appear once, and a token that the
+// templatePages reads 230 templates in pages. Each must be read once. A page token that the
 // account did not issue must fail with Invalid.
 func templatePages(t *testing.T, s Subject) {
 	setup := people()
@@ -107,7 +107,7 @@ func templatePages(t *testing.T, s Subject) {
 	WantKind(t, "a token that is none", err, port.Invalid)
 }
 
-// templateNames returns the names from all pages.
+// templateNames returns the names of the templates of all pages.
 func templateNames(t *testing.T, a port.Account) []string {
 	t.Helper()
 	var names []string

@@ -12,15 +12,17 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// errTopicExists is the error of addTopic. ChangeTopics must return it unchanged.
+// errTopicExists is the error of the change that addTopic returns. ChangeTopics must return
+// this error unchanged.
 var errTopicExists = errors.New("there is such a topic")
 
-// topicOf returns a valid topic to which contacts are subscribed by default.
+// topicOf returns a valid topic with the name, to which contacts are subscribed by default.
 func topicOf(name string) port.Topic {
 	return port.Topic{Name: name, DisplayName: "About " + name, Description: "What is said of " + name, Default: port.OptIn}
 }
 
-// addTopic returns a change that adds a topic and fails if it exists.
+// addTopic returns a change that adds the topic, or fails with errTopicExists if the topic
+// exists.
 func addTopic(name string) port.TopicsChange {
 	return func(topics []port.Topic) ([]port.Topic, error) {
 		if slices.ContainsFunc(topics, func(t port.Topic) bool { return t.Name == name }) {
@@ -30,20 +32,20 @@ func addTopic(name string) port.TopicsChange {
 	}
 }
 
-// removeTopic returns a change that removes a topic, if it exists.
+// removeTopic returns a change that removes the topic if it exists.
 func removeTopic(name string) port.TopicsChange {
 	return func(topics []port.Topic) ([]port.Topic, error) {
 		return slices.DeleteFunc(topics, func(t port.Topic) bool { return t.Name == name }), nil
 	}
 }
 
-// replaceTopics returns a change that ignores the current topics.
+// replaceTopics returns a change that replaces all topics by the given ones.
 func replaceTopics(topics ...port.Topic) port.TopicsChange {
 	return func([]port.Topic) ([]port.Topic, error) { return topics, nil }
 }
 
-// readList returns the list of the organization "org", with its topics sorted by name.
-// It ends the test on an error.
+// readList returns the contact list of the organization "org", with its topics sorted by
+// name. It ends the test on an error.
 func readList(t *testing.T, a port.Account) port.ContactList {
 	t.Helper()
 	list, err := a.ContactList(t.Context(), "org")
@@ -63,8 +65,8 @@ func changeTopics(t *testing.T, a port.Account, change port.TopicsChange) {
 	}
 }
 
-// topicsAreChanged adds, renames and removes topics. Removing one must delete the
-// choices about it, even if it is added again.
+// topicsAreChanged adds, changes and removes topics. If a topic is removed, the choices
+// about it must be deleted, and must not come back when it is added again.
 func topicsAreChanged(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	setup := people(port.Contact{Email: email, Preferences: map[string]port.Subscription{"news": port.OptOut, "offers": port.OptIn}})
@@ -92,8 +94,8 @@ func topicsAreChanged(t *testing.T, s Subject) {
 	wantContact(t, get(t, s.Account, "fan@example.com"), port.Contact{Email: "fan@example.com", Preferences: choices("weather", port.OptOut)})
 }
 
-// unchangedTopics makes changes without an effect, which must not change the list's time
-// either.
+// unchangedTopics makes changes of topics that have no effect. They must not change the
+// time of the contact list.
 func unchangedTopics(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)
@@ -104,8 +106,8 @@ func unchangedTopics(t *testing.T, s Subject) {
 	}
 }
 
-// refusedChange makes a change that fails. The account must return its error and keep
-// the topics.
+// refusedChange makes a change of topics that returns an error. The account must return
+// that error and keep the topics.
 func refusedChange(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)
@@ -117,8 +119,8 @@ func refusedChange(t *testing.T, s Subject) {
 	}
 }
 
-// invalidTopics makes changes that every account must refuse with Invalid. One invalid
-// topic must refuse the valid ones too.
+// invalidTopics makes changes that every account must refuse with Invalid. If one topic is
+// invalid, valid topics of the change must not be stored either.
 func invalidTopics(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)
@@ -141,8 +143,8 @@ func invalidTopics(t *testing.T, s Subject) {
 	}
 }
 
-// topicsHaveALimit checks the limit on topics. Accounts differ, but each allows at least
-// twenty and reports when there are too many.
+// topicsHaveALimit adds topics until the account refuses one. Every account must allow at
+// least 20 topics, refuse the 51st at the latest, and fail with Full.
 func topicsHaveALimit(t *testing.T, s Subject) {
 	const least, most = 20, 50
 	s.Seed(t, "org", people())
@@ -162,7 +164,7 @@ func topicsHaveALimit(t *testing.T, s Subject) {
 	t.Errorf("a list took %d topics", most+1)
 }
 
-// concurrentTopics adds topics from several goroutines at once. None may be lost.
+// concurrentTopics adds topics from several goroutines at once. All of them must be stored.
 func concurrentTopics(t *testing.T, s Subject) {
 	const writers = 8
 	s.Seed(t, "org", people())

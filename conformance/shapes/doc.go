@@ -1,10 +1,9 @@
-// Package shapes compares the product's answers with tables of their members. Each
-// member is listed by its path, with the kinds of its values, whether it may be null or
-// absent, and its allowed words. A table is checked twice: against real answers about an
-// organization with all kinds of data, and against the published schemas. A member that
-// is added, removed, renamed or described differently from its answer therefore fails a
-// test. The same routes are also tested for their headers and for the ways in which each
-// may refuse.
+// Package shapes compares the product's responses with tables of their members. A table
+// lists each member by its path, with the kinds of its values, whether it may be null or
+// absent, and its allowed words. Each table is checked against real responses about an
+// organization with all kinds of data, and against the published schemas. So a test fails
+// if a member is added, removed, renamed, or described differently from the response. The
+// package also tests the headers of the same routes, and the errors that each may return.
 //
-// It owns no rule about the values; the other packages of conformance do.
+// The values themselves are tested by the other packages of conformance.
 package shapes

@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// headers checks that only the account's answer may be cached, that a page links to the
-// next, and that the list of undeliverable addresses links to its rules.
+// headers checks three rules of response headers: only the response about the account may
+// be cached, a page links to the next page, and the list of undeliverable addresses links
+// to its rules.
 func (s scene) headers(t *testing.T, all []route) {
 	var rules struct{ Version string }
 	s.decode(t, s.get(t, s.own, "/v1/undeliverable/rules"), &rules)
@@ -34,8 +35,8 @@ func (s scene) headers(t *testing.T, all []route) {
 	}
 }
 
-// follow reads two pages of one each, and the link of the first is the whole address of
-// the second.
+// follow reads two pages of one item each, and checks that the Link header of the first
+// page has the URL of the second.
 func (s scene) follow(t *testing.T, r route) {
 	t.Helper()
 	var page struct {

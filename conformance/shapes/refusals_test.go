@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// problemTable has the members of every problem document, except its code and type.
+// problemTable is the table of the members that every problem document has, except code and
+// type.
 const problemTable = `
 	title                                 text
 	status                                int
@@ -19,7 +20,8 @@ const problemTable = `
 	next_step                             text
 	request_id                            text`
 
-// extraMembers are the additional members of problems, by code.
+// extraMembers has the tables of the additional members of problem documents, keyed by
+// error code.
 var extraMembers = map[string]string{
 	"invalid_key":             "",
 	"not_found":               "resource text",
@@ -29,7 +31,8 @@ var extraMembers = map[string]string{
 	"upstream_unavailable":    "retry_after int",
 }
 
-// refused checks that an answer is a problem with this code, member by member.
+// refused checks that a response is a problem document with this status and code, and
+// compares all its members with the tables.
 func (s scene) refused(t *testing.T, what string, got answer, status int, code string) {
 	t.Helper()
 	if got.status != status || got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" {
@@ -40,7 +43,8 @@ func (s scene) refused(t *testing.T, what string, got answer, status int, code s
 	surveyOf(shapeOf(t, problemTable+named+extraMembers[code])).look(t, what, got.body)
 }
 
-// windowed are the routes with a window of time, asking those that ask the account.
+// windowed are the routes with a time window, and asking are the routes that call the
+// sending account.
 var (
 	windowed = []string{
 		"/v1/messages", "/v1/recipients/{email}/messages",
@@ -49,7 +53,7 @@ var (
 	asking = []string{"/v1/suppressions", "/v1/suppressions/{email}"}
 )
 
-// target returns a call of the first organization that succeeds.
+// target returns the path of a call of the route that succeeds for the first organization.
 func (r route) target() string {
 	path, _, _ := strings.Cut(r.prefix()+r.own[0], "?")
 	return path
@@ -77,8 +81,8 @@ func (s scene) refusals(t *testing.T, all []route) {
 	}
 }
 
-// failures checks that calls of the account fail with a time to retry, and that reads of
-// the own database succeed, however the account fails.
+// failures makes the sending account fail in several ways. Calls that need the account must
+// fail with a time to retry, and reads of the database must succeed.
 func (s scene) failures(t *testing.T, all []route) {
 	s.Clock.Advance(twoMinutes)
 	for kind, status := range map[sending.FailureKind]int{sending.Refused: 503, sending.Throttled: 503, sending.TimedOut: 504} {
@@ -116,7 +120,8 @@ func (s scene) overTheLimit(t *testing.T, all []route) {
 	}
 }
 
-// retryAfter checks that the header and the member have the same number of seconds.
+// retryAfter checks that the header Retry-After and the member retry_after have the same
+// number of seconds.
 func (s scene) retryAfter(t *testing.T, what string, got answer) {
 	t.Helper()
 	seconds, err := strconv.Atoi(got.header.Get("Retry-After"))

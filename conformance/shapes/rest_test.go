@@ -10,15 +10,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// route is one that reads, with the table of its answer and calls that show all of it.
+// route is a GET route, with the table of its response and calls that together show all its
+// members.
 type route struct {
 	path  string
 	table string
-	// own and other are what follows the path in calls of the two organizations.
+	// own and other are the ends of the paths of the calls by the two organizations.
 	own, other []string
 }
 
-// listOf returns the table of a list of records.
+// listOf returns the table of a list, made from the table of one record.
 func listOf(record string) string {
 	table := ""
 	for line := range strings.Lines(record) {
@@ -72,8 +73,8 @@ func (r route) prefix() string {
 	return before
 }
 
-// TestReadsOfTheAPI goes through every route with one product, whose past takes longer
-// to make than all that is asked of it.
+// TestReadsOfTheAPI tests every GET route. All parts of the test share one product, because
+// creating its demo data takes longer than all calls.
 func TestReadsOfTheAPI(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -124,7 +125,7 @@ func (s scene) answers(t *testing.T, all []route) {
 	}
 }
 
-// described returns the schemas of successful answers in the API's OpenAPI document, by
+// described returns the schemas of successful responses in the OpenAPI document, keyed by
 // path.
 func (s scene) described(t *testing.T) map[string]map[string]any {
 	t.Helper()

@@ -20,16 +20,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// scene is a product with one organization that has everything and another that has
-// next to nothing, so that members are seen with and without a value.
+// scene is a product with two organizations. The first has all kinds of data and the other
+// almost none, so that optional members are seen with and without a value.
 type scene struct {
 	*product.Product
-	// own and other are credentials of the two.
+	// own is the API key of the first organization, other that of the second.
 	own, other string
 }
 
-// newScene starts a product with the demo's past and adds the kinds of data that the
-// demo does not have.
+// newScene starts a product with the demo's past messages, and adds the kinds of data that
+// the demo does not have.
 func newScene(t *testing.T) scene {
 	t.Helper()
 	p := product.Start(t, product.Options{Past: true})
@@ -43,8 +43,8 @@ func newScene(t *testing.T) scene {
 
 const later = "later.example.com"
 
-// seed adds a channel with an identity and an unpublished tracking domain, and a template
-// that does not parse.
+// seed adds a channel with an identity and a tracking domain whose DNS records are not
+// published. It also adds a template that does not parse.
 func (s scene) seed(t *testing.T) {
 	t.Helper()
 	err := s.Simulator.Seed(t.Context(), s.OrgID, simulator.Setup{
@@ -59,8 +59,8 @@ func (s scene) seed(t *testing.T) {
 	}
 }
 
-// underWay records a message whose only event is its sending. At night the demo has no
-// such message.
+// underWay records a message whose only event is Send. The demo has no such message at
+// night.
 func (s scene) underWay(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Minute)
@@ -73,8 +73,8 @@ func (s scene) underWay(t *testing.T) {
 	}
 }
 
-// mirror runs the jobs that sync the account, and ends the check of the unpublished
-// domain.
+// mirror runs the syncs with the sending account, and sets the status of the unpublished
+// tracking domain to failed.
 func (s scene) mirror(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -87,7 +87,8 @@ func (s scene) mirror(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		// At once, before the job sees that a simulated domain is published.
+		// The status is set in the same transaction, before the job finds that the DNS of the
+		// simulator has the records.
 		d.Status = channels.TrackingFailed
 		return s.DB.Channels().SetTrackingStatus(ctx, s.OrgID, d)
 	})
@@ -100,8 +101,8 @@ func (s scene) mirror(t *testing.T) {
 	}
 }
 
-// bare gives the other organization messages with only a sender, a message with events
-// that are no status, and a limit. The first organization has none of these.
+// bare gives the other organization data that the first one does not have: messages with
+// only a sender, a message whose events set no status, and a rate limit.
 func (s scene) bare(t *testing.T) {
 	t.Helper()
 	at := s.Clock.Now().Add(-time.Hour)
@@ -120,12 +121,12 @@ func (s scene) bare(t *testing.T) {
 	}
 }
 
-// twoMinutes is longer than the lifetime of any cached answer of the account, and than
-// the window of a rate limit.
+// twoMinutes is longer than responses of the account are cached, and longer than the period
+// of the rate limit.
 const twoMinutes = 2 * time.Minute
 
-// silence makes every call to the account fail while f runs. It first advances the
-// clock, so that no cached answer of the account is used.
+// silence makes every call to the account fail while f runs. It first advances the clock,
+// so that no cached response of the account is used.
 func (s scene) silence(f func()) {
 	s.Clock.Advance(twoMinutes)
 	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
@@ -133,7 +134,8 @@ func (s scene) silence(f func()) {
 	f()
 }
 
-// ask stores a request of the organization for production access with this outcome.
+// ask stores a request of the other organization for production access, with the given
+// status.
 func (s scene) ask(t *testing.T, status sending.AccessStatus) {
 	t.Helper()
 	now := s.Clock.Now()
@@ -149,14 +151,15 @@ func (s scene) ask(t *testing.T, status sending.AccessStatus) {
 	}
 }
 
-// answer is what came back of a call.
+// answer is the response to a call.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// get reads a path, "/v1/..." of the API or a whole address, with a credential.
+// get sends a GET request with a credential. target is a path of the API such as
+// "/v1/lists", or a URL.
 func (s scene) get(t *testing.T, credential, target string) answer {
 	t.Helper()
 	return s.send(t, http.MethodGet, credential, target, "")
@@ -189,7 +192,7 @@ func (s scene) send(t *testing.T, method, credential, target, body string, heade
 	return answer{got.StatusCode, got.Header, text}
 }
 
-// decode decodes the body of a successful answer.
+// decode decodes the body of a response. It ends the test unless the status is 200.
 func (s scene) decode(t *testing.T, got answer, into any) {
 	t.Helper()
 	if err := json.Unmarshal(got.body, into); err != nil || got.status != http.StatusOK {
@@ -197,7 +200,7 @@ func (s scene) decode(t *testing.T, got answer, into any) {
 	}
 }
 
-// first returns a member of the first item of a list, to build the path of that item.
+// first returns the member with the name of the first item of a list, for use in a path.
 func (s scene) first(t *testing.T, list, name string) string {
 	t.Helper()
 	var page struct{ Data []map[string]any }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// declaredBy returns a JSON Schema in the format of [shape.declared].
+// declaredBy describes the members of a JSON schema in the format of [shape.declared].
 func declaredBy(schema map[string]any) map[string]string {
 	texts := map[string]string{}
 	declareMembers(texts, "", schema)
@@ -22,7 +22,7 @@ func declareMembers(texts map[string]string, path string, schema map[string]any)
 }
 
 func declare(texts map[string]string, path string, schema map[string]any, optional bool) {
-	if either, ok := schema["anyOf"].([]any); ok { // as in a result, or in a failure
+	if either, ok := schema["anyOf"].([]any); ok { // the result of a tool is anyOf a success and a failure
 		schema, _ = either[0].(map[string]any)
 	}
 	values, _ := schema["enum"].([]any)
@@ -50,7 +50,7 @@ func declare(texts map[string]string, path string, schema map[string]any, option
 	declareMembers(texts, path, schema)
 }
 
-// kindsBy returns the kinds that a schema's type allows.
+// kindsBy returns the kinds of values (see [member]) that a type in a JSON schema allows.
 func kindsBy(kind string, values []any, schema map[string]any) []string {
 	switch {
 	case kind == "string" && len(values) > 0:

@@ -12,25 +12,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// shape has the members of an answer by their path; "[]" means every item of a list.
+// shape maps the path of each member of a response to what the member may be. In a path,
+// "[]" means every item of a list.
 type shape map[string]member
 
-// member is what a member may be.
+// member tells which values a member of a response may have.
 type member struct {
-	// kinds are uuid, time, text, int, number, bool, object, array, open, null, and
-	// for a text of few values "=" with each. An open object has members that are
-	// not listed.
+	// kinds are the kinds of values: uuid, time, text, int, number, bool, object, array,
+	// open and null. A text with few values has "=" and the value for each of them. An open
+	// object has members that are not listed.
 	kinds []string
 	// optional members may be absent.
 	optional bool
-	// rare kinds are declared, and the organization under test has none of them;
-	// "?" is rare for an optional member that is always there.
+	// rare has the kinds that are allowed but do not occur in the data of the test. "?"
+	// means that an optional member is always present there.
 	rare []string
 }
 
-// shapeOf reads a table: a path, and after it the kinds. "?" marks an optional member,
-// and parentheses what is rare. What a path leads through is an object or a list unless
-// it has a line of its own.
+// shapeOf parses a table. Each line has a path and the kinds of its values. "?" marks an
+// optional member, and parentheses mark a rare kind. The parents of a path are objects or
+// lists, unless they have a line of their own.
 func shapeOf(t *testing.T, table string) shape {
 	t.Helper()
 	s := shape{}
@@ -67,7 +68,8 @@ func shapeOf(t *testing.T, table string) shape {
 	return s
 }
 
-// above returns the path of the enclosing value, and its kind.
+// above returns the path of the object or list that contains the member, and the kind
+// "object" or "array".
 func above(path string) (parent, kind string) {
 	if list, is := strings.CutSuffix(path, "[]"); is {
 		return list, "array"
@@ -78,7 +80,8 @@ func above(path string) (parent, kind string) {
 	return "", ""
 }
 
-// declared returns the shape in the terms of a schema: one text for each member.
+// declared describes the shape in the terms of a JSON schema, with one text for each
+// member.
 func (s shape) declared() map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -95,7 +98,7 @@ func declaration(kinds []string, optional bool) string {
 	return strings.Join(kinds, " ")
 }
 
-// survey holds answers against a shape and remembers what it saw.
+// survey compares responses with a shape and records which kinds of values occurred.
 type survey struct {
 	shape
 	seen map[string]map[string]bool
@@ -103,7 +106,7 @@ type survey struct {
 
 func surveyOf(s shape) survey { return survey{s, map[string]map[string]bool{}} }
 
-// look compares one answer with the shape and records the kinds of its values.
+// look compares one response with the shape and records the kinds of its values.
 func (s survey) look(t *testing.T, what string, body []byte) {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(string(body)))
@@ -164,8 +167,8 @@ func (s survey) saw(path, kind string) {
 	s.seen[path][kind] = true
 }
 
-// complete fails the test for a kind in the table that no answer had, unless it is rare.
-// Of several words, one must have occurred.
+// complete fails the test if a kind in the table occurred in no response, unless it is
+// rare. If a member has several allowed words, one of them must have occurred.
 func (s survey) complete(t *testing.T, what string) {
 	t.Helper()
 	for path, m := range s.shape {
@@ -188,7 +191,7 @@ func (s survey) complete(t *testing.T, what string) {
 	}
 }
 
-// kindOf returns the kind of a value, "" for none.
+// kindOf returns the kind among kinds that the value has, or "" if it has none of them.
 func kindOf(value any, kinds []string) string {
 	for _, kind := range kinds {
 		if isOf(value, kind) {
@@ -217,8 +220,8 @@ func isOf(value any, kind string) bool {
 	panic(fmt.Sprintf("%T is no JSON", value))
 }
 
-// textIs checks the format of a text: times are in UTC, identifiers in their usual
-// spelling.
+// textIs reports whether a string has the format of the kind. Times must be in UTC, and ids
+// in their usual spelling.
 func textIs(value, kind string) bool {
 	switch kind {
 	case "text":

@@ -1,6 +1,6 @@
 package shapes_test
 
-// The tables of records, and of the answers that hold them.
+// The tables of the members of records, and of the responses that contain the records.
 const (
 	accountTable = `
 		org.id                                uuid
@@ -150,8 +150,8 @@ const (
 		pagination.next_cursor                text null`
 )
 
-// rulesTable has one line for each member of a rule: all rules have the same members, and
-// rules about one event have no window.
+// rulesTable returns the table of the rules for undeliverable addresses. All rules have the
+// same members, except that rules about one event have no window_days.
 func rulesTable() string {
 	table := `
 		profile                               =strict =standard =aggressive =custom

@@ -11,14 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tool is one that reads, with the table of its result and calls that show all of it.
+// tool is an MCP tool that reads, with the table of its result and calls that together show
+// all its members.
 type tool struct {
 	name  string
 	table string
 	own   []string
 	other []string
-	// elsewhere are members whose own members, or words, another tool's listing has:
-	// agents pay for every word of the list.
+	// elsewhere names members that the tool's output schema does not describe in full,
+	// because another tool's schema does. Agents pay for every word of tools/list.
 	elsewhere []string
 }
 
@@ -95,12 +96,13 @@ const (
 		truncated                             bool`
 )
 
-// below puts a record's table under a path.
+// below returns the table of a record with a path put before each member.
 func below(path, record string) string {
 	return strings.ReplaceAll(listOf(record), "data[].", path+".")
 }
 
-// sampleOf returns the table of a sample of a list's records.
+// sampleOf returns the table of a list as tools return it: some items, and the numbers of
+// items shown and in all.
 func sampleOf(record string) string {
 	return below("items[]", record) + `
 		shown                                 int
@@ -137,7 +139,7 @@ func toolsOf(t *testing.T, s scene) []tool {
 			name: "messages_diagnose", table: diagnosisTable + "\n" + below("message", messageTable), elsewhere: []string{"message", "events[].type"},
 			own: diagnosed, other: []string{`{"message_id":"bare"}`},
 		},
-		{ // it takes no limit, and the demo has few
+		{ // "more" is rare: no limit can be set, and the demo has few templates
 			name: "templates_list", table: strings.Replace(sampleOf(templateTable), "? text", "? (text)", 1),
 			own: []string{`{}`}, other: []string{`{}`},
 		},
@@ -165,9 +167,9 @@ func TestResultsOfTools(t *testing.T) {
 	}
 }
 
-// listing returns the shape as tools/list shows it: without formats and without optional
-// members, because a failure has no members at all. The parts in elsewhere become any
-// object or text.
+// listing describes the shape as the output schemas of tools/list do. They have no formats,
+// and all members are optional, because a failure has other members. Members in elsewhere
+// are any object or text.
 func (s shape) listing(elsewhere []string) map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -188,8 +190,8 @@ func (s shape) listing(elsewhere []string) map[string]string {
 	return texts
 }
 
-// required returns a schema of tools/list, which requires no member, with all members
-// required.
+// required returns an output schema of tools/list, in which all members are optional, with
+// all members required.
 func required(schema map[string]any) map[string]any {
 	all := maps.Clone(schema)
 	members, _ := schema["properties"].(map[string]any)
@@ -210,7 +212,7 @@ func required(schema map[string]any) map[string]any {
 	return all
 }
 
-// listed returns the output schemas of tools/list, by tool.
+// listed returns the output schemas of tools/list, keyed by the tool's name.
 func (s scene) listed(t *testing.T, token string) map[string]map[string]any {
 	t.Helper()
 	var result struct {
@@ -229,7 +231,8 @@ func (s scene) listed(t *testing.T, token string) map[string]map[string]any {
 	return schemas
 }
 
-// call returns the structured content of a call that must succeed.
+// call calls a tool and returns the structured content of its result. It ends the test if
+// the call fails.
 func (s scene) call(t *testing.T, token, name, arguments string) []byte {
 	t.Helper()
 	var result struct {
@@ -243,7 +246,8 @@ func (s scene) call(t *testing.T, token, name, arguments string) []byte {
 	return result.StructuredContent
 }
 
-// post asks the agent endpoint; method is what follows "method": in the request.
+// post sends a JSON-RPC request to the MCP endpoint and returns its result. method is the
+// JSON that follows "method": in the request.
 func (s scene) post(t *testing.T, token, method string) json.RawMessage {
 	t.Helper()
 	got := s.send(t, http.MethodPost, token, s.MCPURL+"/mcp", `{"jsonrpc":"2.0","id":1,"method":`+method+`}`,

@@ -22,43 +22,43 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Config has the settings of a test. Only Operations or Fixtures are required.
+// Config has the settings of an endpoint for a test. Either Operations or Fixtures is
+// required.
 type Config struct {
-	// Operations are all mounted as tools, those whose names are not in the table of tools too.
+	// Operations are served as tools, whether or not the table of tools has their names.
 	Operations []core.Operation
-	// Fixtures are tools without an operation, for features of the protocol that no
-	// operation uses: pictures, rounds of questions, progress.
+	// Fixtures are tools without an operation. They test images, requests for input and
+	// progress.
 	Fixtures []Fixture
-	// AllowedOrigins are the browser origins that may call the endpoint.
+	// AllowedOrigins has the origins of browsers that may call the endpoint.
 	AllowedOrigins []string
 	// DB is the database; nil means a new SQLite database for the test.
 	DB *storage.DB
-	// Callers authenticates callers. If it is nil, there is one client with every scope,
-	// whose token is [Token].
+	// Callers authenticates callers; nil means one client with all scopes and the token
+	// [Token].
 	Callers guardrails.Authenticator
-	// Repositories receives pull requests; nil means that there is no host for them.
+	// Repositories opens pull requests. nil means that no repository host is connected.
 	Repositories guardrails.RepositoryHost
-	// Clock is the clock; nil means a fixed one.
+	// Clock is the clock of the endpoint; nil means a clock that does not advance.
 	Clock core.Clock
-	// Metrics registers the metrics; nil discards them.
+	// Metrics registers the endpoint's metrics; nil discards them.
 	Metrics prometheus.Registerer
 }
 
-// Fixture is a tool that is no operation, see [tools.Server.AddTool].
+// Fixture is a tool without an operation; see [tools.Server.AddTool].
 type Fixture struct {
-	// Tool is the declaration that tools/list returns.
+	// Tool is the declaration of the tool in tools/list.
 	Tool *mcp.Tool
-	// Handler runs without the rails. It must return a new result each time, because the
-	// endpoint modifies it.
+	// Handler runs without the checks of operations. It must return a new result each time.
 	Handler mcp.ToolHandler
 }
 
-// Token is the token of the default client.
+// Token is the access token of the client that exists if Config.Callers is nil.
 const Token = "token"
 
-// Serve starts the endpoint and returns the address of its host. It stops with the test.
-// Endpoints over one database act as processes of one installation: they share the key
-// that signs confirmations.
+// Serve starts an endpoint and returns its base URL. It stops when the test ends. Endpoints
+// with the same database behave like processes of one installation: they share the key that
+// signs confirmation tokens.
 func Serve(t *testing.T, cfg Config) string {
 	t.Helper()
 	if cfg.Clock == nil {
@@ -101,8 +101,8 @@ func Serve(t *testing.T, cfg Config) string {
 	return address
 }
 
-// mustMount adds an operation whose name the table of tools does not have. It must run
-// before the first request.
+// mustMount serves an operation that is not in the table of tools. Call it before any
+// request.
 func mustMount(t *testing.T, server *tools.Server, name string) {
 	t.Helper()
 	if err := server.Mount(name); err != nil {
@@ -110,8 +110,8 @@ func mustMount(t *testing.T, server *tools.Server, name string) {
 	}
 }
 
-// oneClient stores a client and returns an authenticator that accepts its token. The
-// token expires after an hour of the clock.
+// oneClient stores a client and returns an authenticator that accepts [Token] as its access
+// token. The token expires after an hour of the clock.
 func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authenticator {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "team", RetentionDays: 90}
@@ -128,10 +128,11 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 	})
 }
 
-// oneToken is an [access.Token] that verifies itself: the meaning of [Token].
+// oneToken is what an authenticator knows about the access token [Token].
 type oneToken access.Token
 
-// VerifyToken returns o for [Token], whatever the resource. It fails for any other text.
+// VerifyToken returns o if the token is [Token], for any resource. It fails for other
+// tokens.
 func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
 	if token != Token {
 		return access.Token{}, errors.New("unknown token")

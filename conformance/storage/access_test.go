@@ -75,7 +75,7 @@ func TestCredentials(t *testing.T) {
 			ID: core.NewID(), OrgID: org, Name: "ci", Environment: core.Test, Prefix: "abcd1234",
 			SecretHash: []byte{0, 1, 255}, Scopes: core.NewScopes("api.contacts.view", "api.lists.view"), CreatedAt: start, ExpiresAt: &expires,
 		}
-		twin := key // another key may share the prefix
+		twin := key // twin is a second API key with the same prefix, in another organization
 		twin.ID, twin.OrgID, twin.ExpiresAt = core.NewID(), newOrg(t, db), nil
 		must(t, db.Keys().InsertAPIKey(ctx, key))
 		must(t, db.Keys().InsertAPIKey(ctx, twin))

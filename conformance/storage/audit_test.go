@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// eventIDs returns the ids of events, in order.
+// eventIDs returns the ids of events, in the order of events.
 func eventIDs(events []access.AuditEvent) []string {
 	found := []string{}
 	for _, e := range events {
@@ -23,7 +23,8 @@ func TestFindAudit(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, org := t.Context(), newOrg(t, db)
-		// Two events at each instant: a0 and b0 at 0 s, a1 and b1 at 1 s, and so on.
+		// The events are inserted in pairs with equal times: a0 and b0 at 0 s, a1 and b1 at 1
+		// s, and so on.
 		for i := range 4 {
 			for _, name := range []string{"a", "b"} {
 				must(t, db.Audit().AppendAudit(ctx, access.AuditEvent{

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// newCode stores a code of the grant that expires at 60 s.
+// newCode stores an authorization code of the grant g that expires 60 s after start, and
+// returns it.
 func newCode(t *testing.T, db *storage.DB, g access.Grant) access.AuthorizationCode {
 	t.Helper()
 	c := access.AuthorizationCode{
@@ -40,7 +41,7 @@ func TestACodeIsGoodOnce(t *testing.T) {
 		}
 		wantRevoked(t, db, g, nil)
 
-		theft := later(61) // after its 60 seconds a used code still betrays it
+		theft := later(61) // a second use is detected even after the code has expired
 		got, outcome, err = db.Tokens().RedeemCode(ctx, code.Hash, theft)
 		if err != nil || outcome != access.Replayed || got.GrantID != g.ID {
 			t.Errorf("the second time: %+v, %v, %v", got, outcome, err)
@@ -59,7 +60,7 @@ func TestCodesThatAreUnknown(t *testing.T) {
 		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
 		live, revoked := newGrant(t, db, org), newGrant(t, db, org)
 		expired, late := newCode(t, db, live), newCode(t, db, revoked)
-		twin := revoked // has the same id in another organization, and stays
+		twin := revoked // a grant with the same id in another organization, which must not be revoked
 		twin.OrgID = newOrg(t, db)
 		must(t, store.InsertGrant(ctx, twin))
 		must(t, store.RevokeGrant(ctx, org, revoked.ID, later(1)))
@@ -108,8 +109,8 @@ func TestRacesForACode(t *testing.T) {
 	})
 }
 
-// What the exchange does after the code belongs to it: a rollback gives the code
-// back, and one of several exchanges in transactions of their own wins.
+// TestRedeemingInATransaction checks that a rollback makes an authorization code redeemable
+// again, and that only one of several concurrent transactions redeems it.
 func TestRedeemingInATransaction(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -147,13 +148,14 @@ func TestRedeemingInATransaction(t *testing.T) {
 	})
 }
 
-// A purge removes grants whose code was never redeemed, once the code has expired.
+// TestPurgeTakesGrantsWithoutARedeemedCode checks that PurgeGrants removes a grant once its
+// authorization code has expired without being redeemed.
 func TestPurgeTakesGrantsWithoutARedeemedCode(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, store, org := t.Context(), db.Grants(), newOrg(t, db)
 		forgotten, redeemed, revoked, coded := newGrant(t, db, org), newGrant(t, db, org), newGrant(t, db, org), newGrant(t, db, org)
-		twin := forgotten // has the same id in another organization, and stays
+		twin := forgotten // a grant with the same id in another organization, which must be kept
 		twin.OrgID = newOrg(t, db)
 		must(t, store.InsertGrant(ctx, twin))
 		newCode(t, db, forgotten)
@@ -166,7 +168,9 @@ func TestPurgeTakesGrantsWithoutARedeemedCode(t *testing.T) {
 		if n, err := store.PurgeGrants(ctx, later(59)); err != nil || n != 0 {
 			t.Errorf("a purge while the codes are good: %d, %v", n, err)
 		}
-		for range 2 { // when the codes are gone, nothing says that they were used
+		// The second purge runs without the codes, which the first purge has deleted. It must
+		// still keep the grant whose code was redeemed.
+		for range 2 {
 			_, err := store.PurgeGrants(ctx, later(60))
 			must(t, err)
 		}

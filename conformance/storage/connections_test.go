@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// masterKey returns a key of one repeated byte; tests use the same byte unless they need
-// a second key.
+// masterKey returns a master key of 32 bytes with the value fill. Tests pass 1, and 2 where
+// they need a different key.
 func masterKey(t *testing.T, fill byte) signing.MasterKey {
 	t.Helper()
 	key, err := signing.NewMasterKey(bytes.Repeat([]byte{fill}, 32))
@@ -82,8 +82,8 @@ func wantConnection(t *testing.T, store sending.Connections, want sending.Connec
 	}
 }
 
-// TestConnectionSecretsAreSealed: the database alone does not reveal a secret, and a
-// sealed secret is invalid in another row.
+// TestConnectionSecretsAreSealed checks that the secret of a sending account is stored
+// encrypted. It must not decrypt with another master key or for another organization.
 func TestConnectionSecretsAreSealed(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -106,7 +106,7 @@ func TestConnectionSecretsAreSealed(t *testing.T) {
 	})
 }
 
-// recordingSealer remembers what it sealed last.
+// recordingSealer records the purpose and the ciphertext of its last call of Seal.
 type recordingSealer struct {
 	sending.Sealer
 	purpose string
@@ -120,8 +120,9 @@ func (r *recordingSealer) Seal(purpose, id string, plain []byte) ([]byte, error)
 	return r.sealed, err
 }
 
-// TestChangesOfAConnectionWaitForEachOther: two changes at once of one connection are
-// made one after the other, also of one that is not there yet.
+// TestChangesOfAConnectionWaitForEachOther checks that concurrent changes of one
+// sending-account connection do not overwrite each other. It also covers concurrent first
+// connects, which must all return the same ingest path.
 func TestChangesOfAConnectionWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -94,8 +94,8 @@ func TestRacesForAnAddress(t *testing.T) {
 			return store.InsertContact(t.Context(), org, c)
 		}), core.CodeConflict)
 
-		// Updates meet the unique index on PostgreSQL when both have looked before
-		// either wrote.
+		// On PostgreSQL two updates can both read the contacts before either one writes. The
+		// second one then fails on the unique index.
 		contacts := make([]contacts.Contact, racers)
 		for i := range contacts {
 			contacts[i] = newContact(core.NewID() + "@example.com")

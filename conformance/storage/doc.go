@@ -1,6 +1,6 @@
-// Package storage tests what every supported database must do for the domains, from
-// outside. It runs the same tests of access.Store, contacts.Store, replay.Store,
-// core.Transactor and jobs.Queue on SQLite and on PostgreSQL.
+// Package storage tests through the exported stores what every supported database must do.
+// It runs the same tests, such as those of access.Store, contacts.Store, replay.Store,
+// core.Transactor and jobs.Queue, on SQLite and on PostgreSQL.
 //
-// Tests about one engine, or about the implementation of storage, are in storage.
+// Tests of one engine, or of unexported code, are in the storage packages themselves.
 package storage

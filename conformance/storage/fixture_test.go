@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// start is the time of the first event of a test.
+// start is the time at which a test begins; later(n) is n seconds after it.
 var start = time.Date(2026, 3, 1, 8, 0, 0, 123456000, time.UTC)
 
 func later(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
@@ -53,7 +53,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// wantCode fails the test unless err is a core.Error with the code.
+// wantCode fails the test unless err is a *core.Error with the given code.
 func wantCode(t *testing.T, what string, err error, code core.Code) {
 	t.Helper()
 	if e, ok := errors.AsType[*core.Error](err); !ok || e.Code != code {
@@ -61,7 +61,8 @@ func wantCode(t *testing.T, what string, err error, code core.Code) {
 	}
 }
 
-// atOnce runs f in n goroutines that start together, and returns the result of each.
+// atOnce runs f in n concurrent goroutines and returns their n errors, in the order in
+// which they finish.
 func atOnce(n int, f func(i int) error) []error {
 	ready, outcome := make(chan struct{}), make(chan error, n)
 	for i := range n {
@@ -78,7 +79,8 @@ func atOnce(n int, f func(i int) error) []error {
 	return all
 }
 
-// wantOneWinner fails the test unless one error is nil and all others have the code.
+// wantOneWinner fails the test unless exactly one of outcomes is nil and all others are
+// errors with the given code.
 func wantOneWinner(t *testing.T, outcomes []error, code core.Code) {
 	t.Helper()
 	winners := 0

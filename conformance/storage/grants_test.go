@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// newGrant stores a grant without end.
+// newGrant stores a grant without an expiry time in the organization org, and returns it.
 func newGrant(t *testing.T, db *storage.DB, org string) access.Grant {
 	t.Helper()
 	g := access.Grant{
@@ -23,8 +23,8 @@ func newGrant(t *testing.T, db *storage.DB, org string) access.Grant {
 	return g
 }
 
-// wantRevoked fails the test unless the grant was revoked at the time; nil means
-// that it was not.
+// wantRevoked fails the test unless the stored grant was revoked at the given time. If at
+// is nil, the grant must not be revoked.
 func wantRevoked(t *testing.T, db *storage.DB, g access.Grant, at *time.Time) {
 	t.Helper()
 	got, err := db.Grants().Grant(t.Context(), g.OrgID, g.ID)

@@ -65,7 +65,8 @@ func TestHoldingMembers(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		ctx, org, user := t.Context(), newOrg(t, db), newUser(t, db)
 		wantCode(t, "an unknown organization", db.Members().HoldMembers(ctx, core.NewID()), core.CodeNotFound)
-		// Each reads whether there is a member and makes one: held, only one can.
+		// Each transaction reads the members and adds one only if there is none. HoldMembers
+		// makes them run one after the other, so that only one adds a member.
 		outcomes := atOnce(4, func(int) error {
 			return db.InTx(ctx, func(ctx context.Context) error {
 				if err := db.Members().HoldMembers(ctx, org); err != nil {

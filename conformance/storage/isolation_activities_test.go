@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownActivity gives the organization an activity with all its related rows, and a
-// promoted property.
+// ownActivity gives the organization an activity, the idempotency and once claims of that
+// activity, and a promoted property.
 func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()
@@ -38,8 +38,8 @@ func (o owned) onceClaim() activities.OnceClaim {
 	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
 }
 
-// activityState returns the owner's activities, properties, people and claimed keys, as
-// the owner reads them.
+// activityState returns the owner's activities, promoted properties, identified people and
+// claimed keys, read as the owner.
 func (o owned) activityState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()
@@ -70,7 +70,8 @@ func reachActivities(o owned, org string) map[string]reach {
 			return store(db).Identify(t.Context(), org, []string{"same@x"}, []string{"crm-1"})
 		},
 		"InsertStubs": func(t *testing.T, db *storage.DB) (any, error) {
-			// The same address is free in another organization, the same id is too.
+			// Another organization may use the same address and the same contact id, so the
+			// insert must succeed.
 			n, err := store(db).InsertStubs(t.Context(), org, []activities.Person{{ID: o.contact.ID, Email: "same@x", EmailKey: "same@x", ExternalID: "crm-1"}}, later(5))
 			return n != 1, err
 		},

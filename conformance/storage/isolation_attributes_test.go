@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// reachAttributes returns the calls for the registry of attributes and for the contacts
-// whose values follow it, made as the organization org.
+// reachAttributes returns calls of the attribute stores, including those that change
+// attribute values of contacts. The organization org makes them with the objects of another
+// organization, o.
 func reachAttributes(o owned, org string) map[string]reach {
 	owners := func(t *testing.T, db *storage.DB) attributes.Attribute {
 		t.Helper()

@@ -12,7 +12,7 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// sameJob is the id that both organizations' jobs have.
+// sameJob is the id of a bulk job in each of the two organizations.
 const sameJob = "0190c3a0-0000-7000-8000-000000000001"
 
 func (o owned) ownBulk(t *testing.T, db *storage.DB) {

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// names are what the owner's objects are found by.
+// names returns the ids, keys, addresses and names by which store methods find the owner's
+// objects.
 func (o owned) names() []string {
 	return []string{
 		o.contact.ID, o.contact.Email, *o.contact.ExternalID, o.shell.ID, o.list.ID, o.list.Key, o.channel.ID, o.channel.Name,
@@ -21,9 +22,9 @@ func (o owned) names() []string {
 	}
 }
 
-// derivedReaches calls the store methods that no table of reaches has, with every name of
-// the owner's objects. It fails the test for a method whose arguments are not names, times,
-// numbers and booleans.
+// derivedReaches returns calls of every store method that is neither written out in reaches
+// nor exempt. Each call runs as the organization org with one name of the owner's objects.
+// It fails the test for a method with an argument that argumentsFor cannot make.
 func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
 	t.Helper()
 	all := map[string]reach{}
@@ -40,20 +41,21 @@ func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
 	return all
 }
 
-// storeMethod is a method of a store's interface.
+// storeMethod identifies a method of a store interface.
 type storeMethod struct {
 	store reflect.Type
 	name  string
 }
 
-// signature is that of the method.
+// signature returns the function type of the method, without a receiver.
 func (m storeMethod) signature() reflect.Type {
 	method, _ := m.store.MethodByName(m.name)
 	return method.Type
 }
 
-// argumentsFor returns the arguments behind the context: the organization, and the name in
-// the place of every text.
+// argumentsFor returns the arguments for a call of m, without the context. The first is
+// org, and every other string or list of strings holds name. It returns an error for a type
+// without a known value.
 func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 	if _, err := m.accessor(); err != nil {
 		return nil, err
@@ -83,8 +85,8 @@ func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 	return arguments, nil
 }
 
-// call calls the method of the database's store. It returns the results that are not zero,
-// nil for none, and the error.
+// call calls the method on the store that db returns for it. It returns the results that
+// are not empty, or nil, and the error of the method.
 func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []reflect.Value) (any, error) {
 	accessor, err := m.accessor()
 	if err != nil {
@@ -104,7 +106,8 @@ func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []refle
 	return found, nil
 }
 
-// accessor returns the name of the method of storage.DB that returns the store.
+// accessor returns the name of the method of storage.DB, such as "Contacts", that returns
+// the store.
 func (m storeMethod) accessor() (string, error) {
 	of := reflect.TypeFor[*storage.DB]()
 	for i := range of.NumMethod() {
@@ -115,8 +118,9 @@ func (m storeMethod) accessor() (string, error) {
 	return "", fmt.Errorf("no method of storage.DB returns %s", m.store)
 }
 
-// TestDerivedReaches checks that a method of texts is called with names, and that one of
-// other types is not derived.
+// TestDerivedReaches checks that argumentsFor makes arguments for a method of strings, and
+// refuses one with other types. It also checks that the call finds the contact of its own
+// organization only.
 func TestDerivedReaches(t *testing.T) {
 	t.Parallel()
 	type unknown interface {

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// sameEvent returns an event whose ids every organization could have.
+// sameEvent returns a message event with fixed ids, so that several organizations can
+// record the same ids.
 func sameEvent() messages.Event {
 	return messages.Event{
 		ID: "same", MessageID: "same", Type: messages.Delivery, OccurredAt: later(2), Recipient: "same@x",
@@ -28,7 +29,8 @@ func reachMessages(org string) map[string]reach {
 			louder := sameEvent()
 			louder.ID, louder.Type = "other", messages.Complaint
 			fresh, err := db.Messages().RecordEvents(t.Context(), org, []messages.Event{sameEvent(), louder}, later(4))
-			return len(fresh) != 2, err // another organization's event is as good as new
+			// Another organization may record the same ids, so both events must count as new.
+			return len(fresh) != 2, err
 		},
 		"Message": func(t *testing.T, db *storage.DB) (any, error) {
 			found, err := db.Messages().Message(t.Context(), org, "same")

@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownPeople gives the organization a signed-in member with a grant to a client.
+// ownPeople gives the organization a member with a session, and a grant of that member to
+// an OAuth client.
 func (o *owned) ownPeople(t *testing.T, db *storage.DB) {
 	t.Helper()
 	o.member = members.Member{OrgID: o.org, UserID: newUser(t, db).ID, Role: members.PlainMember, Permissions: []members.Permission{members.MayViewContacts}}
@@ -87,7 +88,9 @@ func reachMembers(o owned, org string) map[string]reach {
 		"Members": func(t *testing.T, db *storage.DB) (any, error) { return db.Members().Members(t.Context(), org) },
 		"SetMember": func(t *testing.T, db *storage.DB) (any, error) {
 			promoted := members.Member{OrgID: org, UserID: o.member.UserID, Role: members.Owner}
-			return nil, db.Members().SetMember(t.Context(), promoted) // its own organization's, where it may
+			// This call changes a membership in the caller's own organization, which is
+			// allowed.
+			return nil, db.Members().SetMember(t.Context(), promoted)
 		},
 		"RemoveMember": func(t *testing.T, db *storage.DB) (any, error) {
 			return nil, db.Members().RemoveMember(t.Context(), org, o.member.UserID)

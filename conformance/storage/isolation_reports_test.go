@@ -12,10 +12,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// counted is everything that is counted in the test.
+// counted is a report filter whose window contains every time that the tests use.
 var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)}}
 
-// ownReports gives the organization a bounce, the figures that count it, and a mark.
+// ownReports gives the organization a bounce and an open event, the daily and hourly counts
+// of the bounce, and a mark, which prevents counting an event twice.
 func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	t.Helper()
 	at := start.Truncate(24 * time.Hour)
@@ -35,7 +36,7 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	must(t, err)
 }
 
-// reportsState returns the objects of ownReports, as the owner reads them.
+// reportsState returns the objects that ownReports made, read as the owner.
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
@@ -77,7 +78,7 @@ func reachReports(org string) map[string]reach {
 		},
 		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})
-			return len(fresh) == 0, err // another organization's mark is as good as new
+			return len(fresh) == 0, err // Another organization may store the same mark, so it must count as new.
 		},
 	}
 }

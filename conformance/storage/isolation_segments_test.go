@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownSegments gives the organization a segment with its contact as a member, a note about
-// the contact and a suppressed address.
+// ownSegments gives the organization a segment with a contact as its member, a queued
+// re-evaluation of that contact, and a suppressed address.
 func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 	t.Helper()
 	store := db.Segments()
@@ -30,8 +30,8 @@ func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 	must(t, store.ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
 }
 
-// question returns a search for the owner's contact in the organization org, compiled
-// with the owner's schema.
+// question returns a segment query for the address of the owner's contact. It runs as the
+// organization org but is compiled with the owner's schema.
 func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Question {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)
@@ -41,7 +41,7 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
 }
 
-// segmentState returns the objects of ownSegments, as the owner reads them.
+// segmentState returns the objects that ownSegments made, read as the owner.
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
@@ -87,8 +87,8 @@ func reachSegments(o owned, org string) map[string]reach {
 	}
 }
 
-// reachAnswers returns the calls that read members of segments and results of
-// predicates, made as the organization org.
+// reachAnswers returns calls that evaluate predicates and read or change segment members.
+// The organization org makes them with the objects of another organization, o.
 func reachAnswers(o owned, org string) map[string]reach {
 	return map[string]reach{
 		"SegmentMembers": func(t *testing.T, db *storage.DB) (any, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// ownUndeliverable gives an organization rules, an event and the undeliverable address
-// that follows.
+// ownUndeliverable gives an organization suppression rules, a complaint event and an entry
+// for the undeliverable address. It returns the entry.
 func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entry {
 	t.Helper()
 	ctx, store := t.Context(), db.Suppression()
@@ -29,7 +29,8 @@ func ownUndeliverable(t *testing.T, db *storage.DB, org string) suppression.Entr
 	return entry
 }
 
-// undeliverableOf returns everything that the store returns for an organization.
+// undeliverableOf returns, by method name, everything that the suppression store returns
+// for the organization.
 func undeliverableOf(t *testing.T, db *storage.DB, org string, entry suppression.Entry) map[string]any {
 	t.Helper()
 	ctx, store := t.Context(), db.Suppression()

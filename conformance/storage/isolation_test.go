@@ -29,7 +29,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// owned has the objects of one organization, which another organization tries to reach.
+// owned holds the objects of one organization. The tests try to read and change them as
+// another organization.
 type owned struct {
 	org      string
 	contact  contacts.Contact
@@ -55,7 +56,7 @@ type owned struct {
 	segment  segments.Segment
 }
 
-// remembered returns the key of a completed call.
+// remembered returns the idempotency key of a call that the owner has completed.
 func (o owned) remembered() replay.Key { return replay.Key{OrgID: o.org, Space: "derived:x", Key: "k"} }
 
 func own(t *testing.T, db *storage.DB) owned {
@@ -106,7 +107,7 @@ func own(t *testing.T, db *storage.DB) owned {
 	return o
 }
 
-// state returns everything that the owner reads.
+// state returns everything that the owner can read, so that two states can be compared.
 func (o owned) state(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Contacts()
@@ -171,9 +172,9 @@ func (o owned) state(t *testing.T, db *storage.DB) []any {
 	return append(seen, used)
 }
 
-// reaches has, by store method, the calls of an empty organization with the ids and names
-// of another's objects. Each must find nothing. The owner's state shows whether a call
-// changed anything.
+// reaches returns, by store method, calls that the organization org makes with the ids and
+// names of another organization's objects, o. Each call must find nothing. The test
+// compares o's state before and after, to see whether a call changed anything.
 func reaches(o owned, org string) map[string]reach {
 	all := map[string]reach{}
 	for _, some := range []map[string]reach{reachPeople(o, org), reachKeys(o, org), reachGrants(o, org), reachBlocks(o, org), reachMembers(o, org), reachInvitations(o, org), reachAudience(o, org), reachReplay(o, org), reachConnections(org), reachReports(org), reachChannels(o, org), reachTemplates(o, org), reachMessages(org), reachMembership(o, org), reachAttributes(o, org), reachBulk(o, org), reachActivities(o, org), reachSummaries(o, org), reachSegments(o, org), reachAnswers(o, org)} {
@@ -265,7 +266,7 @@ func reachReplay(o owned, org string) map[string]reach {
 			key := o.replay
 			key.OrgID = org
 			_, won, err := db.Replay().Reserve(t.Context(), key, replay.Claim{Digest: "digest"}, start)
-			return !won, err // another organization's key is as good as new
+			return !won, err // The same idempotency key is free in another organization, so Reserve must win it.
 		},
 		"Spend": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Replay().Spend(t.Context(), org, o.confirms, later(60))
@@ -291,7 +292,7 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 			return all
 		}
 		for method := range intrusions("") {
-			intruder := core.NewID() // an organization that has nothing yet, not even a row
+			intruder := core.NewID() // the id of an organization without any row
 			found, err := intrusions(intruder)[method](t, db)
 			if err == nil && !isNothing(found) {
 				t.Errorf("%s found %v", method, found)
@@ -302,8 +303,8 @@ func TestOrganizationsNeverSeeEachOther(t *testing.T) {
 			}
 		}
 
-		// Names are unique within an organization; another organization may have the
-		// same.
+		// Names are unique only within an organization, so a second organization can have
+		// objects with the same names.
 		second := own(t, db)
 		if diff := cmp.Diff(before, o.state(t, db)); diff != "" {
 			t.Errorf("a second organization changed the first (-before +after):\n%s", diff)
@@ -322,10 +323,10 @@ func isNothing(found any) bool {
 	return v.IsZero() || (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
 }
 
-// exempt are methods that are safe by themselves. Some write what they get under the
-// organization that they get. SetRateLimit and the finders by key use the organization's own
-// id. Codes, tokens and sessions are found by the hash of a secret, and people belong to no
-// organization.
+// exempt lists the store methods that cannot reach another organization's objects. Some
+// only insert rows under the given organization. SetRateLimit and the finders by key use
+// the organization's own id. Codes, tokens and sessions are found by the hash of a secret.
+// People belong to no organization.
 var exempt = []string{
 	"InsertOrg", "Org", "OrgBySlug", "OrgIDs", "SetRateLimit", "InsertUser", "UserByEmail", "AddMember",
 	"InsertClient", "Client", "InsertAPIKey", "APIKeys", "InsertSigningKey", "SigningKeys", "RotateSigningKey", "HoldSigningKeys", "ReplaceSigningKeys", "PurgeSigningKeys", "AppendAudit",
@@ -341,14 +342,15 @@ var exempt = []string{
 	"InsertCeremony", "TakeCeremony", "PurgeCeremonies",
 	"MembershipsOf", "OrganizationsOf", "UserByID", "SetPassword", "HoldMembers", "InsertInvitation", "InvitationByHash", "SetOrgSettings",
 	"InsertRequest",
-	"SaveConnection", "ConnectionByIngestPath", // the path is unique over all organizations
+	"SaveConnection", "ConnectionByIngestPath", // an ingest path is unique over all organizations
 	"Insert", "InsertProperty", "EmailKey",
 	"CountDays", "CountHours", "CountBounces",
 	"InsertSegment", "Touch",
-	"WriteContacts", // walked by its parts
+	"WriteContacts", // called by the entries "WriteContacts update", "drop" and so on
 }
 
-// stores are the interfaces whose methods are called as another organization.
+// stores lists the store interfaces whose methods TestOrganizationsNeverSeeEachOther calls
+// as another organization.
 var stores = []reflect.Type{
 	reflect.TypeFor[access.KeyStore](), reflect.TypeFor[access.ClientStore](), reflect.TypeFor[access.OpenClientStore](),
 	reflect.TypeFor[access.GrantStore](), reflect.TypeFor[access.TokenStore](), reflect.TypeFor[access.AuditStore](), reflect.TypeFor[signing.Store](),
@@ -362,7 +364,7 @@ var stores = []reflect.Type{
 	reflect.TypeFor[messages.Store](), reflect.TypeFor[reports.Store](), reflect.TypeFor[segments.Store](),
 }
 
-// notListed returns the methods of stores that are neither among the reaches nor exempt.
+// notListed returns the methods of stores that are neither in reaches nor in exempt.
 func notListed() []storeMethod {
 	listed := reaches(owned{org: "x"}, "y")
 	var missing []storeMethod
@@ -377,8 +379,8 @@ func notListed() []storeMethod {
 	return missing
 }
 
-// TestReachesCoverEveryMethod: every method that is given an organization is among the
-// reaches or derived.
+// TestReachesCoverEveryMethod checks that every store method with an organization argument
+// is in reaches, is exempt, or gets derived calls.
 func TestReachesCoverEveryMethod(t *testing.T) {
 	t.Parallel()
 	external := "external"

@@ -27,7 +27,7 @@ func newJobs(t *testing.T, db *storage.DB) *engine.Jobs {
 	return queue
 }
 
-// run starts the queue for as long as the test lasts.
+// run starts the job queue and stops it when the test ends.
 func run(t *testing.T, queue *engine.Jobs) {
 	t.Helper()
 	must(t, queue.Start(t.Context()))
@@ -44,7 +44,8 @@ func TestJobsRunWithTheCommitAlone(t *testing.T) {
 		org, queue, failed := newOrg(t, db), newJobs(t, db), errors.New("by test")
 		worked := make(chan string, 10)
 		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(ctx context.Context, args greet) error {
-			// The job sees what was committed with it, and may write itself.
+			// The worker reads a contact that was committed together with the job, and may
+			// itself write.
 			if _, err := db.Contacts().ContactByEmail(ctx, org, args.Name); err != nil {
 				worked <- err.Error()
 				return nil
@@ -56,7 +57,8 @@ func TestJobsRunWithTheCommitAlone(t *testing.T) {
 		}})
 		run(t, queue)
 
-		// The transaction that rolls back is open while the queue polls.
+		// The queue polls while this transaction is open. The job must not run, because the
+		// transaction rolls back.
 		err := db.InTx(t.Context(), func(ctx context.Context) error {
 			must(t, queue.Enqueue(ctx, greet{Name: "undone@x"}))
 			return failed
@@ -89,7 +91,7 @@ func TestAFailedJobRunsAgain(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		queue := newJobs(t, db)
 		runs := make(chan int, 10)
-		count := 0 // jobs of one row never overlap
+		count := 0 // count needs no lock: two runs of the same job never overlap
 		engine.AddWorker(queue, jobs.Worker[greet]{Work: func(context.Context, greet) error {
 			count++
 			runs <- count
@@ -126,7 +128,8 @@ func TestPeriodicJobsRunAtStart(t *testing.T) {
 	})
 }
 
-// Jobs that were added while no process worked are run by the next process that starts.
+// TestJobsSurviveARestart checks that a job added while no worker runs is run by the next
+// queue that starts.
 func TestJobsSurviveARestart(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

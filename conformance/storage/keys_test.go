@@ -75,8 +75,9 @@ func TestAPIKeysPastGrace(t *testing.T) {
 	})
 }
 
-// TestAPIKeyIsHeldInATransaction: two that read a key in order to change it take turns:
-// what one adds, the other sees.
+// TestAPIKeyIsHeldInATransaction checks that concurrent transactions that read and then
+// change one API key run one after the other. Without the lock one of the added scopes
+// would be lost.
 func TestAPIKeyIsHeldInATransaction(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -136,7 +137,8 @@ func TestClientsOfAnOrganization(t *testing.T) {
 	})
 }
 
-// reachKeys has the calls of isolation_test.go for keys and clients.
+// reachKeys returns calls of the stores of API keys and OAuth clients. The organization org
+// makes them with the objects of another organization, o.
 func reachKeys(o owned, org string) map[string]reach {
 	stolen := o.client
 	stolen.OrgID, stolen.Name = org, "stolen"

@@ -70,7 +70,8 @@ func TestMembershipsAreByNameOfOrganization(t *testing.T) {
 		ctx, user, other := t.Context(), newUser(t, db), newUser(t, db)
 		var want []members.Member
 		var orgs []core.Org
-		for _, name := range []string{"acme", "Beta", "zeta", "Ähre"} { // in this order on every engine
+		// names in the sort order that both engines must use
+		for _, name := range []string{"acme", "Beta", "zeta", "Ähre"} {
 			org := core.Org{ID: core.NewID(), Name: name, Slug: core.NewID(), Tier: "team"}
 			must(t, db.Orgs().InsertOrg(ctx, org))
 			orgs = append(orgs, org)

@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// What changes nothing is no line of the log, and the log outlives list and contact.
+// TestMembershipLogHasEveryTransition checks that the membership log has one entry for each
+// change and none for a repeated call. Entries remain after their list is deleted.
 func TestMembershipLogHasEveryTransition(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

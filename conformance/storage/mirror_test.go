@@ -62,7 +62,7 @@ func TestMirrorConsent(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", want.Email, diff)
 			}
 		}
-		// What filters look at has followed.
+		// The rows that the topic filters read must have been updated too.
 		opted, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "news", Limit: 10})
 		must(t, err)
 		out, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "news", Subscription: sending.OptOut, Limit: 10})
@@ -75,8 +75,9 @@ func TestMirrorConsent(t *testing.T) {
 	})
 }
 
-// Two processes that mirror overlapping pages at once lose nothing and do not
-// stop one another.
+// TestMirrorsAtOnce checks that concurrent calls of MirrorConsent with overlapping pages
+// create each contact once. They must not deadlock, although they list the contacts in
+// opposite orders.
 func TestMirrorsAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

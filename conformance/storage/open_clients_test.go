@@ -44,7 +44,7 @@ func TestDocumentClientFollowsItsDocument(t *testing.T) {
 		second.Name, second.RedirectURIs, second.Scopes, second.RefreshDays = "Other", []string{}, core.AllScopes(), 90
 		saved, err = db.OpenClients().SaveDocumentClient(ctx, second)
 		must(t, err)
-		want := second // all but what the document does not say
+		want := second // want is the second version, except for the fields that an update keeps
 		want.ID, want.CreatedAt, want.RefreshDays, want.RedirectURIs = first.ID, first.CreatedAt, 30, saved.RedirectURIs
 		stored, err := db.Clients().Client(ctx, documentID)
 		must(t, err)
@@ -92,7 +92,8 @@ func TestBlockedClients(t *testing.T) {
 	})
 }
 
-// A client with a grant is kept, also after the grant has ended.
+// TestUnusedDynamicClientsArePurged checks that the purge deletes old dynamic clients
+// without a grant. It keeps a client that has a grant, even a revoked one.
 func TestUnusedDynamicClientsArePurged(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -15,12 +15,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// orderIDs sort differently by bytes and by any language: digits, upper and
-// lower case, letters beyond ASCII, punctuation that languages skip.
+// orderIDs are ids that sort differently by bytes than by the rules of a language. They
+// have digits, both letter cases, non-ASCII letters, and punctuation that collations
+// ignore.
 var orderIDs = []string{"a", "B", "b", "A", "ä", "z", "Z", "-a", "_a", "10", "9", "a b", "ab", "é", "日本"}
 
-// Rows with equal creation times are ordered by id alone, where the engines' order could
-// differ.
+// TestPagesComeInTheSameOrderOnBothEngines checks that rows with equal creation times are
+// ordered by the bytes of their ids. The collations of SQLite and PostgreSQL could
+// otherwise differ.
 func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 	t.Parallel()
 	want := slices.Clone(orderIDs)
@@ -63,7 +65,8 @@ func TestPagesComeInTheSameOrderOnBothEngines(t *testing.T) {
 	})
 }
 
-// pages reads all pages and returns the ids in order.
+// pages reads pages until one is empty, and returns all ids in the order in which they
+// came.
 func pages(t *testing.T, page func(after *core.After) ([]string, error)) []string {
 	t.Helper()
 	var all []string
@@ -87,7 +90,7 @@ func ids[T any](rows []T, id func(T) string) []string {
 	return all
 }
 
-// Oldest first is the order in which a job visits organizations.
+// TestOrgIDsAreOldestFirst checks the order in which periodic jobs process organizations.
 func TestOrgIDsAreOldestFirst(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

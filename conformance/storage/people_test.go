@@ -80,7 +80,7 @@ func TestKnownDevices(t *testing.T) {
 		if diff := cmp.Diff(d, found); diff != "" || email != ada.Email {
 			t.Errorf("Device of %s (-want +got):\n%s", email, diff)
 		}
-		put("a", ada.ID, 3) // used again, so "b" is the oldest now
+		put("a", ada.ID, 3) // device "a" is used again, so "b" is now the least recently used
 		put("d", ada.ID, 4)
 		for name, known := range map[string]bool{"a": true, "b": false, "c": true, "d": true, "z": true} {
 			want(name, 10, known)

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// nextToken returns a refresh token of the grant that is not stored.
+// nextToken returns a new refresh token of the grant g without storing it.
 func nextToken(g access.Grant) access.RefreshToken {
 	return access.RefreshToken{Hash: []byte(core.NewID()), GrantID: g.ID, OrgID: g.OrgID, ClientID: g.ClientID, IssuedAt: start}
 }
@@ -24,7 +24,8 @@ func newToken(t *testing.T, db *storage.DB, g access.Grant) access.RefreshToken 
 	return token
 }
 
-// wantToken fails the test unless the token is stored, used or not.
+// wantToken fails the test unless the refresh token is stored and its used state is
+// wantUsed.
 func wantToken(t *testing.T, db *storage.DB, want access.RefreshToken, wantUsed bool) {
 	t.Helper()
 	got, used, err := db.Tokens().PeekRefreshToken(t.Context(), want.Hash)
@@ -59,7 +60,8 @@ func TestRotation(t *testing.T) {
 		}
 		wantRevoked(t, db, g, nil)
 
-		// The first generation again kills the live one.
+		// A replay of the first refresh token revokes the grant, so that the current token
+		// stops working too.
 		theft, stolen := later(10), nextToken(g)
 		if outcome, err := db.Tokens().RotateRefreshToken(ctx, family[0].Hash, stolen, theft); err != nil || outcome != access.Replayed {
 			t.Errorf("the first generation again: %v, %v", outcome, err)
@@ -74,8 +76,9 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// TestRotationStaysInTheFamily: a rotation must not carry a token over to anything else,
-// nor betray that something else has it.
+// TestRotationStaysInTheFamily checks that a refresh token cannot be rotated to another
+// organization, grant or client. The outcome is Unknown for used and unused tokens alike,
+// so that it does not reveal whether the token exists.
 func TestRotationStaysInTheFamily(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

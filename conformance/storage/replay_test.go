@@ -49,8 +49,9 @@ func TestReplayOfACompletedCall(t *testing.T) {
 	})
 }
 
-// A call that outlives its lease must not complete what another has taken over,
-// even when both make the same call with the same arguments.
+// TestALostReservation checks that a call cannot complete an idempotency key after its
+// reservation expired and another call reserved the key. Both calls have the same
+// arguments.
 func TestALostReservation(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -69,7 +70,7 @@ func TestALostReservation(t *testing.T) {
 		_, err = db.Contacts().ContactByEmail(ctx, k.OrgID, "half@x")
 		wantCode(t, "what the slow call wrote", err, core.CodeNotFound)
 
-		must(t, store.Release(ctx, k, slow.Token)) // is not the heir's
+		must(t, store.Release(ctx, k, slow.Token)) // has no effect, because the key belongs to another call now
 		must(t, store.Complete(ctx, k, heir.Token, replay.Outcome{Result: []byte("heir"), Expires: later(1000)}))
 		wantCode(t, "completing twice", store.Complete(ctx, k, heir.Token, replay.Outcome{Result: nil, Expires: later(1000)}), core.CodeConflict)
 	})
@@ -93,7 +94,8 @@ func TestRacesForAKey(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		const racers = 100
 		store, k := db.Replay(), newKey(t, db)
-		// Round 0 finds the key free; in the later ones the lease before has run out.
+		// In round 0 the key is free. In later rounds the reservation of the previous round
+		// has expired.
 		for round := range 3 {
 			now := start.Add(replay.Lease * 2 * (1 << round))
 			var winners atomic.Int32
@@ -113,13 +115,13 @@ func TestRacesForAKey(t *testing.T) {
 	})
 }
 
-// While a transaction is about to complete a record, others must get their answer
-// without waiting for it.
+// TestReserveDoesNotWaitForComplete checks that Reserve returns at once while an
+// uncommitted transaction completes the same key.
 func TestReserveDoesNotWaitForComplete(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		if db.Engine() == "sqlite" {
-			return // its one writer finishes first by design
+			return // SQLite has one writer, so Reserve waits for it by design
 		}
 		store, k := db.Replay(), newKey(t, db)
 		record, _, err := store.Reserve(t.Context(), k, replay.Claim{Digest: "d"}, start)
@@ -191,8 +193,9 @@ func TestSpendAndPurge(t *testing.T) {
 	})
 }
 
-// A caller who leaves while the key is reserved holds nothing: the statement may have
-// been carried out although it failed.
+// TestAReservationOfOneWhoLeftIsFree checks that a key is free again if the caller's
+// context ends during Reserve. The reservation may have been stored although the statement
+// returned an error.
 func TestAReservationOfOneWhoLeftIsFree(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

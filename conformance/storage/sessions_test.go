@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// newSession stores a session that expires at 100 s.
+// newSession stores a session that expires 100 s after start, and returns it.
 func newSession(t *testing.T, db *storage.DB, org, user string) people.Session {
 	t.Helper()
 	s := people.Session{

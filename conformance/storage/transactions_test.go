@@ -75,7 +75,8 @@ func TestNestedTransactionsJoin(t *testing.T) {
 	})
 }
 
-// Writers that read first and write after are the ones that lose updates.
+// TestConcurrentTransactionsAllCommit checks that 50 concurrent transactions all commit,
+// although each one reads before it writes.
 func TestConcurrentTransactionsAllCommit(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -1,9 +1,10 @@
-// Command verdict runs go test and judges the run as a whole. It prints the result of
-// each package and the output of failed tests, lists every skipped test, and fails if no
-// test ran. With CI=true a skipped test is a failure, because it has checked nothing.
+// Command verdict runs go test and evaluates the run as a whole. It prints the result of
+// each package and the output of failed tests, and lists every skipped test. It fails if no
+// test ran. With CI=true it also fails if a test was skipped, because a skipped test has
+// checked nothing.
 //
-// It contains no tests and passes its arguments to go test unchanged. "go test ./..."
-// gives the same results without the last two rules.
+// The command passes its arguments to go test unchanged. "go test ./..." gives the same
+// results without the rules about skipped tests and about runs without tests.
 package main
 
 import (
@@ -26,8 +27,8 @@ func main() {
 	}
 }
 
-// run runs go test with args and returns an error unless everything passed. strict makes
-// skipped tests an error. The end of ctx kills go test.
+// run runs go test with args. It returns an error unless all tests passed. If strict is
+// true, a skipped test is an error, too. When ctx ends, go test is killed.
 func run(ctx context.Context, args []string, strict bool, out io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json"}, args...)...)
 	cmd.Stderr = os.Stderr
@@ -41,7 +42,8 @@ func run(ctx context.Context, args []string, strict bool, out io.Writer) error {
 	t := newTally(out)
 	readErr := t.read(events)
 	if readErr != nil {
-		// The pipe is read to its end, because go test would otherwise block on it.
+		// The rest of the output is read, because go test would otherwise block on the full
+		// pipe.
 		_, _ = io.Copy(io.Discard, events)
 	}
 	return errors.Join(readErr, cmd.Wait(), t.verdict(strict))

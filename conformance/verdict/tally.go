@@ -11,29 +11,29 @@ import (
 
 // event is one line of "go test -json"; see "go doc test2json".
 type event struct {
-	// Action is the kind of the event, such as output, pass, fail or skip.
+	// Action is the kind of the event, such as run, output, pass, fail or skip.
 	Action string
-	// Package is the import path; "" for the output of a build.
+	// Package is the import path of the package; "" for output of a build.
 	Package string
-	// Test has the names of a subtest's parents too, separated by slashes. It is "" for
-	// an event of the whole package.
+	// Test is the name of the test. The name of a subtest begins with the names of its
+	// parents, separated by slashes. Test is "" for an event of the whole package.
 	Test string
 	// Output is a part of the output, usually one line.
 	Output string
 }
 
-// tally counts the results of tests. Subtests count like tests.
+// tally counts the results of tests. A subtest counts as a test.
 type tally struct {
 	out     io.Writer
 	pending map[string]*strings.Builder // output of running tests, by package and test
 	passed  int
-	// failed and skipped have the package and the test, in the order in which the tests
-	// ended.
+	// failed and skipped have the package and the name of each test, in the order in which
+	// the tests ended.
 	failed  []string
 	skipped []skip
 }
 
-// skip is a skipped test with the line that contains its reason.
+// skip is a skipped test, with the line of output that has the reason.
 type skip struct{ name, reason string }
 
 // newTally returns an empty tally that prints to out.
@@ -41,8 +41,8 @@ func newTally(out io.Writer) *tally {
 	return &tally{out: out, pending: map[string]*strings.Builder{}}
 }
 
-// read reads events until the stream ends. It prints lines that are not events, which
-// come from the go command itself.
+// read counts the events of go test until the stream ends. Lines that are not events come
+// from the go command itself; read prints them.
 func (t *tally) read(events io.Reader) error {
 	lines := bufio.NewReader(events)
 	for {
@@ -59,8 +59,8 @@ func (t *tally) read(events io.Reader) error {
 	}
 }
 
-// take counts one line. It prints the pending output of a failed test and discards that
-// of a passed one.
+// take counts the event in a line. It prints the output of a failed test and discards the
+// output of a passed one.
 func (t *tally) take(line string) {
 	var e event
 	if json.Unmarshal([]byte(line), &e) != nil {
@@ -72,7 +72,8 @@ func (t *tally) take(line string) {
 	case e.Action == "output" || e.Action == "build-output":
 		t.output(name, e)
 	case e.Test == "":
-		// The end of the package itself; go test's exit code includes it.
+		// The package itself has ended. Its result is in the exit code of go test, so it is
+		// not counted.
 		t.endPackage(e)
 	case e.Action == "pass":
 		t.passed++
@@ -85,7 +86,8 @@ func (t *tally) take(line string) {
 	}
 }
 
-// endPackage prints the output of tests that never ended because the process died.
+// endPackage prints the output of a package's tests that did not end, because the test
+// process ended first.
 func (t *tally) endPackage(e event) {
 	for name := range t.pending {
 		if e.Action == "fail" && strings.HasPrefix(name, e.Package+" ") {
@@ -94,7 +96,8 @@ func (t *tally) endPackage(e event) {
 	}
 }
 
-// output prints the output of a package at once, and keeps that of a test until its end.
+// output prints the output of a package at once, and stores the output of a test until the
+// test ends.
 func (t *tally) output(name string, e event) {
 	if e.Test == "" {
 		if e.Output != "PASS\n" {
@@ -108,7 +111,8 @@ func (t *tally) output(name string, e event) {
 	t.pending[name].WriteString(e.Output)
 }
 
-// drain removes and returns the pending output of a test; "" if there is none.
+// drain returns the stored output of a test and removes it from t.pending. It returns "" if
+// there is none.
 func (t *tally) drain(name string) string {
 	b := t.pending[name]
 	delete(t.pending, name)
@@ -118,7 +122,8 @@ func (t *tally) drain(name string) string {
 	return b.String()
 }
 
-// reasonOf returns the line of a test's output with its reason, which names the file.
+// reasonOf returns the first line of a skipped test's output that has the file and the
+// reason.
 func reasonOf(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
@@ -129,8 +134,8 @@ func reasonOf(output string) string {
 	return "no reason given"
 }
 
-// verdict prints the totals and returns an error if the run is not acceptable. It must
-// be called after read. strict makes skipped tests an error.
+// verdict prints the numbers of results. It returns an error if a test failed or no test
+// ran, and if strict is true also if a test was skipped. Call it after read.
 func (t *tally) verdict(strict bool) error {
 	if len(t.skipped) > 0 {
 		fmt.Fprintf(t.out, "\n==> %d TESTS DID NOT RUN <==\n", len(t.skipped))

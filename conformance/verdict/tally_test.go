@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Streams as go test prints them, cut to the members that are read.
+// Streams of events in the format of go test -json, with only the members that tally reads.
 const (
 	passing = `{"Action":"run","Package":"p","Test":"TestA"}
 {"Action":"output","Package":"p","Test":"TestA","Output":"=== RUN   TestA\n"}
@@ -40,7 +40,7 @@ func TestVerdict(t *testing.T) {
 		name    string
 		stream  string
 		strict  bool
-		want    string // of the error; "" is a pass
+		want    string // part of the expected error; "" means no error
 		shows   []string
 		conceal string
 	}{
@@ -76,7 +76,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// The exit code of go test counts even when its events look fine.
+// TestRunFailsWithGoTest checks that run fails if go test exits with an error, even if no
+// event shows a failure.
 func TestRunFailsWithGoTest(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder

@@ -12,12 +12,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// namedPerAnswer is how many channels or identities one sentence names.
+// namedPerAnswer is the number of channels or identities that one sentence lists.
 const namedPerAnswer = 10
 
-// TestNamesOfAccountsComeBackAsText: every text of the corpus is an organization's name
-// and slug, its account's region, and the names of channels and identities. Each answer
-// contains as many of them as fit.
+// TestNamesOfAccountsComeBackAsText uses every text of the corpus as the name of an
+// organization, a channel and an identity, and as the region of an account. It checks that
+// the answers return each text unchanged, and quote it in sentences.
 func TestNamesOfAccountsComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -33,7 +33,8 @@ func TestNamesOfAccountsComeBackAsText(t *testing.T) {
 	})
 }
 
-// organization stores one with this account and returns a caller of it.
+// organization stores an organization with this sending account, and returns credentials of
+// it.
 func (w world) organization(t *testing.T, org core.Org, account simulator.Setup) product.Credentials {
 	t.Helper()
 	org.ID, org.Tier, org.RetentionDays = core.NewID(), "team", 90
@@ -60,8 +61,8 @@ func (w world) checkOrganization(t *testing.T, h hostile, number int) {
 	}
 }
 
-// checkChannels checks that each name has its own pair of quotation marks, whatever it
-// contains, and that a channel can be requested by its name.
+// checkChannels checks that sentences about channels quote each name, whatever it contains,
+// and that a channel can be requested by its name.
 func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 	t.Helper()
 	var account simulator.Setup
@@ -99,7 +100,7 @@ func (w world) checkChannels(t *testing.T, batch []hostile, number int) {
 	}
 }
 
-// longestQuoted is the length, in characters, to which sentences shorten a name.
+// longestQuoted is the number of characters to which sentences shorten a name.
 const longestQuoted = 80
 
 func checkOf(got answer, name string) map[string]any {

@@ -23,10 +23,10 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// TestHostileArgumentsAreQuotedOrNotRepeated: for every place of every operation's input,
-// the test sends a text of each kind of the corpus; an unknown member counts as a place.
-// Every text is also the name of a tool and of a method. No answer is a server error or
-// contains the text unquoted, and the log does not contain it. A full run sends every
+// TestHostileArgumentsAreQuotedOrNotRepeated sends malicious texts of each kind in the
+// corpus in every text member of every operation's input. It also sends them as an unknown
+// member, and as the name of a tool and of a method. No answer may be a server error or
+// contain the text unquoted, and the log must not contain the text. A full run sends every
 // text to every operation.
 func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	t.Parallel()
@@ -62,7 +62,7 @@ func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	checkLog(t, log.text.String(), storable(t))
 }
 
-// byKind groups texts by their kinds, in order.
+// byKind groups texts by their kinds, in the order in which the kinds first occur.
 func byKind(texts []hostile) [][]hostile {
 	var kinds [][]hostile
 	at := map[string]int{}
@@ -76,8 +76,8 @@ func byKind(texts []hostile) [][]hostile {
 	return kinds
 }
 
-// hostilePlaces returns the places of the input that take text, and one for a member that
-// there is not.
+// hostilePlaces returns the members of the input that accept text, and the name of an
+// unknown member.
 func (s subject) hostilePlaces(t *testing.T) []string {
 	t.Helper()
 	return append(nodeOf(t, s.input).texts(""), "a member that there is not")
@@ -103,7 +103,8 @@ func (w world) sendHostile(t *testing.T, s subject, h hostile, turn int) {
 	checkVoice(t, s.name()+" with "+h.String()+" at "+place, got, h)
 }
 
-// checkLog checks that each log line is JSON with fixed texts, ids and numbers only.
+// checkLog checks that each line of the log is JSON and contains only fixed texts, ids and
+// numbers.
 func checkLog(t *testing.T, log string, texts []hostile) {
 	t.Helper()
 	if strings.Count(log, "\n") < 1000 {

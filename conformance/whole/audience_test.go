@@ -16,8 +16,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// The names by which segments, activities and bulk writes of the other organization could
-// be requested.
+// The kinds of names of segments, activities and bulk writes. For each, the tests use the
+// name of an object of the other organization.
 var (
 	segmentID = kind{"segment id", func(t *testing.T, w world, n int) string {
 		return w.segment(t, w.p.Other.OrgID, fmt.Sprintf("foreign-segment-%03d", n)).ID
@@ -50,8 +50,8 @@ var (
 	propertyID = kind{"activity property id", func(t *testing.T, w world, n int) string {
 		return w.property(t, w.p.Other.OrgID, fmt.Sprintf("foreign activity %03d", n), "foreign").ID
 	}, func(int) string { return core.NewID() }}
-	// The other half of each name is what the caller will give, so that nothing but
-	// the organization keeps the two apart.
+	// A promoted property has two names. The caller sends one of them equal to the stored
+	// one, so that only the organization differs.
 	promotedName = kind{"name of promoted activities", func(t *testing.T, w world, n int) string {
 		return w.property(t, w.p.Other.OrgID, fmt.Sprintf("foreign promoted %03d", n), ownAddress("foreign", n)).ActivityName
 	}, func(n int) string { return fmt.Sprintf("absent promoted %03d", n) }}
@@ -77,7 +77,8 @@ var (
 	})
 )
 
-// predicateOf returns a predicate that names an object of the given kind.
+// predicateOf returns a kind of name: a predicate, made from format, that contains the name
+// of an object. makes creates the object in the other organization.
 func predicateOf(sort, format string, makes func(t *testing.T, w world, name string)) kind {
 	return kind{"predicate of a " + sort, func(t *testing.T, w world, n int) string {
 		t.Helper()
@@ -87,7 +88,7 @@ func predicateOf(sort, format string, makes func(t *testing.T, w world, name str
 	}, func(n int) string { return fmt.Sprintf(format, fmt.Sprintf("missing_named_%03d", n)) }}
 }
 
-// segment stores a segment that no job evaluates, so that it does not change.
+// segment stores a paused segment, which no job changes.
 func (w world) segment(t *testing.T, orgID, key string) segments.Segment {
 	t.Helper()
 	s := segments.Segment{
@@ -98,7 +99,7 @@ func (w world) segment(t *testing.T, orgID, key string) segments.Segment {
 	return s
 }
 
-// everybody is a predicate that matches all contacts.
+// everybody is a predicate that all contacts match.
 const everybody = "has attr.email"
 
 func (w world) property(t *testing.T, orgID, activity, property string) activities.Property {
@@ -111,7 +112,7 @@ func (w world) property(t *testing.T, orgID, activity, property string) activiti
 	return p
 }
 
-// recordActivity records an activity of a contact of the other organization.
+// recordActivity records an activity of a contact in the other organization.
 func (w world) recordActivity(t *testing.T, item map[string]any) {
 	t.Helper()
 	item["email"] = "foreign.active@example.org"
@@ -121,9 +122,9 @@ func (w world) recordActivity(t *testing.T, item map[string]any) {
 	}
 }
 
-// TestHostileTextsOfActivitiesAndSegments: every text of the corpus is in each place of
-// activities, properties and segments that outsiders write. The test checks the answers
-// of every operation that reads them.
+// TestHostileTextsOfActivitiesAndSegments puts every text of the corpus in each text member
+// of activities, properties and segments. It checks the answers of every operation that
+// reads them.
 func TestHostileTextsOfActivitiesAndSegments(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

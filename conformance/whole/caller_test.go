@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// answer is a response, as bytes and as a JSON object.
+// answer is the response to a call, as text and as a JSON object.
 type answer struct {
 	status int
 	header http.Header
@@ -25,7 +25,7 @@ type answer struct {
 	object map[string]any // nil without a body
 }
 
-// subject is one operation on one surface, which is what the tests walk.
+// subject is one operation on one surface: a tool or a route.
 type subject struct {
 	core.OperationInfo
 	surface core.Surface
@@ -33,7 +33,8 @@ type subject struct {
 	route   rest.Route // on [core.REST]
 }
 
-// name returns the subject's name in the names of tests.
+// name returns the name of the tool, or the method and path of the route, for messages of
+// tests.
 func (s subject) name() string {
 	if s.surface == core.Agent {
 		return "tool " + s.Name
@@ -41,8 +42,8 @@ func (s subject) name() string {
 	return s.route.Method + " " + s.route.Path
 }
 
-// subjects are all tools and all routes that the product has, in order. They are
-// made once, because an operation compiles its schemas when it is declared.
+// subjects returns all tools and routes of the product, in order. They are created once,
+// because declaring an operation compiles its schemas.
 var subjects = sync.OnceValue(func() []subject {
 	var all []subject
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -59,7 +60,8 @@ var subjects = sync.OnceValue(func() []subject {
 	return all
 })
 
-// caller calls the product with one credential for each surface.
+// caller calls the product with an access token for the MCP endpoint (agent) and a
+// credential for the REST API (rest).
 type caller struct {
 	p           *product.Product
 	agent, rest string
@@ -70,7 +72,8 @@ func callerOf(t *testing.T, p *product.Product, c product.Credentials) caller {
 	return caller{p, p.TokenWith(t, c, p.MCPURL), c.APIKey}
 }
 
-// call calls the subject with arguments by name, wherever the surface puts them.
+// call calls a tool or a route. For a route, it puts the arguments in the path, the query
+// or the body.
 func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 	t.Helper()
 	if s.surface == core.Agent {
@@ -97,7 +100,7 @@ func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 	if !s.takesBody() {
 		return send(t, c.p, s.route.Method, address, c.rest, "")
 	}
-	if items, ok := body[s.route.Items]; ok && s.route.Items != "" { // the body is the list itself
+	if items, ok := body[s.route.Items]; ok && s.route.Items != "" { // the request body is the list itself
 		return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, items)))
 	}
 	return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, body)))
@@ -157,13 +160,14 @@ func send(t *testing.T, p *product.Product, method, address, bearer, body string
 	return a
 }
 
-// result returns the result of a tool, nil if there is none.
+// result returns the result of a tool call, or nil if there is none.
 func (a answer) result() map[string]any {
 	result, _ := a.object["result"].(map[string]any)
 	return result
 }
 
-// said returns the operation's answer: a tool's structured content, or the body.
+// said returns the operation's output: the structured content of a tool's result, or the
+// body of a REST response.
 func (a answer) said() map[string]any {
 	if result := a.result(); result != nil {
 		structured, _ := result["structuredContent"].(map[string]any)
@@ -172,7 +176,8 @@ func (a answer) said() map[string]any {
 	return a.object
 }
 
-// outcome returns the status of the problem in an answer, or else the HTTP status.
+// outcome returns the status and the code of the problem document in an answer. Without
+// one, it returns the HTTP status.
 func (a answer) outcome() (status int, code string) {
 	code, _ = a.said()["code"].(string)
 	if of, isProblem := a.said()["status"].(float64); isProblem && code != "" {

@@ -9,10 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// concealedRanges are the characters that a reader does not see and a machine
-// obeys, as the Unicode character database (version 15) lists them. The table is
-// written from there and not from what the product leaves out, which it tests.
-// Tab and line feed are to be seen, and so is U+FE0F in the emoji before it.
+// concealedRanges has the characters that people do not see and programs interpret, from
+// the Unicode character database (version 15). The table is independent of the product's
+// own table, which it tests. Tab, line feed and U+FE0F after an emoji are not concealed.
 var concealedRanges = []struct {
 	first, last rune
 	what        string
@@ -66,8 +65,8 @@ func concealed(text string) (rune, bool) {
 	return 0, false
 }
 
-// concealing returns texts that together have every storable concealed character, each
-// between letters. A text has as many as fit into short names.
+// concealing returns texts that together have every concealed character that can be stored,
+// each between letters. Each text has as many as fit into a short name.
 func concealing() []hostile {
 	var all []rune
 	for _, of := range concealedRanges {
@@ -87,7 +86,8 @@ func concealing() []hostile {
 	return texts
 }
 
-// TestNoConcealedCharacterIsVisibleText, and no other character is lost.
+// TestNoConcealedCharacterIsVisibleText checks that core.VisibleText removes all concealed
+// characters and no others.
 func TestNoConcealedCharacterIsVisibleText(t *testing.T) {
 	t.Parallel()
 	for r := range rune(utf8.MaxRune + 1) {

@@ -15,10 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// onlyCaller authenticates every request as the same principal.
+// onlyCaller is an authenticator that returns the same principal for every request.
 type onlyCaller core.Principal
 
-// Authenticate returns the principal for any credential.
+// Authenticate returns the principal, whatever the credential is.
 func (c onlyCaller) Authenticate(context.Context, string, access.Resource) (core.Principal, error) {
 	return core.Principal(c), nil
 }
@@ -31,8 +31,8 @@ type reachOut struct {
 	Status string `json:"status" jsonschema:"enum=sent"`
 }
 
-// reaching returns an operation that needs a confirmation. Its preview names a stored
-// list as [core.Confirmation] requires.
+// reaching returns an operation for tests that needs a confirmation. nameOf formats the
+// name of the list in the text of the confirmation.
 func (w world) reaching(name string, scope core.Scope, nameOf func(string) string) core.Operation {
 	return core.Declare(core.Op[reachIn, reachOut]{
 		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
@@ -47,13 +47,15 @@ func (w world) reaching(name string, scope core.Scope, nameOf func(string) strin
 	})
 }
 
-// The stand-ins: one quotes the name of the list, one forgot to.
+// The names of the two operations for tests: quoting quotes the name of the list in its
+// confirmation, and forgetful does not.
 const (
 	quoting   = "broadcasts_send"
 	forgetful = "workflows_activate"
 )
 
-// confirming serves them on the real rails over the product's database.
+// confirming serves the operations for tests at an MCP endpoint with the product's
+// database, and returns its URL.
 func (w world) confirming(t *testing.T) string {
 	t.Helper()
 	mine := core.Principal{
@@ -69,8 +71,8 @@ func (w world) confirming(t *testing.T) string {
 	})
 }
 
-// checkConfirmations checks that the text of a confirmation quotes every name, in a plain
-// result, in a form, and in the refusal of a confirmation.
+// checkConfirmations checks that a confirmation quotes every name: in a plain result, in a
+// form, and in the refusal of a confirmation.
 func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	t.Helper()
 	url := w.confirming(t)
@@ -112,7 +114,7 @@ func (h hostile) checkNamedInQuotes(t *testing.T, what string, got answer) {
 	}
 }
 
-// formMessage returns the message of a form, "" if there is none.
+// formMessage returns the message of the form in an answer, or "" if there is no form.
 func formMessage(got answer) string {
 	requests, _ := got.result()["inputRequests"].(map[string]any)
 	asked, _ := requests["confirm"].(map[string]any)

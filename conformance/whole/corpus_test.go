@@ -9,20 +9,21 @@ import (
 	"unicode"
 )
 
-// hostile is one text of the corpus.
+// hostile is a malicious text of the corpus, testdata/hostile.txt.
 type hostile struct {
 	kind   string
 	number int // among those of a test
-	// literal is the text as JSON, text its value. A text that is refused before it is
-	// stored (a lone surrogate, a NUL) has a literal only.
+	// literal is the text as JSON, and text is its value. A text that must be refused, such
+	// as a lone surrogate or a NUL, has a literal only.
 	literal, text string
 	refused       bool
-	// sentences are the parts of the text that a reader would take for a sentence of ours
-	// outside quotation marks.
+	// sentences has the parts of the text that could be taken for the product's own
+	// sentences if they were not quoted.
 	sentences []string
 }
 
-// Each line is the kind, a tab and the text as a JSON string in ASCII.
+// corpusFile has the malicious texts. Each line is a kind, a tab and the text as a JSON
+// string in ASCII.
 //
 //go:embed testdata/hostile.txt
 var corpusFile string
@@ -42,8 +43,8 @@ func corpus(t *testing.T) []hostile {
 	return all
 }
 
-// storable returns the texts that databases can store: those of the corpus, and every
-// concealed character.
+// storable returns the texts that the databases can store: texts of the corpus, and texts
+// with every concealed character.
 func storable(t *testing.T) []hostile {
 	t.Helper()
 	var kept []hostile
@@ -55,7 +56,7 @@ func storable(t *testing.T) []hostile {
 	return append(kept, concealing()...)
 }
 
-// String shows the text in a test's failure, where it must do no harm either.
+// String returns the kind and the JSON of the text in ASCII, which is safe to print.
 func (h hostile) String() string { return fmt.Sprintf("%s %.90s", h.kind, h.literal) }
 
 func TestCorpus(t *testing.T) {
@@ -72,8 +73,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// sentencesIn returns the parts of a text between quotation marks that are long enough
-// not to be ordinary words.
+// sentencesIn returns the parts of a text between quotation marks and control characters
+// that are too long to be ordinary words.
 func sentencesIn(text string) []string {
 	const shortest, longest = 10, 30
 	marks := func(r rune) bool {

@@ -15,15 +15,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
-// shown is what a reading operation is asked about the demo organization, with texts
-// that are in the answer.
+// shown has the arguments of a read of the demo organization, with texts that its answer
+// must contain.
 type shown struct {
 	arguments map[string]any
 	texts     []string
 }
 
-// aboutSending returns the operations that read the demo organization's mail, by name.
-// bounced is the id of a message with a hard bounce, to the address.
+// aboutSending returns the reads of the demo organization's mail, keyed by operation.
+// bounced is the id of a message with a hard bounce, and address is its recipient.
 func aboutSending(bounced, address string) map[string]shown {
 	return map[string]shown{
 		"account_get":                  {nil, []string{`"status":"granted"`, `"template_version":13`, `"up_to_date":true`, `"sandbox":false`}},
@@ -54,8 +54,8 @@ func aboutSending(bounced, address string) map[string]shown {
 	}
 }
 
-// TestDemoHasSomethingToLookAt: every route, tool and dashboard page about sending has
-// figures of the demo.
+// TestDemoHasSomethingToLookAt checks that every route, tool and dashboard page about
+// sending shows data of the demo.
 func TestDemoHasSomethingToLookAt(t *testing.T) {
 	t.Parallel()
 	product.OnceWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {
@@ -89,7 +89,7 @@ func TestDemoHasSomethingToLookAt(t *testing.T) {
 	})
 }
 
-// newestBounce returns the newest message with a hard bounce.
+// newestBounce returns the demo's newest message with a hard bounce.
 func newestBounce(t *testing.T, p *product.Product) messages.Message {
 	t.Helper()
 	now := p.Clock.Now()
@@ -112,7 +112,8 @@ func newestBounce(t *testing.T, p *product.Product) messages.Message {
 	return messages.Message{}
 }
 
-// checkPages opens what the dashboard shows of it, as the owner.
+// checkPages checks the dashboard pages about sending, signed in as the owner. bounced is a
+// message with a hard bounce.
 func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	t.Helper()
 	b := newBrowser(t, p)
@@ -142,8 +143,8 @@ func checkPages(t *testing.T, p *product.Product, bounced messages.Message) {
 	}
 }
 
-// TestDemoMailHasACourse: mail that the demo's account sends during the test gets events,
-// which arrive like those of a real account.
+// TestDemoMailHasACourse checks that mail that the demo's account sends gets events such as
+// deliveries, which arrive like those of a real account.
 func TestDemoMailHasACourse(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true, Recipients: demo.Recipients})
@@ -175,7 +176,8 @@ func TestDemoMailHasACourse(t *testing.T) {
 	}
 }
 
-// TestDemoPastIsMadeOnce: a second start of the demo adds no history, whatever the time.
+// TestDemoPastIsMadeOnce checks that a second start of the demo adds no past messages, even
+// if it is later.
 func TestDemoPastIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{Past: true})

@@ -17,7 +17,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// How much of a text fits where names are short, in characters.
+// The maximum number of characters of a text that is used as a name.
 const (
 	longestName  = 255
 	longestTopic = 128
@@ -29,14 +29,17 @@ func (h hostile) asLongAs(limit int) string {
 }
 
 const (
-	// textsPerContact go through one contact, each in an attribute of its own.
+	// textsPerContact is the number of texts that are stored in one contact, each in its own
+	// attribute.
 	textsPerContact = 6
-	// textsPerOrganization bound its registry, which every write of a contact reads.
+	// textsPerOrganization is the number of texts that are stored in one organization. It
+	// limits the attribute registry, which every write of a contact reads.
 	textsPerOrganization = 48
 )
 
-// TestStoredTextComesBackAsText: every text of the corpus is in every field that
-// outsiders write. The test reads them with every tool and route, in batches.
+// TestStoredTextComesBackAsText stores every text of the corpus in every text member that
+// callers can write. It reads the texts with every tool and route, and checks that they are
+// returned as text.
 func TestStoredTextComesBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -64,7 +67,8 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 	})
 }
 
-// numbered adds a number to each text, so that the objects of two texts differ.
+// numbered sets the number of each text to its index, so that the objects of two texts have
+// different names.
 func numbered(texts []hostile) []hostile {
 	for i := range texts {
 		texts[i].number = i
@@ -72,7 +76,8 @@ func numbered(texts []hostile) []hostile {
 	return texts
 }
 
-// batches yields the texts that go through one contact. A huge one goes alone.
+// batches splits texts into batches that are stored in one contact each. A huge text has a
+// batch of its own.
 func batches(texts []hostile) iter.Seq[[]hostile] {
 	return func(yield func([]hostile) bool) {
 		for len(texts) > 0 {
@@ -88,8 +93,8 @@ func batches(texts []hostile) iter.Seq[[]hostile] {
 	}
 }
 
-// inOrganization returns the world of an organization of its own, with a contact list and
-// the attributes that hold texts.
+// inOrganization creates an organization with a contact list, and with the attributes in
+// which the texts are stored. It returns a world whose caller belongs to it.
 func (w world) inOrganization(t *testing.T, texts []hostile) world {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Batch", Slug: fmt.Sprintf("batch-%03d", texts[0].number), Tier: "team", RetentionDays: 90}
@@ -108,20 +113,21 @@ func (w world) inOrganization(t *testing.T, texts []hostile) world {
 	return w
 }
 
-// heldIn names the attribute that holds the text at this place of a batch.
+// heldIn returns the name of the attribute that stores the text at this index of a batch.
 func heldIn(place int) string { return fmt.Sprintf("text_%d", place) }
 
 func address(i int) string { return fmt.Sprintf("hostile.%03d@example.net", i) }
 
-// batchAddress returns the address of the contact with a batch of texts.
+// batchAddress returns the address of the contact in which a batch of texts is stored.
 func batchAddress(batch []hostile) string {
 	return fmt.Sprintf("batch.%03d@example.net", batch[0].number)
 }
 
-// fits reports whether the text may be an external id.
+// fits reports whether the text is short enough for an external id.
 func (h hostile) fits() bool { return len([]rune(h.text)) <= longestName }
 
-// storeContacts stores a contact that holds all texts, and one for each as its external id.
+// storeContacts stores one contact with all texts of the batch as attributes, and for each
+// text a contact that has it as its external id.
 func (w world) storeContacts(t *testing.T, batch []hostile) {
 	t.Helper()
 	held := map[string]any{}
@@ -166,7 +172,8 @@ func (w world) readContact(t *testing.T, batch []hostile) {
 	}
 }
 
-// contactIn returns the contact in an answer.
+// contactIn returns the contact in an answer, which is the member contact or the whole
+// answer.
 func contactIn(got answer) map[string]any {
 	if contact, ok := got.said()["contact"].(map[string]any); ok {
 		return contact
@@ -174,8 +181,8 @@ func contactIn(got answer) map[string]any {
 	return got.said()
 }
 
-// checkContact checks that the contact has exactly the texts, and that none is unquoted
-// in our own sentences.
+// checkContact checks that the contact in an answer has exactly the texts of the batch, and
+// that the product's own sentences quote them.
 func checkContact(t *testing.T, what string, got answer, batch []hostile) {
 	t.Helper()
 	checkVoice(t, fmt.Sprint(what, " of ", batch), got, batch...)
@@ -195,14 +202,15 @@ func (h hostile) checkExternalID(t *testing.T, what string, got answer) {
 	}
 }
 
-// clippedTo reports whether a text is the beginning of this one: a tool's result is
-// bounded, and shortens a huge text where it would not fit.
+// clippedTo reports whether text is the beginning of h, followed by an ellipsis. Results of
+// tools are limited in size and shorten huge texts.
 func (h hostile) clippedTo(text string) bool {
 	beginning, clipped := strings.CutSuffix(text, "…")
 	return h.kind == "huge" && clipped && strings.HasPrefix(h.text, beginning)
 }
 
-// checkRefused checks that both surfaces refuse texts that no database can store.
+// checkRefused checks that the tool and the route refuse a text that the databases cannot
+// store.
 func (w world) checkRefused(t *testing.T, h hostile) {
 	t.Helper()
 	contact := `{"email":"refused@example.net","attributes":{"first_name":` + h.literal + `}}`
@@ -224,10 +232,9 @@ func nameOfAttribute(h hostile) string { return keyOfList(h.number, h) }
 
 func nameOfEnum(h hostile) string { return fmt.Sprintf("hostile_%03d", h.number) }
 
-// storeDefinitions puts the texts where no call of the product writes them yet:
-// keys, names and descriptions of lists, with the batch's contact on each, and names,
-// values and descriptions of attributes. Topics, and what an account calls its parts, have
-// tests of their own.
+// storeDefinitions stores the texts directly in the database as keys, names and
+// descriptions of lists, and as names, values and descriptions of attributes. It puts the
+// contact of the batch on each list. Topics, channels and identities have other tests.
 func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	t.Helper()
 	now, store := w.p.Clock.Now(), w.p.DB.Contacts()
@@ -254,9 +261,9 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	w.must(t, err)
 }
 
-// throughWrites reads the contact of a batch through everything that takes its address and
-// answers with it, and each text's own contact through what takes its external id,
-// archiving last.
+// throughWrites calls every operation that takes the address of a contact and returns the
+// contact, with the contact of the batch. For each text it calls the operations that take
+// an external id, with that text. Operations that archive are called last.
 func (w world) throughWrites(t *testing.T, batch []hostile) {
 	t.Helper()
 	shown, values := map[string]bool{}, map[string]any{}
@@ -309,8 +316,7 @@ func (w world) writeThrough(t *testing.T, s subject, arguments map[string]any, t
 	textsIn(got.object, shown)
 }
 
-// storeTopics uses these texts as display names of topics, as many at a time as a contact
-// list allows.
+// storeTopics replaces the account's topics by topics with these texts as display names.
 func (w world) storeTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	var topics []sending.Topic
@@ -319,11 +325,11 @@ func (w world) storeTopics(t *testing.T, texts []hostile) {
 		topics = append(topics, sending.Topic{Name: fmt.Sprintf("hostile-%03d", i), DisplayName: text, Description: text, Default: sending.OptIn})
 	}
 	w.must(t, w.p.Simulator.Seed(t.Context(), w.p.OrgID, simulator.Setup{List: &sending.ContactList{Topics: topics}}))
-	w.p.Clock.Advance(61 * time.Second) // topics are remembered for a minute
+	w.p.Clock.Advance(61 * time.Second) // until the cached topics have expired
 }
 
-// readDefinitions calls every read that needs no path parameter, and checks all pages.
-// It then makes writes whose refusals mention definitions.
+// readDefinitions calls every read without path parameters, and checks all its pages. It
+// then makes writes whose refusals mention attributes.
 func (w world) readDefinitions(t *testing.T, texts []hostile) {
 	t.Helper()
 	for _, s := range subjects() {
@@ -354,15 +360,15 @@ func (w world) readDefinitions(t *testing.T, texts []hostile) {
 		for batch := range batches(texts) {
 			w.checkWrongValues(t, s, batch)
 		}
-		for i := turn; i < len(texts); i += 4 { // a sentence about one text, on each surface in turn
+		for i := turn; i < len(texts); i += 4 { // each of the four operations tests every fourth text alone
 			w.checkWrongValues(t, s, texts[i:i+1])
 		}
 		turn++
 	}
 }
 
-// checkWrongValues writes values of the wrong type to the attributes named by these
-// texts.
+// checkWrongValues writes values of a wrong type to the attributes that have these texts as
+// names, and checks the refusals.
 func (w world) checkWrongValues(t *testing.T, s subject, texts []hostile) {
 	t.Helper()
 	none, number := map[string]any{}, map[string]any{}
@@ -379,12 +385,13 @@ func (w world) checkWrongValues(t *testing.T, s subject, texts []hostile) {
 	}
 }
 
-// readTopics calls the operations that show topics, for one batch of names at a time.
+// readTopics stores the texts as topics, 40 at a time, and checks the operations that
+// return topics.
 func (w world) readTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	for batch := range slices.Chunk(texts, 40) {
 		w.storeTopics(t, batch)
-		w.own = callerOf(t, w.p, w.p.Live) // each batch takes a minute of a token's hour
+		w.own = callerOf(t, w.p, w.p.Live) // a token lasts an hour, and each batch takes a minute of it
 		shown := map[string]bool{}
 		for _, s := range subjects() {
 			if s.Name == "topics_list" || s.Name == "audience_get_schema" {
@@ -399,7 +406,7 @@ func (w world) readTopics(t *testing.T, texts []hostile) {
 	}
 }
 
-// readWhole reads all pages of an operation and collects the texts in them.
+// readWhole reads all pages of an operation and adds the texts that they contain to into.
 func (w world) readWhole(t *testing.T, s subject, texts []hostile, into map[string]bool) {
 	t.Helper()
 	arguments := map[string]any{}

@@ -14,12 +14,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// kind is one way to name an object. The numbers keep the objects of two cases apart.
+// kind is one way to name an object, such as "contact id". The number of a test case makes
+// the names of its objects unique.
 type kind struct {
 	name string
-	// foreign makes a thing in the other organization and returns its name.
+	// foreign creates an object in the other organization and returns its name.
 	foreign func(t *testing.T, w world, number int) string
-	// absent is a name of the same kind that nothing has, in any organization.
+	// absent returns a name of this kind that no object has, in any organization.
 	absent func(number int) string
 }
 
@@ -64,9 +65,8 @@ var (
 	}, func(n int) string { return fmt.Sprintf("absent-topic-%03d", n) }}
 )
 
-// names has, for every place of an input that takes text, the kinds of objects that the
-// text can name. A place that is in neither this table nor in [namesNothing] fails the
-// test.
+// names maps each member of an input that takes text to the kinds of objects that the text
+// can name. A test fails for a member that is neither in this table nor in [namesNothing].
 var names = map[string][]kind{
 	"email":                     {contactAddress, suppressedAddress},
 	"external_id":               {externalID},
@@ -106,8 +106,8 @@ var names = map[string][]kind{
 	"identity":                     {messageDomain, identityName},
 }
 
-// namesOf has what else the places of a domain's operations name, by the prefix of the
-// operation's name and the place.
+// namesOf has further kinds of objects that a member can name in some operations. Its keys
+// are the prefix of the operations' names and the member.
 var namesOf = map[string][]kind{
 	"segments_ id":            {segmentID, segmentKey},
 	"activity_properties_ id": {propertyID},
@@ -126,7 +126,8 @@ func (s subject) kindsAt(place string) []kind {
 	return all
 }
 
-// namesNothing has the places whose text is not a name, with what it is instead.
+// namesNothing has the members whose text does not name an object, with the meaning of the
+// text.
 var namesNothing = map[string]string{
 	"from":          "a time",
 	"to":            "a time",
@@ -149,19 +150,20 @@ var namesNothing = map[string]string{
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
 
-// companions are arguments that a place requires beside it.
+// companions has the arguments that a member requires in the same call.
 var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
 
-// answered is an operation's expected answer to the name of another organization's
-// object, if it is not 404.
+// answered is the expected answer of an operation to the name of another organization's
+// object, with the reason if it is not 404.
 type answered struct {
 	status int
 	code   string
 	why    string
 }
 
-// otherwise are the answers other than 404 and those of [aFilter], by operation and place,
-// and by the kind of name where another kind is answered otherwise there.
+// otherwise has the expected answers other than 404. Its keys are the operation and the
+// member, followed by the kind of name if the answer differs by kind. Answers of
+// [subject.aFilter] are not in it.
 var otherwise = map[string]answered{
 	"contacts_archive email":       {200, "", "archiving nobody is no error"},
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
@@ -220,8 +222,9 @@ var otherwise = map[string]answered{
 	"recipients_messages email":          {200, "", "nobody mailed it"},
 }
 
-// inAWrite has the answers to names inside a request's body. The request's own object
-// exists, so the refusal names the member.
+// inAWrite returns the expected answer to a name of another organization's object in the
+// body of a write. The object that is written exists, so the answer is a validation error
+// of the member.
 func inAWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {
@@ -233,11 +236,13 @@ func inAWrite(place string) (answered, bool) {
 	return answered{}, false
 }
 
-// identifying are the members that say which object an operation is about. Some operations
-// take one of several, so that none is required.
+// identifying has the members that name the object of an operation. Some operations accept
+// one of several, so that none of them is required in the schema.
 var identifying = []string{"email", "external_id", "contact_id", "id", "message_id"}
 
-// aFilter has the answer of a read to a name in an optional member: nothing fits it.
+// aFilter returns the expected answer of a read to the name of another organization's
+// object in an optional member: an empty result. The second result is false if the member
+// is not such a filter.
 func (s subject) aFilter(t *testing.T, place string) (answered, bool) {
 	t.Helper()
 	optional := !slices.Contains(nodeOf(t, s.input).Required, place) && slices.Contains(s.input.Members(), place)
@@ -268,7 +273,8 @@ func (s subject) answersTo(t *testing.T, place string, k kind) answered {
 	return answered{404, "not_found", ""}
 }
 
-// world is a product with a caller of each of its organizations.
+// world is a running product with a caller of the demo organization (own) and one of
+// another organization (others).
 type world struct {
 	p           *product.Product
 	own, others caller

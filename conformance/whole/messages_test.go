@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// The names by which a message of the other organization could be requested.
+// The kinds of names of messages. For each, the tests use the name of a message of the
+// other organization.
 var (
 	messageID = kind{"message id", func(t *testing.T, w world, n int) string {
 		return w.foreignMessage(t, n).MessageID
@@ -46,9 +47,8 @@ func (w world) recordMessage(t *testing.T, orgID string, events ...messages.Even
 	w.must(t, err)
 }
 
-// TestHostileTextsOfMessages: every text of the corpus is in each place of a message and
-// its events that outsiders write. The test checks the answers of every operation that
-// reads them.
+// TestHostileTextsOfMessages puts every text of the corpus in each text member of messages
+// and their events. It checks the answers of every operation that reads them.
 func TestHostileTextsOfMessages(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -81,7 +81,7 @@ func TestHostileTextsOfMessages(t *testing.T) {
 	})
 }
 
-// hostileEvents returns the events of messages with every outcome. Each place has the
+// hostileEvents returns the events of messages with every outcome. Each text member has the
 // text, shortened where names are short.
 func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
 	t.Helper()

@@ -19,7 +19,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// The objects of the other organization's account, and the operations that read them.
+// The kinds of names of objects in the sending account, such as channels and templates.
 var (
 	channelName = kind{"channel name", func(t *testing.T, w world, n int) string {
 		return w.foreignChannel(t, n).Name
@@ -56,12 +56,12 @@ func (w world) foreignChannel(t *testing.T, n int) sending.ConfigurationSet {
 	return set
 }
 
-// syncsOfTemplates is how often the sync of templates runs until it has read the
-// content of all that a test makes; one run reads a part.
+// syncsOfTemplates is how often the sync of templates must run to read the contents of all
+// templates of a test. One run reads only some of them.
 const syncsOfTemplates = 4
 
-// follow adds objects to an organization's account and syncs them into the mirror at
-// once. A later run of the sync job then changes nothing.
+// follow adds objects to an organization's sending account and copies them into the mirror,
+// so that a later run of the sync job changes nothing.
 func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	t.Helper()
 	seeded := w.p.Simulator.Seed(t.Context(), orgID, setup)
@@ -75,14 +75,15 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	}
 	unverified, err := w.p.DB.Channels().UnverifiedDomains(t.Context(), orgID)
 	w.must(t, err)
-	for _, d := range unverified { // as the job that checks the records finds them
+	for _, d := range unverified { // as the job that checks DNS records would do
 		now := w.p.Clock.Now()
 		d.Status, d.CheckedAt, d.VerifiedAt = channels.TrackingVerified, &now, &now
 		w.must(t, w.p.DB.Channels().SetTrackingStatus(t.Context(), orgID, d))
 	}
 }
 
-// suppress puts an address on the account's list and among the undeliverable ones.
+// suppress adds an address to the account's suppression list and to the organization's
+// undeliverable addresses. why is the reason.
 func (w world) suppress(t *testing.T, orgID, email, why string) {
 	t.Helper()
 	at := w.p.Clock.Now().UTC().Truncate(time.Second)
@@ -97,12 +98,12 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason, entry.ForgivenAt = suppression.Excluded, &at, why, &at
 	}
 	w.must(t, w.p.DB.Suppression().SaveEntries(t.Context(), orgID, []suppression.Entry{entry}))
-	w.p.Clock.Advance(61 * time.Second) // an account's list is remembered for a minute
+	w.p.Clock.Advance(61 * time.Second) // until the cached suppression list has expired
 }
 
-// TestNamesInTheMirrorComeBackAsText: every text of the corpus is the name of a channel,
-// a tracking domain, an identity and a template, a subject, and the reason for excluding
-// an address. Every operation that shows one is called.
+// TestNamesInTheMirrorComeBackAsText uses every text of the corpus as the name of a
+// channel, a tracking domain, an identity and a template. It also uses it as a subject and
+// as the reason of a suppression. It checks every operation that returns these texts.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -144,13 +145,14 @@ func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	})
 }
 
-// mirrored are the operations that list what TestNamesInTheMirrorComeBackAsText stores.
+// mirrored has the operations that list the objects that TestNamesInTheMirrorComeBackAsText
+// stores.
 var mirrored = []string{
 	"channels_list", "identities_list", "tracking_domains_list", "templates_list", "suppressions_list", "undeliverable_list", "sending_readiness_check",
 }
 
-// readOne calls each operation that reads one object of the mirror, with this name and
-// the address of number i.
+// readOne calls each operation that reads one object of the mirror, with this name and with
+// the address and slug of number i.
 func (w world) readOne(t *testing.T, name string, i int, h hostile) {
 	t.Helper()
 	byName := map[string]any{"name": name, "domain": name, "slug": fmt.Sprintf("hostile-%03d", i), "identity": name, "email": address(i)}

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestNoTextBreaksOutOfAPage: each text of the corpus is the name of an organization, a
-// client, an API key and a member. Every page with the name has the same elements and
-// attributes as with a harmless name, and shows the text as text.
+// TestNoTextBreaksOutOfAPage uses each text of the corpus as the name of an organization, a
+// client, an API key and a member. It checks that every page with the name has the same
+// elements and attributes as with a harmless name, and shows the name as text.
 func TestNoTextBreaksOutOfAPage(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t, product.Start(t, product.Options{}))
@@ -47,12 +47,12 @@ func TestNoTextBreaksOutOfAPage(t *testing.T) {
 	}
 }
 
-// browser is a browser in which the product's owner is signed in.
+// browser is an HTTP client that is signed in to the dashboard as the owner.
 type browser struct {
 	t    *testing.T
 	p    *product.Product
 	http http.Client
-	// in is the organization that named has entered.
+	// in is the id of the organization that the dashboard shows; named sets it.
 	in string
 }
 
@@ -93,7 +93,7 @@ func (b *browser) send(method, address, form string) (int, http.Header, string) 
 	return response.StatusCode, response.Header, string(text)
 }
 
-// things are an organization, a client, a key and a person that all have one name.
+// things are an organization, a client, an API key and a user, all with the same name.
 type things struct {
 	org    core.Org
 	client access.Client
@@ -103,9 +103,9 @@ type things struct {
 
 const redirect = "http://127.0.0.1/cb"
 
-// named stores one object of every kind under the name, in a new organization of the
-// owner. The owner leaves it before the next, so that no page has the rows of earlier
-// texts.
+// named creates an organization of the owner, a client, an API key and a user with the
+// name. It first removes the owner from the previous organization, so that pages do not
+// show earlier names.
 func (b *browser) named(name string) things {
 	b.t.Helper()
 	ctx, now := b.t.Context(), b.p.Clock.Now()
@@ -141,7 +141,7 @@ func (b *browser) named(name string) things {
 	return made
 }
 
-// enter changes the organization that the browser is in.
+// enter makes the dashboard show the organization with the id.
 func (b *browser) enter(orgID string) {
 	b.t.Helper()
 	status, _, text := b.send(http.MethodPost, b.p.AppURL+"/switch-org", url.Values{"org_id": {orgID}}.Encode())
@@ -157,7 +157,8 @@ func (b *browser) must(err error) {
 	}
 }
 
-// pagesOf returns the pages that show the names of these objects, by kind.
+// pagesOf returns the pages that show the names of these objects, keyed by the kind of
+// page.
 func (b *browser) pagesOf(made things) map[string]page {
 	b.t.Helper()
 	authorize := "/oauth/authorize?" + url.Values{
@@ -192,11 +193,11 @@ func (b *browser) open(address string) page {
 	return page{root}
 }
 
-// page is a page as a browser reads it.
+// page is a parsed HTML page.
 type page struct{ root *html.Node }
 
-// shapes returns the elements of a page, each with its parent, the names of its
-// attributes, and the kind of address that its links have.
+// shapes returns the set of elements of a page. Each is described by its parent, the names
+// of its attributes, and the kind of URL in its links.
 func (p page) shapes() map[string]bool {
 	found := map[string]bool{}
 	for n := range p.root.Descendants() {
@@ -217,7 +218,8 @@ func (p page) shapes() map[string]bool {
 	return found
 }
 
-// leadsTo returns the kind of address in an attribute that a browser follows.
+// leadsTo returns the kind of URL in an attribute that a browser may load or follow, or ""
+// for other attributes.
 func leadsTo(a html.Attribute) string {
 	if !slices.Contains([]string{"href", "src", "action", "formaction", "style", "srcdoc", "content"}, a.Key) {
 		return ""
@@ -238,8 +240,8 @@ func textOf(n *html.Node) string {
 	return b.String()
 }
 
-// shows reports whether the text is a text or an attribute's value of the page,
-// after what a parser does to line ends.
+// shows reports whether a text node or an attribute of the page contains the text. Line
+// ends are compared as an HTML parser normalizes them.
 func (p page) shows(text string) bool {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	for n := range p.root.Descendants() {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// node is what the tests read of an input schema.
+// node has the members of a JSON input schema that the tests use.
 type node struct {
 	Type       any             `json:"type"`
 	Text       string          `json:"description"`
@@ -32,8 +32,9 @@ func nodeOf(t *testing.T, schema *core.Schema) node {
 	return n
 }
 
-// is reports whether the value may be of the type. Members of rows have none in the schema,
-// which refuses no row; their description begins with it.
+// is reports whether the schema allows values of the type. Members of rows have no type in
+// the schema, because an invalid row must fail alone. Their description begins with the
+// type instead.
 func (n node) is(kind string) bool {
 	if kind == "string" && n.Type == nil && strings.HasPrefix(n.Text, "String") {
 		return true
@@ -42,9 +43,8 @@ func (n node) is(kind string) bool {
 	return n.Type == kind || slices.Contains(several, any(kind))
 }
 
-// texts returns the places of the schema that take any text, with their path:
-// "lists.add[]" is an item of add in lists, and "attributes{}" is the name of any member
-// of attributes.
+// texts returns the paths of all members of the schema that accept any text. "lists.add[]"
+// is an item of add in lists, and "attributes{}" is the name of any member of attributes.
 func (n node) texts(at string) []string {
 	var found []string
 	for _, name := range slices.Sorted(maps.Keys(n.Properties)) {
@@ -65,8 +65,8 @@ func (n node) texts(at string) []string {
 	return found
 }
 
-// with returns arguments with a text at a place that texts found, and with all required
-// members. beside has the values of required texts.
+// with returns arguments that have the text at the place, which is a path from texts, and
+// all required members. beside returns the text of another required member.
 func (n node) with(place, text string, beside func(place string) string) any {
 	return n.build("", place, text, beside)
 }
@@ -99,7 +99,7 @@ func (n node) build(at, place, text string, beside func(string) string) any {
 	return object
 }
 
-// value returns a value for a member of an open object.
+// value returns a valid value for a member of an object that accepts any members.
 func (n node) value() any {
 	var of node
 	if json.Unmarshal(n.Additional, &of) != nil {
@@ -108,7 +108,7 @@ func (n node) value() any {
 	return of.sample("", "x", nil)
 }
 
-// sample returns a value of the type; a string has the value text.
+// sample returns a valid value of the schema. Strings have the value text.
 func (n node) sample(at, text string, beside func(string) string) any {
 	switch {
 	case n.Enum != nil:

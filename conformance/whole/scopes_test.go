@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// holding is a set of scopes that a caller of a subject may hold.
+// holding is a set of scopes with which an operation is called, with a name for messages of
+// tests.
 type holding struct {
 	name   string
 	scopes core.Scopes
@@ -26,9 +27,10 @@ var scopesOfArguments = map[string]map[string]core.Scope{
 	"messages_search": {"recipient": core.MessagesUnmask},
 }
 
-// holdings returns none, all but one of those needed, for each of them, exactly those
-// needed, and all there are. For an argument that needs a scope it adds that scope alone,
-// and that scope with those needed.
+// holdings returns the sets of scopes with which to call the operation: no scope, the
+// required scopes without each one of them, exactly the required scopes, and all scopes. If
+// an argument requires a further scope, it adds that scope alone, and together with the
+// required ones.
 func (s subject) holdings() []holding {
 	sets := []holding{{"no scope", nil}}
 	for _, missing := range s.Scopes {
@@ -47,8 +49,8 @@ func sortedScopes(scopes []core.Scope) core.Scopes {
 	return core.NewScopes(core.Scopes(scopes).Strings()...)
 }
 
-// credentialsWith stores a client and an API key of the organization that hold
-// exactly these scopes.
+// credentialsWith stores a client and an API key of the organization with exactly these
+// scopes, and returns their credentials.
 func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.Environment, scopes core.Scopes) product.Credentials {
 	t.Helper()
 	client := access.MintClientSecret()
@@ -70,10 +72,10 @@ func credentialsWith(t *testing.T, p *product.Product, orgID string, env core.En
 	return product.Credentials{ClientID: c.ClientID, ClientSecret: client.Secret, APIKey: key.Secret}
 }
 
-// TestCallableIfAndOnlyIfAllowed: the table has each tool and route with live and test
-// credentials and different scopes. A tool is listed if and only if it can be called.
-// Every refusal names the missing scope and the required ones. An argument that needs a
-// scope is allowed if and only if the caller has that scope too.
+// TestCallableIfAndOnlyIfAllowed calls each tool and route with live and test credentials
+// and different scopes. It checks that a tool is listed if and only if it can be called.
+// Every refusal must name the missing scope and the required ones. An argument that
+// requires a scope must be allowed if and only if the caller has it.
 func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -96,8 +98,8 @@ func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	})
 }
 
-// scopedCaller returns a caller with exactly these scopes. A client without scopes gets
-// no token, so on the agent endpoint "none" is a scope that no operation needs.
+// scopedCaller returns a caller with exactly these scopes. A client without scopes gets no
+// access token. So if scopes is empty, the token has a scope that no operation requires.
 func scopedCaller(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) caller {
 	t.Helper()
 	credentials := credentialsWith(t, p, p.OrgID, env, scopes)
@@ -144,8 +146,9 @@ func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held
 	}
 }
 
-// checkArgumentAllowed checks a call with an argument that needs a scope. The scopes of
-// the operation come first: without them the refusal is the same as without the argument.
+// checkArgumentAllowed checks the answer to a call with an argument that requires the scope
+// needed. If a scope of the operation itself is missing, the refusal must be the same as
+// without the argument.
 func (s subject) checkArgumentAllowed(t *testing.T, got answer, held core.Scopes, needed core.Scope) {
 	t.Helper()
 	missing := held.Missing(s.Scopes)
@@ -160,9 +163,9 @@ func (s subject) checkArgumentAllowed(t *testing.T, got answer, held core.Scopes
 	}
 }
 
-// checkNamesArgument checks the refusal of an argument without its scope. Over REST it is
-// missing_scope. A tool fails with missing_scope and without a challenge, because the
-// call works without the argument.
+// checkNamesArgument checks the refusal of an argument whose scope is missing. Over REST it
+// has status 403. A tool returns an error result missing_scope without a WWW-Authenticate
+// challenge, because the call works without the argument.
 func (s subject) checkNamesArgument(t *testing.T, got answer, code string, needed core.Scope) {
 	t.Helper()
 	want, status := "invalid_scope", http.StatusForbidden
@@ -177,8 +180,8 @@ func (s subject) checkNamesArgument(t *testing.T, got answer, code string, neede
 	}
 }
 
-// pathArguments returns a value for every parameter of the route's path. Each names an
-// object that does not exist.
+// pathArguments returns a value for every parameter in the path of the route. Each value
+// names an object that does not exist.
 func (s subject) pathArguments(t *testing.T) map[string]any {
 	t.Helper()
 	arguments := map[string]any{}
@@ -195,8 +198,9 @@ func (s subject) pathArguments(t *testing.T) map[string]any {
 	return arguments
 }
 
-// checkNamesScope checks that the refusal is an HTTP status on both surfaces, so that a
-// client can request more scopes without knowledge of tools (RFC 6750 section 3.1).
+// checkNamesScope checks that the refusal has HTTP status 403 on both surfaces and names
+// the scope. So a client can request more scopes without knowledge of tools (RFC 6750
+// section 3.1).
 func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	t.Helper()
 	_, code := got.outcome()
@@ -214,8 +218,8 @@ func (s subject) checkNamesScope(t *testing.T, got answer, missing core.Scope) {
 	}
 }
 
-// TestNoOtherArgumentNeedsAScope: with exactly the scopes of an operation, every argument
-// outside the table is allowed. So the table is complete.
+// TestNoOtherArgumentNeedsAScope checks that with exactly the scopes of an operation, every
+// argument outside scopesOfArguments is allowed. So that table is complete.
 func TestNoOtherArgumentNeedsAScope(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -16,9 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestEveryPlaceForTextSaysWhatItNames: every member of an input that takes text is in
-// the tables, with the kind of object that it names. A new member fails this test until
-// it is added.
+// TestEveryPlaceForTextSaysWhatItNames checks that every member of an input that takes text
+// is in names or namesNothing. It fails for a new member until the member is added to one
+// of these tables.
 func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -46,9 +46,10 @@ func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	}
 }
 
-// TestAnotherOrganizationsThingsDoNotExist: the test walks every operation, every place
-// that names an object and every kind of name. A name of the other organization gets the
-// answer of a name that does not exist, and the other organization's data is unchanged.
+// TestAnotherOrganizationsThingsDoNotExist calls every operation with names of the other
+// organization's objects, in every member that can name one. It checks that the answer is
+// the same as for a name that does not exist, and that the other organization's data does
+// not change.
 func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -58,7 +59,7 @@ func TestAnotherOrganizationsThingsDoNotExist(t *testing.T) {
 			for _, place := range nodeOf(t, s.input).texts("") {
 				for _, k := range s.kindsAt(place) {
 					number++
-					if number%100 == 0 { // a token lasts an hour, and each case takes some of it
+					if number%100 == 0 { // new tokens, because a token lasts an hour of the test clock
 						w.own, w.others = callerOf(t, p, p.Live), callerOf(t, p, p.Other.Live)
 					}
 					t.Run(fmt.Sprintf("%s/%s is the %s", s.name(), place, k.name), func(t *testing.T) {
@@ -91,7 +92,7 @@ func (w world) checkForeign(t *testing.T, s subject, place string, k kind, numbe
 		completeActivity(arguments, own)
 		maps.Copy(arguments, companions[place])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
-			arguments["email"] = own // the other names in the call are of a contact that exists
+			arguments["email"] = own // the call then names a contact that exists
 		}
 		got := w.own.call(t, s, arguments)
 		got.body = neutral(got.body, name, own)
@@ -121,8 +122,9 @@ func ownAddress(which string, number int) string {
 	return fmt.Sprintf("own.%s.%03d@example.org", which, number)
 }
 
-// ownFor returns the id of one of the caller's own objects if the operation checks other
-// names only together with it, and otherwise the address of a contact.
+// ownFor returns the id of one of the caller's own objects if the operation needs one in
+// addition to the tested name. For other operations it returns own, the address of a
+// contact.
 func (w world) ownFor(t *testing.T, s subject, own string) string {
 	t.Helper()
 	switch s.Name {
@@ -134,7 +136,8 @@ func (w world) ownFor(t *testing.T, s subject, own string) string {
 	return own
 }
 
-// completeActivity adds the required members to an item of activities.
+// completeActivity adds the members that an activity requires to the items of an
+// activities_record call.
 func completeActivity(arguments map[string]any, own string) {
 	items, _ := arguments["activities"].([]any)
 	for _, item := range items {
@@ -153,12 +156,13 @@ var (
 	anyTime = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 )
 
-// neutral replaces the parts in which equal answers differ: the requested names,
-// generated ids and times.
+// neutral replaces the parts of a body that differ between equal answers: the requested
+// names, generated ids and times.
 func neutral(body string, asked ...string) string {
 	for _, text := range asked {
 		body = strings.ReplaceAll(body, text, "ASKED")
-		body = strings.ReplaceAll(body, strings.ReplaceAll(text, "_", "-"), "ASKED") // a key that is made of a name
+		// a list key that was made from the name
+		body = strings.ReplaceAll(body, strings.ReplaceAll(text, "_", "-"), "ASKED")
 	}
 	body = regexp.MustCompile(`own-(foreign|absent)\d+`).ReplaceAllString(body, "OWN")
 	body = regexp.MustCompile(`(foreign|missing)_named_\d+`).ReplaceAllString(body, "NAMED")
@@ -166,7 +170,8 @@ func neutral(body string, asked ...string) string {
 	return anyTime.ReplaceAllString(anyID.ReplaceAllString(body, "ID"), "TIME")
 }
 
-// headersOf returns the headers whose values must be equal, and the names of the others.
+// headersOf returns the headers of an answer with their values. Headers whose values differ
+// between equal answers are returned as names only.
 func headersOf(h http.Header) []string {
 	var lines []string
 	for name, values := range h {
@@ -180,7 +185,8 @@ func headersOf(h http.Header) []string {
 	return lines
 }
 
-// othersState returns everything that the other organization can read, and its audit log.
+// othersState returns the results of all reads by the other organization, keyed by
+// operation, and the number of its audit events.
 func (w world) othersState(t *testing.T) map[string]string {
 	t.Helper()
 	state := map[string]string{}
@@ -196,7 +202,7 @@ func (w world) othersState(t *testing.T) map[string]string {
 			arguments["source"] = everybody
 		}
 		state[s.name()] = w.read(t, s, arguments)
-		if s.Name == "contact_list_get" { // a sync may end in between
+		if s.Name == "contact_list_get" { // a sync may finish between two reads
 			state[s.name()] = neutral(state[s.name()])
 		}
 		if s.Name == "contacts_list" {
@@ -220,8 +226,8 @@ func (w world) read(t *testing.T, s subject, arguments map[string]any) string {
 
 var addresses = regexp.MustCompile(`"email":"([^"]+)"`)
 
-// readContacts reads each contact of a page, so that the consent which only the
-// sending account knows is part of the state.
+// readContacts reads each contact of a page one by one and adds it to state. These reads
+// include the consent that only the sending account has.
 func (w world) readContacts(t *testing.T, page string, state map[string]string) {
 	t.Helper()
 	for _, found := range addresses.FindAllStringSubmatch(page, -1) {
@@ -230,8 +236,8 @@ func (w world) readContacts(t *testing.T, page string, state map[string]string) 
 	}
 }
 
-// TestPlacesAreFilled: the arguments of the tables reach the place that they are meant
-// for. A place that is never filled would otherwise pass unnoticed.
+// TestPlacesAreFilled checks that the arguments that the tests send contain the text at the
+// intended member. Otherwise the other tests could pass without testing that member.
 func TestPlacesAreFilled(t *testing.T) {
 	t.Parallel()
 	beside := func(string) string { return "own@example.com" }

@@ -8,14 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// ourWords are the members in which we speak: of a problem, and of a result.
+// ourWords has the members that contain the product's own sentences, in problem documents
+// and in results.
 var ourWords = []string{
 	"title", "detail", "next_step", "message", "hint", "reason", "instructions",
 	"summary", "mailable_note", "diagnosis", "claim", "step",
 }
 
-// spoken returns the sentences of ours in an answer, by their place. The structured
-// content of a refusal is a problem; the text with it is ours too.
+// spoken returns the product's own sentences in an answer, keyed by their path. If a tool
+// returns an error, its text blocks are the product's own too.
 func (a answer) spoken() map[string]string {
 	sentences := map[string]string{}
 	collect("", a.object, sentences)
@@ -33,7 +34,8 @@ func collect(at string, value any, into map[string]string) {
 	case map[string]any:
 		for name, member := range v {
 			text, isText := member.(string)
-			// A check's detail is ours; a contact's attribute of that name is not.
+			// A member "detail" is the product's own, but an attribute of a contact may have
+			// the same name.
 			if isText && slices.Contains(ourWords, name) && !strings.HasSuffix(at, ".attributes") {
 				into[at+"."+name] = text
 			}
@@ -60,13 +62,13 @@ func (a answer) blocks() []string {
 
 var quoted = regexp.MustCompile("`[^`]*`|" + `"[^"]*"`)
 
-// longestSentence bounds what a refusal says, in characters. Names in it are
-// clipped, and so is a list of them.
+// longestSentence is the maximum number of characters of a refusal. Names and lists of
+// names in it are shortened.
 const longestSentence = 1600
 
-// checkVoice checks what must hold for every answer: no text block and no sentence of
-// ours has a concealed character, no sentence contains a line break of the text, and the
-// text is always in quotation marks.
+// checkVoice checks rules of every answer. Text blocks and the product's own sentences have
+// no concealed characters. Sentences have no line breaks, and contain the texts only in
+// quotation marks.
 func checkVoice(t *testing.T, what string, a answer, texts ...hostile) {
 	t.Helper()
 	for name, values := range a.header {

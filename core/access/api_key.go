@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// APIKey is a key for the public API. Prefix is the first eight characters after
-// sk_live_ or sk_test_, kept in plain text so that people can tell keys apart.
+// APIKey is a key for the public API. Prefix is the first eight characters after sk_live_
+// or sk_test_. It is kept in plain text, so that people can tell keys apart.
 type APIKey struct {
 	ID          string // UUID
 	OrgID       string
@@ -29,14 +29,14 @@ type KeyState string
 // The states of an API key.
 const (
 	KeyActive  KeyState = "active"
-	KeyInGrace KeyState = "grace"   // rotated, and still accepted
-	KeyExpired KeyState = "expired" // rotated, and its grace has ended
-	KeyRevoked KeyState = "revoked" // ended by a person or the operator
+	KeyInGrace KeyState = "grace"   // the key was rotated and works until the end of its grace
+	KeyExpired KeyState = "expired" // the key was rotated, and its 24 hours of grace have ended
+	KeyRevoked KeyState = "revoked" // a person or the operator revoked the key
 )
 
-// StateAt returns the key's state at an instant. A job revokes a rotated key at the end of
-// its grace, so an expired key is revoked too. The order of the two times shows which state
-// applies.
+// StateAt returns the key's state at the instant now. A job sets RevokedAt on a rotated key
+// after its grace, so an expired key has both times. The earlier of ExpiresAt and RevokedAt
+// decides whether the key counts as expired or as revoked.
 func (k APIKey) StateAt(now time.Time) KeyState {
 	expired := k.ExpiresAt != nil && !now.Before(*k.ExpiresAt)
 	switch {
@@ -71,9 +71,10 @@ type KeyStore interface {
 	APIKey(ctx context.Context, orgID, id string) (APIKey, error)
 	SetAPIKeyScopes(ctx context.Context, orgID, id string, scopes core.Scopes) error
 	SetAPIKeyExpiry(ctx context.Context, orgID, id string, at time.Time) error
-	// APIKeysPastGrace returns at most limit keys of all organizations that expired at now
-	// or before and are not revoked yet. The first is the one that expired first.
+	// APIKeysPastGrace returns at most limit keys of all organizations that expired at or
+	// before now and are not revoked. They are ordered by ExpiresAt.
 	APIKeysPastGrace(ctx context.Context, now time.Time, limit int) ([]APIKey, error)
-	// RevokeAPIKey sets the time of revocation. A later call does not change it.
+	// RevokeAPIKey sets the time at which a key was revoked. Another call does not change
+	// it.
 	RevokeAPIKey(ctx context.Context, orgID, id string, at time.Time) error
 }

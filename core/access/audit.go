@@ -9,40 +9,40 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// AuditEvent is one line of the audit log. It refers to people and records by id. It has no
-// address, no secret and no argument.
+// AuditEvent is one entry of the audit log. It refers to people and records by id only. It
+// holds no email address, no secret and no argument of a call.
 type AuditEvent struct {
 	ID         string
 	OrgID      string
 	OccurredAt time.Time
-	// Action is an operation's name or a lifecycle slug: api_key.created.
+	// Action is the name of the operation, or of a change such as "api_key.created".
 	Action string
 	// ActorKind is api_key, oauth_client, user, operator or system.
 	ActorKind string
 	ActorID   string
 	Surface   core.Surface
-	// SubjectID is the id of what was changed, "" when there is none.
+	// SubjectID is the id of the changed record, "" when there is none.
 	SubjectID string
 	RequestID string
 	// Detail is a JSON object, "{}" when there is nothing to add.
 	Detail string
 }
 
-// Actor identifies who made a change, in the terms of the audit log.
+// Actor identifies the user, operator or background job that made a change.
 type Actor struct {
 	Kind string // user, operator or system
 	ID   string
 }
 
-// Kinds of actors that are not credentials.
+// Kinds of actors that do not use a credential of the API.
 const (
 	// Operator is an administrator with access to a shell and the database.
 	Operator = "operator"
-	// Person is a user of the pages.
+	// Person is a user who is signed in to the dashboard.
 	Person = "user"
 )
 
-// ActorOf returns the actor for a user id, or for [Operator].
+// ActorOf returns the operator for the id [Operator], and otherwise the user with this id.
 func ActorOf(id string) Actor {
 	if id == Operator {
 		return Actor{Kind: Operator, ID: Operator}
@@ -53,16 +53,16 @@ func ActorOf(id string) Actor {
 // System returns the actor of background jobs.
 func System() Actor { return Actor{Kind: "system", ID: "mailhelm"} }
 
-// AuditEntry is a line of the audit log before it has an id and a time.
+// AuditEntry is an entry of the audit log before [RecordAudit] gives it an id and a time.
 type AuditEntry struct {
 	Actor   Actor
 	Action  string
 	OrgID   string
-	Subject string // the id of what was changed, "" when there is none
-	Detail  any    // marshaled to a JSON object; nil is an empty one
+	Subject string // the id of the changed record, "" when there is none
+	Detail  any    // marshaled to a JSON object; nil becomes {}
 }
 
-// Edited is one changed setting in the detail of an entry.
+// Edited is the old and the new value of one setting, in the detail of an audit entry.
 type Edited struct {
 	Before any `json:"before"`
 	After  any `json:"after"`

@@ -11,10 +11,10 @@ import (
 // Resource is one of the two hosts that accept credentials.
 type Resource int
 
-// The resources.
+// The hosts that accept credentials.
 const (
-	API   Resource = iota // the public API: API keys and access tokens
-	Agent                 // the agent endpoint: access tokens only
+	API   Resource = iota // the public API, which accepts API keys and access tokens
+	Agent                 // the agent endpoint, which accepts only access tokens
 )
 
 // Token has the claims of a verified access token.
@@ -22,8 +22,8 @@ type Token struct {
 	ID        string // jti
 	ClientID  string
 	OrgID     string
-	UserID    string // "" for a token of client_credentials
-	GrantID   string // the person's authorization; "" exactly when UserID is
+	UserID    string // the person that the token acts for; "" with the client_credentials grant
+	GrantID   string // id of the person's grant to the client; "" if and only if UserID is ""
 	Scopes    core.Scopes
 	ExpiresAt time.Time
 }
@@ -37,9 +37,9 @@ type TokenVerifier interface {
 }
 
 const (
-	// staleness is how long a principal is used before the store is read again. A revocation
-	// in another process takes effect within this time. [Authenticator.Apply] applies it
-	// earlier.
+	// staleness is how long a cached principal is used before the store is read again. A
+	// revocation in another process takes effect within this time, or earlier if
+	// [Authenticator.Apply] is called with the change.
 	staleness      = 5 * time.Second
 	principalLimit = 10_000
 )
@@ -53,9 +53,9 @@ type Authenticator struct {
 	principals *cache.Cache[presented, known]
 }
 
-// AuthenticatorConfig has the stores that an Authenticator reads. All fields are required: a
-// person's token has the scopes that its grant and the person's membership have at that
-// moment.
+// AuthenticatorConfig has the stores that an Authenticator reads. All fields are required.
+// The scopes of a person's token depend on the stored grant and membership at the time of
+// the call.
 type AuthenticatorConfig struct {
 	Stores  Stores
 	Orgs    Orgs
@@ -64,11 +64,11 @@ type AuthenticatorConfig struct {
 	Clock   core.Clock
 }
 
-// known is a cached principal, with the ids by which it is removed from the cache.
+// known is a cached principal, with the ids by which Forget and the like remove it.
 type known struct {
 	principal core.Principal
 	tokenID   string // "" for an API key
-	grantID   string // "" without a person
+	grantID   string // "" for an API key, and for a token of the client_credentials grant
 }
 
 // presented is the cache key: a credential at a resource. One resource may refuse a
@@ -177,9 +177,9 @@ func (a *Authenticator) resolveAPIKey(ctx context.Context, bearer string, _ Reso
 	}}, expiryTime(key.ExpiresAt), nil
 }
 
-// matchKey returns the candidate with this secret. It compares the secret with every
-// candidate, and with a constant hash if there is none. So its duration does not reveal
-// which prefixes exist.
+// matchKey returns the candidate whose stored hash matches the secret. It compares the
+// secret with every candidate, and with a constant hash if there is no candidate. So its
+// duration does not reveal which prefixes exist.
 func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
 	if len(candidates) == 0 {
 		return APIKey{}, SecretMatches(nil, secret)
@@ -194,7 +194,7 @@ func matchKey(candidates []APIKey, secret string) (APIKey, bool) {
 	return match, found
 }
 
-// keyState returns key_revoked or key_expired for a key that no longer works.
+// keyState fails with key_revoked or key_expired for a key that no longer works.
 func keyState(k APIKey, now time.Time) error {
 	switch k.StateAt(now) {
 	case KeyRevoked:

@@ -19,7 +19,8 @@ import (
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// gate is an Authenticator on a real store, with a clock that the test moves.
+// gate is the fixture of these tests: an Authenticator on a real database, with a clock
+// that the test advances.
 type gate struct {
 	t    testing.TB
 	db   *storage.DB
@@ -41,8 +42,8 @@ func newGate(t testing.TB, db *storage.DB) *gate {
 	return g
 }
 
-// readable is a TokenVerifier for tokens in plain text: client id, organization and scope
-// with dots between them. They are valid for ten seconds at both resources.
+// readable is a TokenVerifier for tokens in plain text: client id, organization id and
+// scopes, separated by "~". All its tokens expire ten seconds after the start of the test.
 type readable struct{ clock core.Clock }
 
 func (r readable) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
@@ -74,7 +75,8 @@ func (g *gate) advance(d time.Duration) {
 	g.now = g.now.Add(d)
 }
 
-// key calls change on a new API key, stores the key and returns its secret.
+// key stores a new API key and returns it with its secret. It calls change on the key
+// before it stores it.
 func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.APIKey, string) {
 	g.t.Helper()
 	minted := access.MintAPIKey(env)
@@ -116,7 +118,7 @@ func TestAPIKeyBecomesAPrincipal(t *testing.T) {
 			Credential: core.Credential{Kind: core.APIKey, ID: k.ID, Name: "sk_test_" + k.Prefix, Environment: core.Test},
 			Scopes:     k.Scopes,
 		}
-		for range 2 { // from the store, then as remembered
+		for range 2 { // first from the store, then from the cache
 			got, err := g.auth.Authenticate(t.Context(), secret, access.API)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v: %s", err, diff)
@@ -191,7 +193,8 @@ func TestUnknownCredentialsReadTheSame(t *testing.T) {
 	})
 }
 
-// Two keys of different organizations may share a prefix; the hash decides.
+// TestKeysWithOnePrefix checks that keys of two organizations may have the same prefix. The
+// hash of the secret decides which of the two keys was sent.
 func TestKeysWithOnePrefix(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -306,7 +309,8 @@ func TestTokenIsRememberedNoLongerThanItLives(t *testing.T) {
 	g.advance(2*time.Second - time.Microsecond)
 	g.expect(token, access.Agent, "")
 	g.advance(time.Microsecond)
-	g.expect(token, access.Agent, core.CodeTemporarilyUnavailable) // asked the store again
+	// the cache has expired, so the closed store is read
+	g.expect(token, access.Agent, core.CodeTemporarilyUnavailable)
 }
 
 func BenchmarkAuthenticateAPIKey(b *testing.B) {

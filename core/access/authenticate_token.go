@@ -16,15 +16,15 @@ func (a *Authenticator) resolveToken(ctx context.Context, bearer string, resourc
 	return a.examine(ctx, token)
 }
 
-// Examine returns the principal of a verified token. It reads the store and does not use the
-// cache. It fails with invalid_key for a token that was revoked in any way.
+// Examine returns the principal of a verified token. It reads the store and does not use
+// the cache. It fails with invalid_key if the token, grant, client or membership has ended.
 func (a *Authenticator) Examine(ctx context.Context, token Token) (core.Principal, error) {
 	found, _, err := a.examine(ctx, token)
 	return found.principal, err
 }
 
-// examine reads everything in the store that can end a token before it expires: the
-// denylist, the client, the grant and the membership.
+// examine checks all stored records that can end a token before it expires: the denylist,
+// the client, the grant and the membership.
 func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.Time, error) {
 	denied, err := a.from.Stores.Tokens.IsTokenDenied(ctx, token.ID)
 	if err != nil {
@@ -63,9 +63,9 @@ func (a *Authenticator) examine(ctx context.Context, token Token) (known, time.T
 	}}, token.ExpiresAt, nil
 }
 
-// admits fails with invalid_key for a client that may not have a token for the organization.
-// That is a revoked client, a client of another organization, or a blocked one. A client
-// without an organization may act for people only.
+// admits fails with invalid_key for a revoked or blocked client and for a client of another
+// organization than the token's. A client that belongs to no organization needs a person's
+// grant.
 func (a *Authenticator) admits(ctx context.Context, client Client, token Token) error {
 	if client.RevokedAt != nil || !client.Open() && client.OrgID != token.OrgID {
 		return invalidKey(errClientGone)
@@ -86,8 +86,8 @@ func (a *Authenticator) admits(ctx context.Context, client Client, token Token) 
 	return nil
 }
 
-// personal returns the scopes that a token of a person may have now: those of the grant
-// that the person's membership covers.
+// personal returns the scopes that a person's grant and membership both allow now. It fails
+// with invalid_key if the grant or the membership has ended.
 func (a *Authenticator) personal(ctx context.Context, token Token) (core.Scopes, error) {
 	grant, err := a.from.Stores.Grants.Grant(ctx, token.OrgID, token.GrantID)
 	if core.IsNotFound(err) {

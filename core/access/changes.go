@@ -12,20 +12,20 @@ type Change struct {
 // ChangeKind is the kind of a changed record.
 type ChangeKind string
 
-// The kinds of change.
+// The kinds of changed records.
 const (
-	CredentialChanged ChangeKind = "credential"  // an API key or a client
-	GrantChanged      ChangeKind = "grant"       // a person's authorization
-	TokenDenied       ChangeKind = "token"       // one access token
-	MemberChanged     ChangeKind = "user"        // what a person may do in some organization
-	OrgChanged        ChangeKind = "org"         // the plan, the settings, or which clients are kept out
+	CredentialChanged ChangeKind = "credential"  // an API key or an OAuth client
+	GrantChanged      ChangeKind = "grant"       // the grant of a person to an OAuth client
+	TokenDenied       ChangeKind = "token"       // one access token, which was denied
+	MemberChanged     ChangeKind = "user"        // the membership of a user in an organization
+	OrgChanged        ChangeKind = "org"         // an organization: its tier, settings or blocked clients
 	SigningKeyChanged ChangeKind = "signing_key" // the keys that sign access tokens
-	// Anything means that messages may have been lost, so any record may have changed.
+	// Anything means that notifications may have been lost: any record may have changed.
 	Anything ChangeKind = "anything"
 )
 
-// ParseChange parses a message of the database, "kind id". It returns [Anything] for an
-// unknown kind, which a newer version of the program may send.
+// ParseChange parses a notification from the database, in the form "kind id". It returns
+// [Anything] for an unknown kind, which a newer version of the program may send.
 func ParseChange(text string) Change {
 	kind, id, _ := strings.Cut(text, " ")
 	switch k := ChangeKind(kind); k {

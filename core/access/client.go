@@ -23,8 +23,8 @@ type Client struct {
 	// RefreshDays is how many days after the authorization a grant of this client can be
 	// refreshed: 30, 90 or 365; 0 means forever.
 	RefreshDays int
-	// Kind is the source of the client's description. OrgID is "" for the kinds that belong
-	// to no organization; every organization may admit or block those.
+	// Kind is the source of the client's description. OrgID is "" for clients that described
+	// themselves: they belong to no organization, and each organization may block them.
 	Kind ClientKind
 	// DocumentReadAt is the time when the metadata document was last read and accepted.
 	DocumentReadAt *time.Time
@@ -37,7 +37,7 @@ type ClientKind string
 
 // The kinds of client.
 const (
-	// RegisteredClient was set up by an organization, which owns it.
+	// RegisteredClient was created by an organization, which owns it.
 	RegisteredClient ClientKind = "registered"
 	// DocumentClient is described by the metadata document at its client id.
 	DocumentClient ClientKind = "document"
@@ -62,6 +62,7 @@ type ClientStore interface {
 	// with the OrgID and ID of c.
 	SetClient(ctx context.Context, c Client) error
 	SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error
-	// RevokeClient sets the time of revocation. A later call does not change it.
+	// RevokeClient sets the time at which a client was revoked. Another call does not change
+	// it.
 	RevokeClient(ctx context.Context, orgID, id string, at time.Time) error
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// BlockClient blocks a client without an organization in this organization, by its public
-// client id. It revokes the client's grants here, and people here can no longer grant it
-// access. The address of a metadata document can be blocked before its first use. Blocking
-// twice changes nothing.
+// BlockClient blocks, in one organization, a client that belongs to no organization. It
+// revokes the client's grants in this organization, and its members can no longer grant the
+// client access. The address of a metadata document can be blocked before its first use.
+// Blocking twice changes nothing.
 //
-// It fails with core.CodeNotFound for a client that is unknown or another organization's,
-// and with core.CodeConflict for one of the organization's own.
+// It fails with core.CodeNotFound for an unknown client and for a client of another
+// organization, and with core.CodeConflict for a client that this organization owns.
 func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID string) error {
 	return l.setBlocked(ctx, orgID, clientID, true, func(ctx context.Context, now time.Time) error {
 		if err := l.blockable(ctx, orgID, clientID); err != nil {
@@ -26,8 +26,8 @@ func (l Lifecycle) BlockClient(ctx context.Context, actor Actor, orgID, clientID
 	})
 }
 
-// UnblockClient admits a blocked client again. Its earlier grants stay revoked: people
-// authorize it anew. Unblocking twice changes nothing.
+// UnblockClient lifts the block of a client in one organization. Its earlier grants stay
+// revoked, so people must authorize it again. Unblocking twice changes nothing.
 func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, clientID string) error {
 	return l.setBlocked(ctx, orgID, clientID, false, func(ctx context.Context, now time.Time) error {
 		if err := l.OpenClients.UnblockClient(ctx, orgID, clientID); err != nil {
@@ -38,17 +38,17 @@ func (l Lifecycle) UnblockClient(ctx context.Context, actor Actor, orgID, client
 }
 
 // openClient is the audit detail of blocking and unblocking. It has the public client id,
-// because the client has no other id in the organization.
+// because a client that belongs to no organization has no record in this one.
 type openClient struct {
 	ClientID string `json:"client_id"`
 }
 
-// setBlocked blocks or unblocks a client, unless it is in that state already, and revokes
-// the client's grants. Unblocking revokes them too, because a person may have approved the
-// client at the moment when it was blocked.
+// setBlocked calls do to block or unblock a client, unless the client is in the wanted
+// state already, and revokes the client's grants. Unblocking revokes them too, because a
+// person may have approved the client at the moment when it was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
-		return core.NotFound("client") // what is no client id is not asked for: a database takes not every byte
+		return core.NotFound("client") // not queried: PostgreSQL rejects some bytes, such as NUL
 	}
 	var ended []string
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

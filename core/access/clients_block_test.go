@@ -27,7 +27,7 @@ func (g *gate) grantLives(id string) bool {
 	return grant.RevokedAt == nil
 }
 
-// forgotten collects the ids of the grants that must be removed from the cache.
+// forgotten is a Forgetter that records the ids of the grants passed to ForgetGrant.
 type forgotten struct{ grants []string }
 
 func (*forgotten) Forget(string) {}
@@ -42,10 +42,10 @@ func TestBlockingEndsGrants(t *testing.T) {
 		forgotten := &forgotten{}
 		l.Principals = forgotten
 		first, other := g.storeGrant(documentID), g.storeGrant("https://other.example/client.json")
-		for range 2 { // the second changes nothing
+		for range 2 { // the second call changes nothing
 			g.must(l.BlockClient(ctx, operator, g.org.ID, documentID))
 		}
-		slipped := g.storeGrant(documentID) // an approval that was under way
+		slipped := g.storeGrant(documentID) // a grant that was approved while the client was being blocked
 		for range 2 {
 			g.must(l.UnblockClient(ctx, operator, g.org.ID, documentID))
 		}
@@ -100,8 +100,8 @@ func TestRevokingAClientEndsItsGrants(t *testing.T) {
 	})
 }
 
-// TestOpenClientActsForPeopleAlone checks that a client without an organization gets no
-// token without a person: no member has consented.
+// TestOpenClientActsForPeopleAlone checks that a client that belongs to no organization
+// gets no token of the client_credentials grant, because no member has consented to it.
 func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
@@ -111,8 +111,8 @@ func TestOpenClientActsForPeopleAlone(t *testing.T) {
 	g.expect(documentID+"~"+g.org.ID+"~api.lists.view", access.API, core.CodeInvalidKey)
 }
 
-// TestBlockingByWhatIsNoClientID checks that invalid client ids are refused before the store
-// is asked, because a database does not accept every byte.
+// TestBlockingByWhatIsNoClientID checks that invalid client ids are refused before the
+// query, because a database rejects text with some bytes, such as NUL.
 func TestBlockingByWhatIsNoClientID(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -10,8 +10,8 @@ import (
 
 // NewClient is the input of [Lifecycle.CreateClient].
 type NewClient struct {
-	// ID is the id of the new client; "" makes a fresh one. A second call with the same id
-	// fails with core.CodeConflict.
+	// ID is the id of the new client; "" generates one. A second call with the same id fails
+	// with core.CodeConflict.
 	ID          string
 	OrgID       string
 	Name        string
@@ -21,7 +21,7 @@ type NewClient struct {
 	// which cannot keep one.
 	Public       bool
 	RedirectURIs []string
-	RefreshDays  int // see [Client]
+	RefreshDays  int // see [Client].RefreshDays
 }
 
 // CreateClient registers an OAuth client and returns it with its secret, which is not

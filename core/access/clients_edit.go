@@ -12,13 +12,13 @@ import (
 // maxRedirectURIs is the maximum number of redirect URIs of a client.
 const maxRedirectURIs = 20
 
-// refreshDays are the lifetimes that a client's grants can have.
+// refreshDays are the allowed values of Client.RefreshDays; 0 means forever.
 var refreshDays = []int{0, 30, 90, 365}
 
 // EditClient stores the name, scopes, redirect URIs and refresh lifetime of c for the
-// client with its OrgID and ID, and returns the client. It fails with
-// core.CodeValidationFailed like CreateClient, with core.CodeNotFound for an unknown
-// client and core.CodeConflict for a revoked one.
+// client with the OrgID and ID of c, and returns the stored client. It fails with
+// core.CodeValidationFailed for a refused field, with core.CodeNotFound for an unknown
+// client, and with core.CodeConflict for a revoked one.
 func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Client, error) {
 	var stored Client
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {
@@ -47,7 +47,7 @@ func (l Lifecycle) EditClient(ctx context.Context, actor Actor, c Client) (Clien
 	return stored, nil
 }
 
-// clientDiff is the audit detail of an edit.
+// clientDiff is the audit detail of an edit of a client; unchanged fields are nil.
 type clientDiff struct {
 	scopeDiff
 	Name         *Edited `json:"name,omitempty"`
@@ -69,7 +69,7 @@ func diffClients(before, after Client) clientDiff {
 	return d
 }
 
-// check fails with core.CodeValidationFailed for a refused field, and sorts the scopes.
+// check fails with core.CodeValidationFailed for an invalid field, and sorts the scopes.
 func (c *Client) check() error {
 	if err := CheckName(c.Name); err != nil {
 		return err

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// openRefreshDays is how many days grants of clients without an organization can be
-// refreshed. It is the shortest lifetime, because no organization is responsible for such a
-// client.
+// openRefreshDays is for how many days the grants of a client that belongs to no
+// organization can be refreshed. It is the shortest lifetime, because no organization is
+// responsible for such a client.
 const openRefreshDays = 30
 
 const (
@@ -20,8 +20,8 @@ const (
 	unusedLifetime = 24 * time.Hour
 	// maxUnused is the maximum number of self-registered clients without a grant.
 	maxUnused = 1000
-	// registrations is how many clients one network can register at once. registrationEvery
-	// is the time after which it may register one more: 20 an hour.
+	// registrations is how many clients one network can register at once. After that, it may
+	// register one more after each registrationEvery: 20 an hour.
 	registrations     = 20
 	registrationEvery = 3 * time.Minute
 )
@@ -29,14 +29,14 @@ const (
 // SelfDescribed is the description that a client registers of itself (RFC 7591). None of it
 // is verified.
 type SelfDescribed struct {
-	Name         string // cleaned and shortened; the host of a redirect URI when empty
-	Public       bool   // without a secret
+	Name         string // shown name; "" takes the host of the first redirect URI
+	Public       bool   // whether the client has no secret
 	RedirectURIs []string
 	Scopes       core.Scopes
 }
 
-// Registrations registers clients that describe themselves. It limits them by network; the
-// counts are of this process. It is safe for use by several goroutines.
+// Registrations registers clients that describe themselves. It limits them by network, with
+// counts for this process only. It is safe for use by several goroutines.
 type Registrations struct {
 	clients  ClientStore
 	open     OpenClientStore
@@ -44,15 +44,15 @@ type Registrations struct {
 	networks *throttle.Throttle
 }
 
-// NewRegistrations returns the registrations of a process.
+// NewRegistrations returns a Registrations that has counted no registration yet.
 func NewRegistrations(clients ClientStore, open OpenClientStore, clock core.Clock) *Registrations {
 	return &Registrations{clients: clients, open: open, clock: clock, networks: throttle.New(registrations, registrationEvery)}
 }
 
-// Register stores a client without an organization and returns it with its secret, "" for a
-// public one. network is the origin of the request, see [throttle.NetworkOf]. It fails with
-// core.CodeValidationFailed for a refused redirect_uris or name, and with
-// core.CodeRateLimited after too many registrations.
+// Register stores a client that belongs to no organization. It returns the client with its
+// secret, "" for a public one. The network is the origin of the request, see
+// [throttle.NetworkOf]. It fails with core.CodeValidationFailed for a refused redirect_uris
+// or name, and with core.CodeRateLimited after too many registrations.
 func (r *Registrations) Register(ctx context.Context, network string, s SelfDescribed) (Client, string, error) {
 	now := r.clock()
 	client := Client{
@@ -86,8 +86,8 @@ func (r *Registrations) Register(ctx context.Context, network string, s SelfDesc
 	return client, minted.Secret, nil
 }
 
-// describedName returns the client's name as pages may show it, or the host of a
-// redirect URI.
+// describedName returns the name that the client gives itself, in a form that pages may
+// show. If it is empty, describedName returns the host of the first redirect URI.
 func describedName(s SelfDescribed) string {
 	if name := core.Quotable(s.Name, maxName); name != "" || len(s.RedirectURIs) == 0 {
 		return name
@@ -96,7 +96,7 @@ func describedName(s SelfDescribed) string {
 	if u, err := url.Parse(s.RedirectURIs[0]); err == nil {
 		host = u.Hostname()
 	}
-	return cmp.Or(core.Quotable(host, maxName), "unnamed") // without a host it will be refused
+	return cmp.Or(core.Quotable(host, maxName), "unnamed") // a redirect URI without a host is refused later
 }
 
 func tooManyRegistrations(wait time.Duration) *core.Error {

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// RevokeClient revokes an OAuth client and its grants, and returns the client. Its
-// access tokens and requests for tokens are refused from then on. Revoking twice
-// changes nothing. It fails with core.CodeNotFound for an unknown client.
+// RevokeClient revokes an OAuth client and its grants, and returns the client. From then
+// on, its access tokens and its requests for tokens are refused. Revoking twice changes
+// nothing. It fails with core.CodeNotFound for an unknown client.
 func (l Lifecycle) RevokeClient(ctx context.Context, actor Actor, orgID, id string) (Client, error) {
 	var client Client
 	var ended []string

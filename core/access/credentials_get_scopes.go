@@ -9,7 +9,7 @@ import (
 // GetScopesIn has no fields.
 type GetScopesIn struct{}
 
-// CredentialScopes is the answer of credentials_get_scopes: a credential with its scopes.
+// CredentialScopes is the result of credentials_get_scopes: a credential with its scopes.
 type CredentialScopes struct {
 	KeyID       string           `json:"key_id" jsonschema:"format=uuid"`
 	Prefix      string           `json:"prefix" voice:"ours" jsonschema_description:"Environment marker and first eight characters, to tell credentials apart."`
@@ -36,9 +36,9 @@ func CredentialsGetScopes() core.Operation {
 	})
 }
 
-// identifyingPart returns the first characters of a credential's public name: the marker and
-// eight more.
+// identifyingPart returns the first characters of a credential's public name: its marker,
+// such as "sk_live_", and the next eight characters.
 func identifyingPart(name string) string {
-	const marker, identifying = len("sk_live_"), 8 // oc_live_ and the test markers are as long
+	const marker, identifying = len("sk_live_"), 8 // all markers are this long: sk_live_, oc_test_
 	return name[:min(len(name), marker+identifying)]
 }

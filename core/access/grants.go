@@ -7,39 +7,40 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Grant is the permission of a person for a client. Codes, refresh tokens and access tokens
-// derive from it. Revoking it ends all of them.
+// Grant is a person's permission for an OAuth client. Authorization codes, refresh tokens
+// and access tokens are issued under it. Revoking the grant ends all of them.
 type Grant struct {
 	ID       string
 	OrgID    string
 	UserID   string
 	ClientID string // the public client id: oc_... or the URL of a metadata document
 	Resource Resource
-	Scopes   core.Scopes // the ceiling; never widened
+	Scopes   core.Scopes // the greatest scopes of tokens; never extended
 	// CreatedAt is the time of the authorization. ExpiresAt is the time after which the
-	// grant can no longer be refreshed; nil means never. Rotation does not change it.
+	// grant can no longer be refreshed; nil means never. A refresh does not change either.
 	CreatedAt time.Time
 	ExpiresAt *time.Time
 	RevokedAt *time.Time
 }
 
-// GrantStore stores grants. Finders and changes fail with core.CodeNotFound. Every method
-// takes part in the transaction of its context.
+// GrantStore stores grants. Finders and changes fail with core.CodeNotFound if the grant
+// does not exist. Every method takes part in the transaction of its context.
 type GrantStore interface {
 	InsertGrant(ctx context.Context, g Grant) error
 	// Grant returns a grant by id, revoked or not.
 	Grant(ctx context.Context, orgID, id string) (Grant, error)
 	// Grants returns at most limit grants of an organization that are not revoked, newest
-	// first. userID selects one person's; "" selects all. A grant whose code was not
-	// redeemed is among them until PurgeGrants deletes it.
+	// first. userID selects the grants of one person; "" selects all. The result includes
+	// grants whose authorization code was not redeemed, until PurgeGrants deletes them.
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]Grant, error)
-	// RevokeGrant sets the time of revocation. A later call does not change it.
+	// RevokeGrant sets the time at which a grant was revoked. Another call does not change
+	// it.
 	RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error
 	// RevokeGrantsOf revokes all grants of a client in an organization and returns their
 	// ids. It is called when the client is blocked or revoked.
 	RevokeGrantsOf(ctx context.Context, orgID, clientID string, at time.Time) ([]string, error)
 	// RevokeGrantsOfUser revokes all grants of a person in an organization and returns their
-	// ids. It is called when the person leaves.
+	// ids. It is called when the person's membership ends.
 	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
 	// PurgeGrants deletes codes, used refresh tokens and denylist entries that expired
 	// before now. It also deletes grants whose code expired unredeemed. It returns the

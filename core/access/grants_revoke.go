@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// RevokeGrant revokes a grant with its tokens and returns the grant. Revoking twice
-// changes nothing. It fails with core.CodeNotFound for an unknown grant.
+// RevokeGrant revokes a grant and returns it. All tokens of the grant are refused from then
+// on. Revoking twice changes nothing. It fails with core.CodeNotFound for an unknown grant.
 func (l Lifecycle) RevokeGrant(ctx context.Context, actor Actor, orgID, id string) (Grant, error) {
 	var grant Grant
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

@@ -10,8 +10,8 @@ import (
 
 // NewKey is the input of [Lifecycle.CreateKey].
 type NewKey struct {
-	// ID is the id of the new key; "" makes a fresh one. A second call with the same id
-	// fails with core.CodeConflict.
+	// ID is the id of the new key; "" generates one. A second call with the same id fails
+	// with core.CodeConflict.
 	ID          string
 	OrgID       string
 	Name        string
@@ -54,7 +54,7 @@ func (l Lifecycle) CreateKey(ctx context.Context, actor Actor, n NewKey) (APIKey
 	return key, secret, nil
 }
 
-// mintKey returns a key with a fresh id and secret. It does not store the key.
+// mintKey returns a new key with a random secret. It does not store the key.
 func mintKey(orgID, name string, env core.Environment, scopes core.Scopes) (APIKey, string) {
 	minted := MintAPIKey(env)
 	return APIKey{

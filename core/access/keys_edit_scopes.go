@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// EditKeyScopes replaces the scopes of an API key and returns the key. Equal scopes
-// write nothing. It fails with core.CodeNotFound for an unknown key, and with
-// core.CodeConflict for one that no longer works.
+// EditKeyScopes replaces the scopes of an API key and returns the key. If the scopes are
+// equal, it writes nothing. It fails with core.CodeNotFound for an unknown key, and with
+// core.CodeConflict for a revoked or expired one.
 func (l Lifecycle) EditKeyScopes(ctx context.Context, actor Actor, orgID, id string, scopes core.Scopes) (APIKey, error) {
 	scopes, err := checkScopes(scopes)
 	if err != nil {
@@ -36,7 +36,8 @@ func (l Lifecycle) EditKeyScopes(ctx context.Context, actor Actor, orgID, id str
 	return key, err
 }
 
-// workingKey returns a key that still works, locked until the transaction ends.
+// workingKey returns a key and locks it until the transaction ends. It fails with
+// core.CodeConflict for a revoked or expired key.
 func (l Lifecycle) workingKey(ctx context.Context, orgID, id string, now time.Time) (APIKey, error) {
 	key, err := l.Keys.APIKey(ctx, orgID, id)
 	if err != nil {

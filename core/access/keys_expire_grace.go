@@ -9,16 +9,16 @@ import (
 )
 
 const (
-	// GraceEvery is the pause between two runs of the job. A key whose grace has ended is
-	// refused even before the run, because authentication compares the time.
+	// GraceEvery is the pause between two runs of the job that revokes rotated keys. A key
+	// is refused at the end of its grace, even before the run.
 	GraceEvery = time.Minute
 	graceBatch = 100
 )
 
-// GraceArgs has the arguments of the job that revokes keys after their grace. It has none.
+// GraceArgs is the empty argument of the job that revokes rotated keys after their grace.
 type GraceArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that revokes rotated keys.
 func (GraceArgs) Kind() string { return "api_key_grace" }
 
 // GraceWorker returns the worker that revokes rotated keys at the end of their grace.
@@ -55,7 +55,7 @@ func (l Lifecycle) ExpireGrace(ctx context.Context) (int, error) {
 	}
 }
 
-// endGrace revokes one key. It returns false when another process has revoked it.
+// endGrace revokes one key. It returns false if another process has revoked it already.
 func (l Lifecycle) endGrace(ctx context.Context, found APIKey) (bool, error) {
 	mine := false
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// RevokeKey revokes an API key at once and returns it. A key that no longer works stays
-// as it is. It fails with core.CodeNotFound for an unknown key.
+// RevokeKey revokes an API key at once and returns it. A key that is revoked or expired
+// already is not changed. It fails with core.CodeNotFound for an unknown key.
 func (l Lifecycle) RevokeKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, error) {
 	var key APIKey
 	err := l.change(ctx, func(ctx context.Context, now time.Time) error {

@@ -10,21 +10,21 @@ import (
 // Grace is how long a rotated key works after the rotation.
 const Grace = 24 * time.Hour
 
-// rotatedTo and rotatedFrom are the audit details of the two keys of a rotation.
+// rotatedTo and rotatedFrom are the audit details of the old and of the new key.
 type (
 	rotatedTo struct {
-		ReplacedBy string    `json:"replaced_by"` // an id
+		ReplacedBy string    `json:"replaced_by"` // id of the new key
 		ExpiresAt  time.Time `json:"expires_at"`
 	}
 	rotatedFrom struct {
-		Replaces string `json:"replaces"` // an id
+		Replaces string `json:"replaces"` // id of the old key
 	}
 )
 
-// RotateKey creates a key with the name, environment and scopes of another one, which then
-// works for [Grace]. It returns the new key and its secret. It fails with core.CodeNotFound
-// for an unknown key. It fails with core.CodeConflict for one that no longer works or was
-// rotated before: a second rotation would move the end of its grace.
+// RotateKey creates a key with the name, environment and scopes of an existing key, and
+// returns it with its secret. The existing key works for [Grace] more. RotateKey fails with
+// core.CodeNotFound for an unknown key. It fails with core.CodeConflict for a revoked,
+// expired or already rotated key: a second rotation would move the end of its grace.
 func (l Lifecycle) RotateKey(ctx context.Context, actor Actor, orgID, id string) (APIKey, string, error) {
 	var next APIKey
 	var secret string

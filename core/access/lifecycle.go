@@ -10,36 +10,36 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Lifecycle has the operations on API keys, OAuth clients and grants. Each is one
-// transaction together with its lines in the audit log.
+// Lifecycle has the operations that change API keys, OAuth clients and grants. Each
+// operation and its audit entries are one transaction.
 //
 // It does not check permissions or a second factor: callers do. An operation that is called
-// inside another transaction joins it. Principals is then called before the commit, so such
-// a caller must call it again after the commit.
+// inside another transaction joins it. Its changes are then removed from the cache before
+// the commit, so the caller must call Principals again after the commit.
 type Lifecycle struct {
 	Stores
 	Orgs       Orgs
 	Transactor core.Transactor
 	Clock      core.Clock
-	// Principals removes the credential from the cache of this process, so that the next
-	// request meets the change. It is nil in a process that authenticates no callers. Other
-	// processes apply a change within a second on PostgreSQL, within five seconds otherwise.
+	// Principals removes a changed credential from the cache of this process. It is nil in a
+	// process that authenticates no callers. Other processes apply a change within a second
+	// on PostgreSQL, within five seconds otherwise.
 	Principals Forgetter
 }
 
 // Forgetter removes cached principals; [Authenticator] implements it.
 type Forgetter interface {
-	// Forget removes the principals of a stored credential, by its id.
+	// Forget removes the cached principals of a stored credential, by its id.
 	Forget(credentialID string)
-	// ForgetGrant removes the principals of the tokens of a grant.
+	// ForgetGrant removes the cached principals of the tokens of a grant.
 	ForgetGrant(grantID string)
 }
 
-// maxName is the longest name, in characters.
+// maxName is the length of the longest name that [CheckName] accepts, in characters.
 const maxName = 100
 
-// change runs one operation in a transaction, and then removes the changed credentials from
-// the cache.
+// change calls do in a transaction. After the commit, it removes the credentials with these
+// ids from the cache.
 func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now time.Time) error, ids ...string) error {
 	err := l.Transactor.InTx(ctx, func(ctx context.Context) error { return do(ctx, l.Clock()) })
 	if err != nil || l.Principals == nil {
@@ -65,13 +65,13 @@ func (l Lifecycle) record(ctx context.Context, now time.Time, e AuditEntry) erro
 	return RecordAudit(ctx, l.Audit, now, e)
 }
 
-// granted is the audit detail of a creation.
+// granted is the audit detail of a new key or client: what it may do.
 type granted struct {
 	Environment core.Environment `json:"environment"`
 	Scopes      []string         `json:"scopes"`
 }
 
-// scopeDiff is the audit detail of a change of scopes. Both lists are sorted.
+// scopeDiff is the audit detail of a change of scopes: those added and removed, sorted.
 type scopeDiff struct {
 	Added   []string `json:"added"`
 	Removed []string `json:"removed"`
@@ -83,7 +83,7 @@ func diffScopes(before, after core.Scopes) scopeDiff {
 
 func (d scopeDiff) empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
-// without returns the scopes of set that other lacks.
+// without returns the scopes that are in set and not in other.
 func without(set, other core.Scopes) []string {
 	rest := []string{}
 	for _, s := range set {
@@ -94,9 +94,9 @@ func without(set, other core.Scopes) []string {
 	return rest
 }
 
-// CheckName fails with core.CodeValidationFailed for a name that a list cannot show. That is
-// an empty one, one of more than 100 characters, or one with invisible characters.
-// Credentials, people, passkeys and organizations have such names.
+// CheckName fails with core.CodeValidationFailed for a name that is empty, has more than
+// 100 characters, or has invisible characters. It is used for the names of credentials,
+// people, passkeys and organizations.
 func CheckName(name string) error {
 	visible, hidden := core.VisibleText(name)
 	switch {
@@ -110,8 +110,8 @@ func CheckName(name string) error {
 	return nil
 }
 
-// checkScopes returns the scopes as a set. Unlike [core.NewScopes] it fails for a scope
-// that is not in the catalogue.
+// checkScopes returns the scopes as a set. Unlike [core.NewScopes], it fails for a scope
+// that Mailhelm does not define.
 func checkScopes(scopes core.Scopes) (core.Scopes, error) {
 	for _, s := range scopes {
 		if !s.IsKnown() {

@@ -52,8 +52,8 @@ func (g *gate) auditLines() []line {
 	return lines
 }
 
-// wantAccepted authenticates with a key at the public API. want is the code of the expected
-// refusal, "" for none.
+// wantAccepted checks the result of authenticating with a key at the public API: the error
+// code want, or success if want is "".
 func (g *gate) wantAccepted(secret string, want core.Code) {
 	g.t.Helper()
 	g.expect(secret, access.API, want)
@@ -80,7 +80,7 @@ func TestLifeOfAKey(t *testing.T) {
 		if p, err := g.auth.Authenticate(ctx, oldSecret, access.API); err != nil || cmp.Diff(edited.Scopes, p.Scopes) != "" {
 			t.Errorf("after the edit: %v, %v", p.Scopes, err)
 		}
-		_, err = l.EditKeyScopes(ctx, operator, g.org.ID, old.ID, edited.Scopes) // changes nothing
+		_, err = l.EditKeyScopes(ctx, operator, g.org.ID, old.ID, edited.Scopes) // equal scopes change nothing
 		g.must(err)
 
 		g.advance(time.Minute)
@@ -114,7 +114,7 @@ func TestLifeOfAKey(t *testing.T) {
 		_, err = l.RevokeKey(ctx, operator, g.org.ID, next.ID)
 		g.must(err)
 		g.wantAccepted(nextSecret, core.CodeKeyRevoked)
-		_, err = l.RevokeKey(ctx, operator, g.org.ID, next.ID) // changes nothing
+		_, err = l.RevokeKey(ctx, operator, g.org.ID, next.ID) // revoking twice changes nothing
 		g.must(err)
 		g.wantAccepted(access.MintAPIKey(core.Live).Secret, core.CodeInvalidKey)
 
@@ -212,8 +212,9 @@ func TestTasksRefuseWhatCannotBe(t *testing.T) {
 	}
 }
 
-// TestTasksTakeTurns checks concurrent operations on one key: it gets one successor and one
-// audit event for its end, and every change of scopes is in the log.
+// TestTasksTakeTurns checks that concurrent operations on one key run one after another.
+// The key gets one successor and one audit event for its end, and every change of scopes is
+// logged.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -10,12 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxDocumentClientID is the longest client id that is an address, in bytes.
+// maxDocumentClientID is the maximum length of a client id that is a URL, in bytes.
 const maxDocumentClientID = 1000
 
-// IsDocumentClientID reports whether s has the form of a client id that is the address
-// of a metadata document: https, a host in lower case, a path, and neither user, query
-// nor fragment. [DocumentReader] is stricter.
+// IsDocumentClientID reports whether s has the form of the URL of a metadata document:
+// https, a host in lower case, a path, and no user, query or fragment. [DocumentReader]
+// checks more.
 func IsDocumentClientID(s string) bool {
 	if len(s) > maxDocumentClientID || !strings.HasPrefix(s, "https://") || strings.ContainsAny(s, `?#@\"<>`) ||
 		strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r >= unicode.MaxASCII }) {
@@ -25,23 +25,23 @@ func IsDocumentClientID(s string) bool {
 	return err == nil && u.Hostname() != "" && u.Host == strings.ToLower(u.Host) && u.Port() != "443" && strings.HasPrefix(u.Path, "/")
 }
 
-// Open reports whether the client belongs to no organization. Every organization may
-// admit or block such a client.
+// Open reports whether the client belongs to no organization. Each organization may block
+// such a client.
 func (c Client) Open() bool {
 	return c.OrgID == "" && (c.Kind == DocumentClient || c.Kind == DynamicClient)
 }
 
-// OpenClientStore stores the clients that belong to no organization, and which organizations
-// block them. [ClientStore.Client] finds them by their public client id. Every method takes
-// part in the transaction of its context.
+// OpenClientStore stores the clients that belong to no organization, and the organizations
+// that block each of them. [ClientStore.Client] finds such clients by their public client
+// id. Every method takes part in the transaction of its context.
 type OpenClientStore interface {
 	// SaveDocumentClient stores the content of a metadata document. It inserts the client,
 	// or replaces the name, redirect URIs, scopes and DocumentReadAt of the existing one. It
 	// returns the stored client with its id.
 	SaveDocumentClient(ctx context.Context, c Client) (Client, error)
 
-	// BlockClient blocks a client in an organization by its public client id;
-	// UnblockClient admits it again. Both may be repeated.
+	// BlockClient blocks a client in an organization by its public client id; UnblockClient
+	// lifts the block. Both may be repeated.
 	BlockClient(ctx context.Context, orgID, clientID string, at time.Time) error
 	UnblockClient(ctx context.Context, orgID, clientID string) error
 	// IsClientBlocked reports whether the organization blocks the client.
@@ -51,8 +51,8 @@ type OpenClientStore interface {
 
 	// UnusedDynamicClients counts the self-registered clients that never had a grant.
 	UnusedDynamicClients(ctx context.Context) (int, error)
-	// PurgeDynamicClients deletes self-registered clients without a grant that
-	// registered before the given time. It returns how many.
+	// PurgeDynamicClients deletes the self-registered clients without a grant that were
+	// registered before the given time. It returns their number.
 	PurgeDynamicClients(ctx context.Context, registeredBefore time.Time) (int, error)
 }
 
@@ -66,23 +66,23 @@ type BlockedClient struct {
 // DocumentReader reads client-ID metadata documents. Its adapter fetches them and
 // refuses addresses that are not public.
 type DocumentReader interface {
-	// ReadDocument fetches and checks the document at a client id. The error's text is
-	// for the person at the browser: it names the fault and nothing internal.
+	// ReadDocument fetches and checks the metadata document at a client id. The error text
+	// is shown to the person at the browser: it names the fault and no internal detail.
 	ReadDocument(ctx context.Context, clientID string) (ClientDocument, error)
 }
 
 // ClientDocument is the content of a valid metadata document.
 type ClientDocument struct {
 	ClientID     string // the canonical address of the document
-	Name         string // client_name, or the host when there is none
+	Name         string // the member client_name, or the host of ClientID if it is absent
 	RedirectURIs []string
-	// Scope is the declared list. nil means that the document declares none and that the
-	// client may request any scope.
+	// Scope lists the scopes that the document declares. nil means that it declares none and
+	// that the client may request any scope.
 	Scope []string
 }
 
-// Client returns the client that a metadata document describes, as it is stored at the time
-// now.
+// Client returns the client that the metadata document describes, in the form in which it
+// is stored. now is the time at which the document was read.
 func (d ClientDocument) Client(now time.Time) Client {
 	scopes := core.AllScopes()
 	if d.Scope != nil {

@@ -11,8 +11,8 @@ import (
 // section 3).
 const ProtectedResourcePath = "/.well-known/oauth-protected-resource"
 
-// ProtectedResource is the metadata document of a resource host (RFC 9728 section 2). It
-// names the authorization server to a client that got status 401.
+// ProtectedResource is the metadata document of a host that accepts access tokens (RFC 9728
+// section 2). A client that got status 401 reads in it which authorization server to use.
 type ProtectedResource struct {
 	Resource               string   `json:"resource"`
 	AuthorizationServers   []string `json:"authorization_servers"`
@@ -22,9 +22,9 @@ type ProtectedResource struct {
 	ResourceDocumentation  string   `json:"resource_documentation,omitempty"`
 }
 
-// NewProtectedResource returns the document of the host with the address resource,
-// which is the `aud` of its tokens. issuer must equal the issuer in the metadata of the
-// authorization server byte for byte. docs may be "".
+// NewProtectedResource returns the metadata document of the host with the URL resource, the
+// `aud` of its tokens. The issuer must equal the issuer in the metadata of the
+// authorization server byte for byte. The URL docs may be "".
 func NewProtectedResource(resource, issuer, name, docs string, scopes core.Scopes) ProtectedResource {
 	return ProtectedResource{
 		Resource:               resource,
@@ -36,8 +36,8 @@ func NewProtectedResource(resource, issuer, name, docs string, scopes core.Scope
 	}
 }
 
-// MetadataURL returns the address of the document: the well-known path between the
-// resource's host and its path (RFC 9728 section 3.1).
+// MetadataURL returns the URL of the metadata document: the well-known path is inserted
+// between the resource's host and its path (RFC 9728 section 3.1).
 func (r ProtectedResource) MetadataURL() string {
 	u, err := url.Parse(r.Resource)
 	if err != nil {
@@ -47,14 +47,14 @@ func (r ProtectedResource) MetadataURL() string {
 	return u.Scheme + "://" + u.Host + ProtectedResourcePath + path
 }
 
-// Challenge is the content of WWW-Authenticate in a 401 or 403 of a resource host (RFC
-// 6750 section 3, RFC 9728 section 5.1). Empty fields are left out. A request without a
+// Challenge is the content of the WWW-Authenticate header in a 401 or 403 response (RFC
+// 6750 section 3, RFC 9728 section 5.1). Empty fields are omitted. A request without a
 // credential gets no Error (RFC 6750 section 3.1).
 type Challenge struct {
 	Realm            string
 	Error            string // invalid_token or insufficient_scope
 	ErrorDescription string
-	Scope            string // space-delimited: what to ask for
+	Scope            string // scopes to request, separated by spaces
 	ResourceMetadata string
 }
 
@@ -79,15 +79,15 @@ func (c Challenge) String() string {
 	return b.String()
 }
 
-// escape returns the inside of a quoted-string (RFC 9110 section 5.6.4), without
-// characters that a header cannot hold.
+// escape returns s escaped for use between the quotes of a quoted-string (RFC 9110 section
+// 5.6.4), without characters that a header cannot hold.
 func escape(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(printable(s))
 }
 
-// headerText returns s with the characters that RFC 6750 section 3 allows in error,
-// error_description and scope. It replaces quotes and backslashes, because some clients
-// split at quotes.
+// headerText returns s without the characters that RFC 6750 section 3 forbids in error,
+// error_description and scope. Quotes and backslashes are replaced, because some clients
+// split the header at quotes.
 func headerText(s string) string {
 	return strings.NewReplacer(`\`, "/", `"`, "'").Replace(printable(s))
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is the pause between purges. Expired rows that are not purged yet have no
-// effect, because every reader checks the expiry.
+// PurgeEvery is the pause between two runs of the job that deletes expired rows. Expired
+// rows have no effect before they are deleted, because every reader checks the expiry.
 const PurgeEvery = 10 * time.Minute
 
-// PurgeArgs has the arguments of the purge. It has none.
+// PurgeArgs is the empty argument of the job that deletes expired rows.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that deletes expired rows.
 func (PurgeArgs) Kind() string { return "access_purge" }
 
 // PurgeWorker returns the worker that deletes expired rows: codes, grants whose code was not

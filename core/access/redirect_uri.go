@@ -12,14 +12,14 @@ import (
 // maxRedirectURI is the longest redirect URI that can be registered, in bytes.
 const maxRedirectURI = 2000
 
-// loopbackHosts may be used without TLS. A code for one of them is never sent to another
-// one.
+// loopbackHosts are the hosts that a redirect URI may name without TLS. A code for one of
+// them is never sent to another one.
 var loopbackHosts = []string{"localhost", "127.0.0.1", "[::1]"}
 
 // CheckRedirectURI fails for a redirect URI that cannot be registered. It must be an
-// absolute https URL, or http on a loopback host. It must have no user, fragment,
-// wildcard or character that browsers rewrite (RFC 6749 section 3.1.2). The error is a
-// phrase for the person who registers.
+// absolute https URL, or http on a loopback host. It must have no user, fragment, wildcard
+// or character that browsers rewrite (RFC 6749 section 3.1.2). The error is a phrase for
+// the person who registers the client.
 func CheckRedirectURI(uri string) error {
 	if len(uri) > maxRedirectURI {
 		return errors.New("must have at most 2000 characters")
@@ -45,17 +45,16 @@ func CheckRedirectURI(uri string) error {
 	return nil
 }
 
-// isAmbiguousRune reports whether a browser may change the character or read it as another
+// isAmbiguousRune reports whether browsers may rewrite the character or read it as another
 // one.
 func isAmbiguousRune(r rune) bool {
 	return r <= ' ' || r >= unicode.MaxASCII || strings.ContainsRune(`\*"<>`, r)
 }
 
-// MayRedirect reports whether a code of the client may be sent to the redirect URI of
-// an authorization request. It compares byte for byte with the registered ones (RFC
-// 9700 section 4.1.3). Only for a public, self-registered client may the port of a
-// loopback redirect differ: a native application takes a free port (RFC 8252 section
-// 7.3).
+// MayRedirect reports whether an authorization code may be sent to the redirect URI of a
+// request. The URI must equal a registered one byte for byte (RFC 9700 section 4.1.3). Only
+// the port of a loopback URI may differ, for a public client that belongs to no
+// organization: a native application listens on any free port (RFC 8252 section 7.3).
 func (c Client) MayRedirect(requested string) bool {
 	anyPort := c.Open() && c.SecretHash == nil
 	return slices.ContainsFunc(c.RedirectURIs, func(uri string) bool {
@@ -71,9 +70,8 @@ func (c Client) MayRedirect(requested string) bool {
 	})
 }
 
-// possiblePort reports whether the authority of an absolute URI has no port, or one
-// from 1 to 65535. It reports true for a text without an authority, which other rules
-// refuse.
+// possiblePort reports whether an absolute URI has no port, or a port from 1 to 65535. It
+// returns true for text without "://", which CheckRedirectURI refuses for another reason.
 func possiblePort(uri string) bool {
 	_, after, ok := strings.Cut(uri, "://")
 	if !ok {
@@ -86,7 +84,7 @@ func possiblePort(uri string) bool {
 	if at := strings.LastIndexByte(authority, '@'); at >= 0 {
 		authority = authority[at+1:]
 	}
-	// The colons of an IPv6 address stand inside the brackets.
+	// An IPv6 address has colons too, but only inside its brackets.
 	colon := strings.IndexByte(authority[strings.LastIndexByte(authority, ']')+1:], ':')
 	if colon < 0 {
 		return true
@@ -94,8 +92,8 @@ func possiblePort(uri string) bool {
 	return isPort(authority[strings.LastIndexByte(authority, ']')+1+colon:])
 }
 
-// splitLoopback returns the host of an http URI on a loopback host, and the rest after
-// the port. It compares text only, so that no URI has two forms.
+// splitLoopback returns the host of an http URI on a loopback host, and the part after the
+// port. It returns false for any other URI. It does not decode or normalize the URI.
 func splitLoopback(uri string) (string, string, bool) {
 	after, ok := strings.CutPrefix(uri, "http://")
 	if !ok {
@@ -114,7 +112,7 @@ func splitLoopback(uri string) (string, string, bool) {
 	return "", "", false
 }
 
-// isPort reports whether s is a colon and a port number without leading zeros.
+// isPort reports whether s is ":" and a number from 1 to 65535 without leading zeros.
 func isPort(s string) bool {
 	digits, ok := strings.CutPrefix(s, ":")
 	number, err := strconv.ParseUint(digits, 10, 16)

@@ -86,8 +86,8 @@ func FuzzMayRedirect(f *testing.F) {
 	})
 }
 
-// TestWhatIsRegisteredCanBeUsed: registration and authorization apply the same rule to
-// redirect URIs, so every registered URI can be used.
+// TestWhatIsRegisteredCanBeUsed checks that registration and authorization apply the same
+// rule: a redirect URI that cannot be registered cannot be used either.
 func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 	t.Parallel()
 	for _, uri := range []string{"http://localhost:099/cb", "http://localhost:0/cb", "http://localhost:/cb", "http://LOCALHOST/cb", "https://app.example:0/cb", "https://app.example:65536"} {
@@ -97,8 +97,9 @@ func TestWhatIsRegisteredCanBeUsed(t *testing.T) {
 	}
 }
 
-// TestWhoseLoopbackPortMayVary: the exception of RFC 8252 section 7.3 for loopback ports
-// applies only to public clients, which run on people's own computers.
+// TestWhoseLoopbackPortMayVary checks which clients may use another loopback port than the
+// registered one (RFC 8252 section 7.3): only public clients that belong to no
+// organization.
 func TestWhoseLoopbackPortMayVary(t *testing.T) {
 	t.Parallel()
 	secret := HashSecret("secret")

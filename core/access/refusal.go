@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The reasons of refusals, for the log. Callers get the same sentence for all of them.
+// The causes of failed authentication, for the log. All callers get the same message.
 var (
 	errBearerMissing = errors.New("no bearer credential in the request")
 	errBearerForm    = errors.New("the Authorization header is malformed or repeated")
@@ -22,7 +22,7 @@ var (
 	errMemberGone    = errors.New("the token's person does not belong to the organization any more")
 )
 
-// invalidKeyMessage is the same for every cause, so that guesses reveal nothing.
+// invalidKeyMessage is the same for every cause of invalid_key: guesses reveal nothing.
 const invalidKeyMessage = "The request carries no credential that this host accepts: it is missing, malformed, unknown, expired or revoked, or meant for another host."
 
 func invalidKey(cause error) *core.Error {
@@ -45,8 +45,8 @@ func keyExpiredError() *core.Error {
 	return &core.Error{Code: core.CodeKeyExpired, Message: "This API key was rotated, and its 24 hours of grace are over."}
 }
 
-// The functions refuse and fail return the results of an authentication: refuse the error
-// invalid_key with its reason, fail an error of the store.
+// refuse and fail return the three results of a function that resolves a credential. refuse
+// returns invalid_key with its cause, fail wraps an error of the store.
 
 func refuse(cause error) (known, time.Time, error) {
 	return known{}, time.Time{}, invalidKey(cause)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The markers with which credentials begin, so that readers and secret scanners recognize
-// them.
+// The markers with which credentials begin. People and secret scanners recognize
+// credentials by them.
 const (
 	apiKeyLive   = "sk_live_"
 	apiKeyTest   = "sk_test_"
@@ -25,7 +25,7 @@ const (
 	secretBytes    = 32 // random bytes in a secret
 	clientIDBytes  = 16 // random bytes in a client id, which is public
 	secretLength   = 52 // 32 bytes in Base32 without padding
-	prefixLength   = 8  // characters of an API key kept in plain text
+	prefixLength   = 8  // length of [APIKey].Prefix, in characters
 	maxClientIDLen = 128
 )
 
@@ -33,15 +33,15 @@ const (
 // double click selects all of it.
 var encoding = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// Minted is a new secret. Secret is shown once and not stored; stores have Prefix and Hash.
+// Minted is a new secret. Secret is shown once and not stored; Prefix and Hash are stored.
 type Minted struct {
 	Secret string
-	Prefix string // the eight characters after the marker; "" for a client secret
+	Prefix string // the eight characters after sk_live_ or sk_test_; "" for any other secret
 	Hash   []byte // SHA-256 of Secret
 }
 
-// MintAPIKey returns a new secret of an API key: the environment's marker and 32 random
-// bytes in Base32.
+// MintAPIKey returns a new secret of an API key: sk_live_ or sk_test_, then 32 random bytes
+// in Base32.
 func MintAPIKey(env core.Environment) Minted {
 	body := random(secretBytes)
 	secret := chooseByEnvironment(env, apiKeyLive, apiKeyTest) + body
@@ -54,21 +54,21 @@ func MintClientSecret() Minted {
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintAuthorizationCode returns a new authorization code. It has no marker: it expires after
-// a minute and needs its verifier.
+// MintAuthorizationCode returns a new authorization code. It has no marker such as
+// sk_live_: it expires after a minute and is useless without its PKCE verifier.
 func MintAuthorizationCode() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// MintLink returns a new secret of a link or a cookie. It has no marker, because only one
-// page accepts it.
+// MintLink returns a new secret for a link in a mail or for a cookie. It has no marker such
+// as sk_live_, because only one page accepts it.
 func MintLink() Minted {
 	secret := random(secretBytes)
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// IsLink reports whether s has the form of a secret of [MintLink].
+// IsLink reports whether s has the form of a secret made by [MintLink].
 func IsLink(s string) bool { return len(s) == secretLength && isBase32(s) }
 
 // MintRefreshToken returns a new refresh token of a grant.
@@ -77,24 +77,24 @@ func MintRefreshToken() Minted {
 	return Minted{Secret: secret, Hash: HashSecret(secret)}
 }
 
-// IsRefreshToken reports whether s has the form of a secret of [MintRefreshToken].
+// IsRefreshToken reports whether s has the form of a secret made by [MintRefreshToken].
 func IsRefreshToken(s string) bool {
 	body, ok := strings.CutPrefix(s, refreshToken)
 	return ok && len(body) == secretLength && isBase32(body)
 }
 
-// MintClientID returns a new public client id, with the marker of the environment.
+// MintClientID returns a new public client id, which begins with oc_live_ or oc_test_.
 func MintClientID(env core.Environment) string {
 	return chooseByEnvironment(env, clientLive, clientTest) + random(clientIDBytes)
 }
 
-// KeyName is the public part of an API key.
+// KeyName is the public part of an API key: sk_live_ or sk_test_, and eight characters.
 type KeyName struct {
 	Environment core.Environment
 	Prefix      string
 }
 
-// String returns the prefix that people see: sk_live_ABCDEFGH.
+// String returns the form in which people see the key: sk_live_ABCDEFGH.
 func (n KeyName) String() string {
 	return chooseByEnvironment(n.Environment, apiKeyLive, apiKeyTest) + n.Prefix
 }
@@ -114,12 +114,12 @@ func ParseAPIKey(secret string) (KeyName, bool) {
 	return KeyName{Environment: env, Prefix: body[:prefixLength]}, true
 }
 
-// LooksLikeAPIKey reports whether a credential begins like an API key, well-formed or
-// not. No access token begins this way.
+// LooksLikeAPIKey reports whether a credential begins with sk_, like every API key. No
+// access token begins this way.
 func LooksLikeAPIKey(bearer string) bool { return strings.HasPrefix(bearer, "sk_") }
 
-// IsClientID reports whether s has the form of a client id of [MintClientID]: a marker
-// and at most 128 characters that need no escaping in HTTP Basic.
+// IsClientID reports whether s has the form of an id made by [MintClientID]: oc_live_ or
+// oc_test_, then characters that need no escaping in HTTP Basic, at most 128 in all.
 func IsClientID(s string) bool {
 	if len(s) > maxClientIDLen || len(s) <= len(clientLive) {
 		return false
@@ -135,8 +135,8 @@ func IsClientID(s string) bool {
 	return true
 }
 
-// HashSecret returns the SHA-256 hash of a secret, which stores have. No slower hash is
-// needed, because a secret has 256 random bits.
+// HashSecret returns the SHA-256 hash of a secret, which is stored instead of it. No slower
+// hash is needed, because a secret has 256 random bits.
 func HashSecret(secret string) []byte {
 	sum := sha256.Sum256([]byte(secret))
 	return sum[:]
@@ -148,8 +148,8 @@ type Proof [sha256.Size]byte
 // ProofOf returns the proof of a bearer credential.
 func ProofOf(bearer string) Proof { return sha256.Sum256([]byte(bearer)) }
 
-// SecretMatches reports whether a secret has the stored hash, in constant time. A nil hash,
-// of a credential without a secret, matches no secret and takes the same time.
+// SecretMatches reports, in constant time, whether the hash is that of the secret. A nil
+// hash, of a credential without a secret, matches no secret and takes the same time.
 func SecretMatches(hash []byte, secret string) bool {
 	stored := noHash
 	if len(hash) == sha256.Size {
@@ -160,7 +160,7 @@ func SecretMatches(hash []byte, secret string) bool {
 	return equal && len(hash) == sha256.Size
 }
 
-// noHash is compared when a credential does not exist.
+// noHash is compared with the secret if no hash exists, so that the duration is equal.
 var noHash [sha256.Size]byte
 
 func random(n int) string {

@@ -102,8 +102,8 @@ func TestIsClientID(t *testing.T) {
 	}
 }
 
-// FuzzCredential checks that no text makes the parsers of credentials panic, and that
-// accepted texts have the form of a credential.
+// FuzzCredential checks that the parsers of credentials do not panic on any text, and that
+// the texts they accept have the form of a credential.
 func FuzzCredential(f *testing.F) {
 	for _, seed := range []string{
 		"", "Bearer ", "Bearer x", "bearer  eyJ.e30.c2ln", "Basic b2M6b2Nz", "Bearer a b", "Bearer =",

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Stores are the stores of this package.
+// Stores holds the stores of this package.
 type Stores struct {
 	Keys        KeyStore
 	Clients     ClientStore
@@ -16,13 +16,13 @@ type Stores struct {
 	Audit       AuditStore
 }
 
-// Orgs finds organizations; core/members has the store.
+// Orgs finds organizations. The store of core/members implements it.
 type Orgs interface {
 	// Org fails with core.CodeNotFound for an unknown organization.
 	Org(ctx context.Context, orgID string) (core.Org, error)
 }
 
-// Ceilings returns the greatest permissions of members; core/members implements it.
+// Ceilings returns the scopes that a person's token may have; core/members implements it.
 type Ceilings interface {
 	// MemberScopes returns the scopes that the person's membership allows now. It fails with
 	// core.CodeNotFound for a person who is not a member.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// AuthorizationCode is a code between the consent page and its redemption by the client. It
-// is valid for 60 seconds and can be redeemed once. Only its hash is stored.
+// AuthorizationCode is issued by the consent page and redeemed by the client. It is valid
+// for 60 seconds and can be redeemed once. Only its hash is stored.
 type AuthorizationCode struct {
 	Hash        []byte
 	GrantID     string
@@ -17,8 +17,8 @@ type AuthorizationCode struct {
 	ExpiresAt   time.Time
 }
 
-// RefreshToken is one refresh token of a grant; rotation replaces it by the next. Only its
-// hash is stored.
+// RefreshToken is one refresh token of a grant. Each use replaces it with a new one. Only
+// its hash is stored.
 type RefreshToken struct {
 	Hash     []byte
 	GrantID  string
@@ -44,14 +44,16 @@ const (
 // method takes part in the transaction of its context.
 type TokenStore interface {
 	InsertCode(ctx context.Context, c AuthorizationCode) error
-	// RedeemCode marks a code as used. On Replayed it revokes the code's grant.
+	// RedeemCode marks a code as used and returns it. If the code was used before, it
+	// returns Replayed and revokes the code's grant.
 	RedeemCode(ctx context.Context, hash []byte, at time.Time) (AuthorizationCode, Redemption, error)
 
 	InsertRefreshToken(ctx context.Context, t RefreshToken) error
-	// PeekRefreshToken returns a token, used or not, and does not mark it as used.
+	// PeekRefreshToken returns a token and whether it was used, without marking it as used.
 	PeekRefreshToken(ctx context.Context, hash []byte) (t RefreshToken, used bool, err error)
 	// RotateRefreshToken marks the old token as used and stores the next, in one
-	// transaction. On Replayed it revokes the grant and stores nothing.
+	// transaction. If the old token was used before, it returns Replayed, revokes the grant
+	// and stores nothing.
 	RotateRefreshToken(ctx context.Context, old []byte, next RefreshToken, at time.Time) (Redemption, error)
 
 	// DenyToken puts an access token's id on the denylist until the token expires.

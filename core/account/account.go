@@ -15,26 +15,30 @@ type Config struct {
 	Connections Connections
 	Mirror      Mirror
 	Requests    sending.AccessRequests
-	// Rates has the figures of sent mail. With nil, the checks of rates are omitted.
+	// Rates counts sent, bounced and complained-about messages. If it is nil,
+	// sending_readiness_check omits the checks of the bounce and complaint rates.
 	Rates Rates
-	// Orgs returns every organization, for the job that visits all.
+	// Orgs returns the ids of all organizations, for the periodic job that checks their open
+	// requests for production access.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// SendingAccount is the part of the sending account that this package uses.
+// SendingAccount has the methods of a sending account that this package calls.
 type SendingAccount interface {
 	channels.Account
 	sending.ProductionAccess
 }
 
-// Connections returns how an account is connected. It fails with core.CodeNotFound.
+// Connections returns how an organization's sending account is connected. It fails with
+// core.CodeNotFound if no connection is stored.
 type Connections interface {
 	Connection(ctx context.Context, orgID string) (sending.Connection, error)
 }
 
-// Mirror is the state that the sync of package channels stores; see [channels.Store].
+// Mirror is the copy of an account's channels, identities and tracking domains that the
+// last sync stored; see [channels.Store].
 type Mirror interface {
 	LastSync(ctx context.Context, orgID string) (channels.Sync, error)
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.Channel, error)
@@ -42,12 +46,14 @@ type Mirror interface {
 	TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]channels.TrackingDomain, error)
 }
 
-// Rates counts the messages of a window.
+// Rates returns how many messages of an organization were sent, bounced and complained
+// about in a window of time.
 type Rates interface {
 	Rates(ctx context.Context, orgID string, w core.Window) (sent, bounced, complained int64, err error)
 }
 
-// Account runs the operations of this package.
+// Account implements the operations account_get and sending_readiness_check, the onboarding
+// steps and the requests for production access.
 type Account struct {
 	Config
 	overviews overviews
@@ -58,17 +64,18 @@ func New(cfg Config) *Account {
 	return &Account{Config: cfg, overviews: overviews{byOrg: map[string]*answer{}}}
 }
 
-// Operations returns the operations of this package, in the order of the catalogue.
+// Operations returns the operations account_get and sending_readiness_check, in the order
+// of the operation catalogue.
 func (a *Account) Operations() []core.Operation {
 	return []core.Operation{a.accountGet(), a.sendingReadinessCheck()}
 }
 
-// overview returns the state of the account. It calls the account at most once a minute
-// for each organization.
+// overview returns the state of the organization's sending account. A successful answer is
+// cached for a minute, a failure is not cached.
 func (a *Account) overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	return a.overviews.get(ctx, orgID, a.Clock, a.Account.Overview)
 }
 
-// Forget discards the cached state of the organization's account. Call it when the
-// connection has changed.
+// Forget discards the cached state of the organization's sending account. Call it after the
+// connection to the account has changed.
 func (a *Account) Forget(orgID string) { a.overviews.forget(orgID) }

@@ -11,27 +11,29 @@ import (
 // GetIn has no public fields.
 type GetIn struct {
 	live *sending.Overview
-	// silent is true if an account is connected but did not answer.
+	// silent is true if a sending account is connected but its state could not be read.
 	silent bool
 }
 
-// Overview is the organization with its sending account and plan.
+// Overview is the result of account_get: the organization with its sending account and the
+// plan it pays for.
 type Overview struct {
 	Org OrgRef `json:"org"`
-	// AWS and SendQuota are both null if no account is connected or if its state could not
-	// be read. The other members are still set.
+	// AWS and SendQuota are both null if no sending account is connected or if its state
+	// could not be read. The other members are set in both cases.
 	AWS              *CloudAccount     `json:"aws" jsonschema:"nullable" jsonschema_description:"The connected sending account; null if none is connected or it does not answer."`
 	SendQuota        *SendQuota        `json:"send_quota" jsonschema:"nullable"`
 	ProductionAccess *ProductionAccess `json:"production_access" jsonschema:"nullable" jsonschema_description:"null until production access was requested."`
 	CloudFormation   *InfraTemplate    `json:"cloudformation" jsonschema:"nullable" jsonschema_description:"null while no template version is recorded."`
 	Plan             Plan              `json:"plan"`
 
-	// Silent is true if AWS and SendQuota are null because the account did not answer.
+	// Silent is true if AWS and SendQuota are null because the connected account did not
+	// answer.
 	Silent bool `json:"-"`
 }
 
-// Passing reports whether the answer must not be cached: the account may answer a moment
-// later.
+// Passing reports whether the REST response must not be cached. It returns true if the
+// sending account did not answer, because it may answer a moment later.
 func (o Overview) Passing() bool { return o.Silent }
 
 // OrgRef identifies the organization.
@@ -48,21 +50,23 @@ type CloudAccount struct {
 	Sandbox   bool    `json:"sandbox" jsonschema_description:"Whether the account may only send to verified addresses."`
 }
 
-// SendQuota is how much the account may send. Values are never negative.
+// SendQuota is how many messages the account may send in 24 hours and in a second, and how
+// many it has sent. Values are never negative.
 type SendQuota struct {
 	Max24Hour      int64 `json:"max_24_hour"`
 	MaxSendRate    int64 `json:"max_send_rate" jsonschema_description:"Messages a second."`
 	SentLast24Hour int64 `json:"sent_last_24_hours"`
 }
 
-// ProductionAccess is the state of the request for production access, which ends the limits
-// of the provider's sandbox.
+// ProductionAccess is the state of the organization's latest request for production access.
+// Granted access ends the limits of the provider's sandbox.
 type ProductionAccess struct {
 	Status    string     `json:"status" jsonschema:"enum=pending,enum=under_review,enum=granted,enum=denied,enum=failed"`
 	GrantedAt *time.Time `json:"granted_at" jsonschema:"nullable"`
 }
 
-// InfraTemplate is the infrastructure template the customer applied.
+// InfraTemplate is the infrastructure template (CloudFormation) that the customer applied
+// to the AWS account.
 type InfraTemplate struct {
 	StackName       *string `json:"stack_name" voice:"untrusted" jsonschema:"nullable"`
 	TemplateVersion int     `json:"template_version"`
@@ -122,8 +126,8 @@ func (a *Account) getAccount(ctx context.Context, c *core.Call, in GetIn) (Overv
 	return overview, err
 }
 
-// recordedTemplate returns the template as callers see it. It is nil while no version is
-// recorded, for every kind of account.
+// recordedTemplate returns the customer's infrastructure template, for the results of
+// operations. It returns nil if no template version is recorded.
 func (a *Account) recordedTemplate(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	template, err := a.template(ctx, orgID)
 	return recordedTemplate(template), err

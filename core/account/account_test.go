@@ -25,10 +25,11 @@ type bundle struct {
 	rates   figures
 }
 
-// figures has the counts of sent mail.
+// figures is a fake of account.Rates that returns fixed counts of sent, bounced and
+// complained-about messages.
 type figures struct {
 	sent, bounced, complained int64
-	asked                     core.Window // the window of the latest call
+	asked                     core.Window // the window passed to the latest call of Rates
 }
 
 func (f *figures) Rates(_ context.Context, _ string, w core.Window) (sent, bounced, complained int64, err error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// checks returns all checks, in the order in which to fix them.
+// checks returns the results of all checks, in the order in which the customer should fix
+// them.
 func (f findings) checks(channel string) []Check {
 	all := []Check{f.connection(), f.checkSendingEnabled(), f.sandbox(), f.quota(), f.identity(), f.dns(), f.channel(channel), f.trackingDomain()}
 	if f.template != nil && !f.template.UpToDate {
@@ -23,7 +24,7 @@ func (f findings) checks(channel string) []Check {
 	return all
 }
 
-// absent is the only check of an organization without a connected account.
+// absent is the only check result of an organization without a connected sending account.
 var absent = Check{"connection", Fail, "No sending account is connected to this organization. Connect one on the dashboard's page of the sending account."}
 
 func (f findings) connection() Check {
@@ -61,8 +62,8 @@ func (f findings) sandbox() Check {
 	return Check{name, Warn, detail + "The request of " + f.request.CreatedAt.Format("2006-01-02") + " was not granted. Describe the use in more detail and ask again."}
 }
 
-// quota returns a warning when nine tenths of the daily quota are used, early enough to
-// request more.
+// quota compares the messages of the last 24 hours with the account's daily quota. It
+// returns a warning from 90 % on, so that the customer can request more in time.
 func (f findings) quota() Check {
 	limit, sent := f.overview.Max24HourSend, f.overview.SentLast24Hours
 	detail := fmt.Sprintf("%d of %d messages of the last 24 hours are used.", sent, max(0, limit))
@@ -110,8 +111,8 @@ func (f findings) dns() Check {
 	return Check{name, Pass, "No identity waits for DNS records."}
 }
 
-// isChannel reports whether wanted is the slug, the id or the name at the provider of
-// this channel.
+// isChannel reports whether wanted is the slug or the id of the channel, or the name of its
+// configuration set at the provider.
 func isChannel(c channels.Channel, wanted string) bool {
 	return wanted != "" && (c.Slug == wanted || c.Name == wanted || strings.EqualFold(c.ID, wanted))
 }
@@ -150,8 +151,8 @@ func (f findings) channel(wanted string) Check {
 	return Check{"channel", Pass, "The channels are " + known + "."}
 }
 
-// channelOfServer returns the check of a mail server: it has no configuration sets, and
-// needs none to send.
+// channelOfServer returns the result of the channel check for an SMTP server. A server has
+// no channels, so the check fails only if the caller names one.
 func channelOfServer(wanted string) Check {
 	if wanted != "" {
 		return Check{"channel", Fail, "There is no channel " + core.Quote(wanted) + ": a mail server has no channels. Leave the channel out."}
@@ -181,15 +182,15 @@ func (f findings) trackingDomain() Check {
 	return Check{name, Pass, formatCount(len(f.tracking), "tracking domain is verified.", "tracking domains are verified.")}
 }
 
-// The rates at which the provider reviews an account, and at which it may pause it. They are
-// in thousandths of the sent messages.
+// The bounce and complaint rates at which the provider reviews an account, and at which it
+// may pause the account, per thousand sent messages.
 const (
 	bounceReview    = 50
 	bouncePause     = 100
 	complaintReview = 1
 	complaintPause  = 5
-	// fewMessages is the number of messages below which rates mean little: a single
-	// bounce is a high rate.
+	// fewMessages is the number of sent messages below which a high rate is a warning, not a
+	// failure. Among so few messages, one bounce is a high rate.
 	fewMessages = 100
 )
 
@@ -203,7 +204,8 @@ func (f findings) complaintRate() Check {
 		"Send only to people who asked for it, and make leaving easy.")
 }
 
-// judgeRate returns the check that compares count/sent with two thresholds.
+// judgeRate returns the check that compares the rate count/sent with two thresholds per
+// thousand. It passes below review, warns below pause, and fails from pause on.
 func judgeRate(name, what string, count, sent, review, pause int64, next string) Check {
 	if sent == 0 {
 		return Check{name, Pass, fmt.Sprintf("Nothing was sent in the last %d days.", rateDays)}

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// check runs the tool and returns one of its checks.
+// check runs sending_readiness_check and returns the check with the given name from its
+// result.
 func (b *bundle) check(t *testing.T, name, arguments string) account.Check {
 	t.Helper()
 	out, err := b.run(t.Context(), "sending_readiness_check", arguments)
@@ -52,7 +53,8 @@ func TestRatesAreHeldToTheProvidersThresholds(t *testing.T) {
 	}
 }
 
-// After a sync the checks read the mirror, because the account's own lists are slow.
+// TestReadinessLooksAtTheMirror checks that sending_readiness_check reads channels and
+// identities from the mirror after a sync. Reading the lists of the account itself is slow.
 func TestReadinessLooksAtTheMirror(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{Account: &sending.Overview{SendingEnabled: true, Max24HourSend: 1000, Region: "eu-central-1"}})
@@ -90,7 +92,8 @@ func TestReadinessLooksAtTheMirror(t *testing.T) {
 	}
 }
 
-// The rates cover the same days as the health page, so that both show the same values.
+// TestTheRatesAreOfTheDaysOfTheHealthPage checks that the rates cover the last seven days,
+// today included, as on the sending health page. Both then show the same values.
 func TestTheRatesAreOfTheDaysOfTheHealthPage(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{})

@@ -20,27 +20,27 @@ const (
 	StepFailed     StepState = "failed"
 )
 
-// Step is one of the steps up to the first message. A step is pending until the step before
-// it has passed.
+// Step is one of the onboarding steps up to the first sent message. Its state stays pending
+// until the previous step has passed.
 type Step struct {
 	Name   string // connect, validate_stack, identity or test_send
 	State  StepState
 	Detail string
 }
 
-// Standing is the state of the account as the dashboard shows it.
+// Standing is the state of an organization's sending account as the dashboard shows it.
 type Standing struct {
 	Overview
-	// Provider is "" if no account was connected by hand.
+	// Provider is "" if no connection is stored for the organization.
 	Provider sending.Provider
-	// Unreachable is true if an account is connected but does not answer.
+	// Unreachable is true if a sending account is connected but its state could not be read.
 	Unreachable bool
 	Request     *sending.AccessRequest
 	Steps       []Step
 }
 
-// Standing returns the state of the account for the dashboard. It succeeds even if the
-// account does not answer.
+// Standing returns the state of the organization's sending account for the dashboard. It
+// succeeds even if the account does not answer.
 func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) {
 	live, asked := a.overview(ctx, org.ID)
 	var in GetIn
@@ -65,8 +65,8 @@ func (a *Account) Standing(ctx context.Context, org core.Org) (Standing, error) 
 	return s, err
 }
 
-// steps returns the state of every step. A step stays pending until the previous one has
-// passed.
+// steps returns the four onboarding steps in order. The state of a step is pending until
+// the previous step has passed. asked is the error of the call that returned live.
 func (a *Account) steps(ctx context.Context, org core.Org, s Standing, live sending.Overview, asked error) ([]Step, error) {
 	template, err := a.template(ctx, org.ID)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// steps returns the states of the four steps, in order.
+// steps returns the states of the four onboarding steps in order, separated by spaces.
 func (b *bundle) steps(t *testing.T) string {
 	t.Helper()
 	standing, err := b.core.Standing(t.Context(), b.org)
@@ -32,7 +32,8 @@ func (b *bundle) steps(t *testing.T) string {
 	return strings.Join(states, " ")
 }
 
-// Each step waits for the previous one, even if its own condition is met.
+// TestStepsAreTakenInOrder checks that a step stays pending until the previous step has
+// passed, even if its own condition is met.
 func TestStepsAreTakenInOrder(t *testing.T) {
 	t.Parallel()
 	identity := func(v ...sending.VerificationStatus) func(*channels.Seen) {

@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// overviewLife is the maximum age of a cached answer.
+	// overviewLife is how long a cached state of an account is used.
 	overviewLife = 60 * time.Second
-	// maxOverviews is the maximum number of cached answers.
+	// maxOverviews is the maximum number of organizations whose account state is cached.
 	maxOverviews = 1000
 )
 
-// overviews caches answers about accounts. Concurrent callers share one request to the
-// account. They also share its failure, which is not cached.
+// overviews caches the state of sending accounts by organization. Concurrent callers share
+// one request to the account and its result. A failure is not cached.
 type overviews struct {
 	mu    sync.Mutex
 	byOrg map[string]*answer
 }
 
-// answer is a cached answer; its other fields may be read once done is closed.
+// answer is the cached or pending result of one request to an account. The channel done is
+// closed when the request ends; before, the other fields must not be read.
 type answer struct {
 	done     chan struct{}
 	overview sending.Overview
@@ -36,8 +37,8 @@ type ask func(ctx context.Context, orgID string) (sending.Overview, error)
 func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, account ask) (sending.Overview, error) {
 	a, asks := o.find(orgID, clock())
 	if asks {
-		// The request outlives the first caller, because others may wait for its answer.
-		// The port ends it at its own deadline.
+		// The request continues if the first caller gives up, because others may wait for its
+		// result. The called account applies its own deadline.
 		go o.fill(context.WithoutCancel(ctx), orgID, a, clock, account)
 	}
 	select {
@@ -48,8 +49,8 @@ func (o *overviews) get(ctx context.Context, orgID string, clock core.Clock, acc
 	}
 }
 
-// find returns the cached or pending answer, and whether the caller must make the
-// request.
+// find returns the organization's cached or pending answer. The second result is true if
+// the answer is new and the caller must make the request to the account.
 func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -62,7 +63,8 @@ func (o *overviews) find(orgID string, now time.Time) (*answer, bool) {
 	return a, true
 }
 
-// isExpired reports whether a finished answer has expired.
+// isExpired reports whether the cached answer is too old at now. A pending answer has not
+// expired.
 func (a *answer) isExpired(now time.Time) bool {
 	select {
 	case <-a.done:
@@ -72,8 +74,8 @@ func (a *answer) isExpired(now time.Time) bool {
 	}
 }
 
-// makeRoom removes expired answers, and others if that is not enough. Callers that wait
-// for a removed answer still get it.
+// makeRoom removes expired answers if the cache is full, then random others if that is not
+// enough. Callers that wait for a removed answer still get it.
 func (o *overviews) makeRoom(now time.Time) {
 	if len(o.byOrg) < maxOverviews {
 		return
@@ -102,7 +104,8 @@ func (o *overviews) fill(ctx context.Context, orgID string, a *answer, clock cor
 	close(a.done)
 }
 
-// forget discards the organization's answer, so that the next caller makes a request.
+// forget discards the organization's cached answer, so that the next caller makes a new
+// request to the account.
 func (o *overviews) forget(orgID string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

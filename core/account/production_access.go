@@ -18,12 +18,12 @@ const (
 
 // RequestProductionAccess asks the provider to move the account out of the sandbox. It
 // fails with core.CodeValidationFailed for invalid fields of the form. It fails with
-// core.CodeConflict if a request is open, if the account is out of the sandbox, or if
-// the customer's infrastructure template is not the newest. If the provider refuses or
-// times out, the request is stored as failed.
+// core.CodeConflict if a request is open, if the account is out of the sandbox, or if the
+// customer's infrastructure template is not the newest. If the provider refuses or times
+// out, the request is stored as failed.
 //
-// The request is stored in one of the caller's transactions. If that fails, nothing is
-// stored and the provider is not called.
+// The new request is stored in a transaction of asker before the provider is called. If
+// that transaction fails, nothing is stored and the provider is not called.
 func (a *Account) RequestProductionAccess(
 	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
 ) (sending.AccessRequest, error) {
@@ -43,7 +43,7 @@ func (a *Account) RequestProductionAccess(
 	if asked != nil {
 		r.Status = sending.AccessFailed
 	}
-	// The provider's answer is stored even if the caller has given up.
+	// The outcome at the provider is stored even if the caller's context has ended.
 	_, err := a.Requests.DecideRequest(context.WithoutCancel(ctx), orgID, r)
 	a.overviews.forget(orgID)
 	return r, errors.Join(sending.Unavailable(asked), err)
@@ -83,8 +83,9 @@ func isText(s string) bool {
 	return true
 }
 
-// mayAsk fails with core.CodeConflict if a request is open, or if the provider would refuse
-// one.
+// mayAsk fails with core.CodeConflict if a request is open, if the account is out of the
+// sandbox, or if its infrastructure template is not the newest. It fails if the account
+// does not answer.
 func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	template, err := a.template(ctx, orgID)
 	if err != nil {
@@ -109,7 +110,8 @@ func (a *Account) mayAsk(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// latestRequest returns the latest request, nil if there is none.
+// latestRequest returns the organization's latest request for production access, or nil if
+// there is none.
 func (a *Account) latestRequest(ctx context.Context, orgID string) (*sending.AccessRequest, error) {
 	r, err := a.Requests.LatestRequest(ctx, orgID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -121,8 +123,9 @@ func (a *Account) latestRequest(ctx context.Context, orgID string) (*sending.Acc
 	return &r, nil
 }
 
-// DenyProductionAccess closes the open request as denied by an operator. It fails with
-// core.CodeConflict if none is open.
+// DenyProductionAccess closes the organization's open request for production access as
+// denied by an operator. It fails with core.CodeConflict if the latest request is closed,
+// and with core.CodeNotFound if the organization has none.
 func (a *Account) DenyProductionAccess(ctx context.Context, orgID string) error {
 	r, err := a.Requests.LatestRequest(ctx, orgID)
 	if err != nil {

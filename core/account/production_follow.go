@@ -11,20 +11,24 @@ import (
 
 const (
 	followEvery = 15 * time.Minute
-	// settling is how long the provider may still show the verdict on an earlier request. A
-	// new request may also take this long to reach the provider.
+	// settling is the time after a request for production access in which a failed review
+	// may belong to an earlier request. The provider may also take this long to show the new
+	// request.
 	settling = time.Hour
-	// silence is the time after which a request without a verdict counts as refused.
+	// silence is the time after which a request without a decision of the provider counts as
+	// failed.
 	silence = 14 * 24 * time.Hour
 )
 
-// FollowArgs has the arguments of the job that checks open requests. It has none.
+// FollowArgs is the argument type of the job that checks the open requests for production
+// access. The job needs no arguments.
 type FollowArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job in the database and in metrics.
 func (FollowArgs) Kind() string { return "production_access_follow" }
 
-// FollowWorker returns the worker that checks the open requests for production access.
+// FollowWorker returns the worker of the periodic job that checks the open requests for
+// production access of all organizations.
 func (a *Account) FollowWorker() jobs.Worker[FollowArgs] {
 	return jobs.Worker[FollowArgs]{Work: a.followAll, Every: followEvery, Timeout: followEvery}
 }
@@ -33,8 +37,8 @@ func (a *Account) followAll(ctx context.Context, _ FollowArgs) error {
 	return jobs.ForEachOrg(ctx, "", a.Orgs, "production access", a.Follow)
 }
 
-// Follow updates an organization's open request from the state of its account. If the
-// account does not answer, the request stays as it is until it expires.
+// Follow updates an organization's open request for production access from the state of its
+// account. If the account does not answer, the request stays open until it expires.
 func (a *Account) Follow(ctx context.Context, orgID string) error {
 	r, err := a.latestRequest(ctx, orgID)
 	if err != nil || r == nil || !r.Status.Open() {
@@ -53,13 +57,13 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	return err
 }
 
-// afterLook returns the request after a read of the account's state. known is false if the
-// account did not answer.
+// afterLook returns r with the status that follows from the account's state o and the age
+// of r. known is false if the account did not answer; o is then ignored.
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)
-	// A failed review alone is not a verdict on this request. It may belong to an earlier
-	// one, and the provider does not report here that it declined a request.
+	// A failed review is no decision on a new request, because it may belong to an earlier
+	// one. The account's state does not show that the provider declined a request.
 	refused := known && o.Review == sending.ReviewFailed
 	switch {
 	case granted:
@@ -69,14 +73,14 @@ func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time
 	case r.Status == sending.AccessPending && known && o.Review == sending.ReviewPending:
 		r.Status = sending.AccessUnderReview
 	case r.Status == sending.AccessPending && age >= settling:
-		r.Status = sending.AccessFailed // the process ended before the provider answered
+		r.Status = sending.AccessFailed // the process ended before it stored the provider's answer
 	}
 	r.UpdatedAt = now
 	return r
 }
 
-// connection returns how the account is connected; the zero value if none was connected
-// by hand.
+// connection returns how the organization's sending account is connected. It returns the
+// zero value if no connection is stored.
 func (a *Account) connection(ctx context.Context, orgID string) (sending.Connection, error) {
 	c, err := a.Connections.Connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -85,8 +89,7 @@ func (a *Account) connection(ctx context.Context, orgID string) (sending.Connect
 	return c, err
 }
 
-// template returns the recorded infrastructure template of the customer; nil while no
-// version is recorded.
+// template returns the customer's infrastructure template; see templateOf.
 func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, error) {
 	c, err := a.connection(ctx, orgID)
 	if err != nil {
@@ -95,8 +98,9 @@ func (a *Account) template(ctx context.Context, orgID string) (*InfraTemplate, e
 	return templateOf(c), nil
 }
 
-// templateOf returns the template recorded in the connection. An AWS stack without a
-// recorded version cannot be the newest. Other kinds of account have no template.
+// templateOf returns the infrastructure template that the connection records. For an SES
+// account without a recorded version, the version is 0 and not up to date. It returns nil
+// for other accounts without a version.
 func templateOf(c sending.Connection) *InfraTemplate {
 	if c.TemplateVersion == 0 && c.Provider != sending.SES {
 		return nil

@@ -14,13 +14,15 @@ var form = sending.ProductionRequest{
 	MailType: sending.Transactional, Website: "https://example.com", UseCase: strings.Repeat("Receipts for orders. ", 3),
 }
 
-// newSandboxed returns an organization whose account is in the sandbox.
+// newSandboxed returns a test bundle whose organization has a simulated account in the
+// sandbox.
 func newSandboxed(t *testing.T) *bundle {
 	t.Helper()
 	return setup(t, simulator.Setup{})
 }
 
-// showStatus returns the production access as account_get shows it.
+// showStatus returns the status of production access from the result of account_get; "" if
+// it is null.
 func (b *bundle) showStatus(t *testing.T) string {
 	t.Helper()
 	if p := b.mustAccount(t).ProductionAccess; p != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// ready returns an account that passes every check.
+// ready returns the state of an account that passes every check, and the lists that a sync
+// reads from it.
 func ready() (sending.Overview, channels.Seen) {
 	overview := sending.Overview{AccountID: "123456789012", Region: "eu-central-1", SendingEnabled: true, Max24HourSend: 1000, SentLast24Hours: 10}
 	return overview, channels.Seen{
@@ -25,8 +26,8 @@ func ready() (sending.Overview, channels.Seen) {
 	}
 }
 
-// state is a state of the account with the expected result of one check: what it found
-// and, unless it passes, what to do.
+// state is a test case: changes to an account that passes every check, and the expected
+// result of one check. says has the parts of the expected detail text.
 type state struct {
 	check, status string
 	says          []string
@@ -129,7 +130,8 @@ func states() map[string]state {
 	}
 }
 
-// build returns an organization whose account is in the state, after a sync.
+// build returns a test bundle whose account has the changes of the test case and was
+// synced.
 func (s state) build(t *testing.T) *bundle {
 	t.Helper()
 	overview, seen := ready()
@@ -159,8 +161,9 @@ func (b *bundle) readiness(t *testing.T, arguments string) account.Readiness {
 	return out.(account.Readiness)
 }
 
-// Every check describes what it found and, unless it passes, what to do. Only a failed
-// check means that mail cannot be sent.
+// TestReadinessSaysWhatItFoundAndWhatToDo checks that each check describes what it found
+// and, unless it passes, what to do. It also checks that only a failed check makes the
+// account not ready.
 func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	for name, s := range states() {
@@ -194,7 +197,8 @@ func TestReadinessSaysWhatItFoundAndWhatToDo(t *testing.T) {
 	}
 }
 
-// Rates cover the last seven whole days, as on the health page.
+// TestReadinessLooksAtAWeek checks that the rates are read once, for the last seven days
+// including today, as on the sending health page.
 func TestReadinessLooksAtAWeek(t *testing.T) {
 	t.Parallel()
 	b := state{}.build(t)
@@ -206,7 +210,7 @@ func TestReadinessLooksAtAWeek(t *testing.T) {
 	}
 }
 
-// spans records the windows that are requested.
+// spans is a fake of account.Rates that records the window of each call.
 type spans struct {
 	figures
 	asked []core.Window
@@ -217,8 +221,8 @@ func (s *spans) Rates(ctx context.Context, org string, w core.Window) (sent, bou
 	return s.figures.Rates(ctx, org, w)
 }
 
-// The report of an organization without an account says that there is none; it does not
-// fail.
+// TestReadinessWithoutAnAccount checks that sending_readiness_check succeeds for an
+// organization without an account. Its only check says that none is connected.
 func TestReadinessWithoutAnAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{})
@@ -233,7 +237,7 @@ func TestReadinessWithoutAnAccount(t *testing.T) {
 	}
 }
 
-// probed is an account whose overview does not show whether it can be reached.
+// probed is a fake sending account that implements sending.Prober. Its Probe returns err.
 type probed struct {
 	account.SendingAccount
 	err error
@@ -241,8 +245,8 @@ type probed struct {
 
 func (p probed) Probe(context.Context, string) error { return p.err }
 
-// A mail server has no channels and may check senders itself, so the lack of both does
-// not prevent sending.
+// TestReadinessOfAMailServer checks that an SMTP server without channels and identities is
+// ready. A server has no channels and may check senders itself.
 func TestReadinessOfAMailServer(t *testing.T) {
 	t.Parallel()
 	server := func(identities ...sending.Identity) *bundle {

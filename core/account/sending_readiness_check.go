@@ -9,14 +9,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// CheckReadinessIn may name the channel to send through.
+// CheckReadinessIn is the input of sending_readiness_check. It may name a channel, which is
+// then checked too.
 type CheckReadinessIn struct {
 	Channel string `json:"channel,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug or id, to check it too."`
 
 	found *findings
 }
 
-// Readiness says whether mail can be sent, and what prevents it.
+// Readiness is the result of sending_readiness_check: whether mail can be sent, and what
+// prevents it.
 type Readiness struct {
 	Ready     bool       `json:"ready" jsonschema_description:"Whether no check failed."`
 	Checks    []Check    `json:"checks"`
@@ -24,14 +26,14 @@ type Readiness struct {
 	Sandbox   bool       `json:"sandbox" jsonschema_description:"Whether the account may only send to verified addresses."`
 }
 
-// Check is the result of checking one condition.
+// Check is the result of checking one condition of the account, such as its quota.
 type Check struct {
 	Name   string `json:"name" voice:"ours"`
 	Status string `json:"status" jsonschema:"enum=pass,enum=warn,enum=fail"`
 	Detail string `json:"detail" voice:"ours" jsonschema_description:"What was found, and what to do about it."`
 }
 
-// The states of a check. Only Fail means that mail cannot be sent.
+// The values of Check.Status. Only Fail means that mail cannot be sent.
 const (
 	Pass = "pass"
 	Warn = "warn"
@@ -52,11 +54,11 @@ func (a *Account) sendingReadinessCheck() core.Operation {
 	})
 }
 
-// findings has all inputs of the checks.
+// findings has what was read about the account, as the input of all checks.
 type findings struct {
-	// absent is true if there is no account; the other fields are then empty.
+	// absent is true if no sending account is connected; the other fields are then empty.
 	absent bool
-	// provider is "" if no account was connected by hand.
+	// provider is "" if no connection is stored for the organization.
 	provider   sending.Provider
 	overview   sending.Overview
 	channels   []channels.Channel
@@ -69,9 +71,9 @@ type findings struct {
 
 type rates struct{ sent, bounced, complained int64 }
 
-// prepareReadiness calls the account, so that the report shows one that does not answer.
-// Channels and identities come from the last sync; before the first sync, the account is
-// asked for them too.
+// prepareReadiness reads the state of the sending account, without the cache. Before the
+// first sync it also reads channels and identities; later, checkReadiness reads them from
+// the mirror. It fails if the account does not answer.
 func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (CheckReadinessIn, error) {
 	org := c.Principal.Org.ID
 	in.found = &findings{}
@@ -92,8 +94,8 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
 }
 
-// reach returns the account's overview. If the overview does not show whether the account
-// can be reached, it also sends a probe to the account.
+// reach returns the state of the sending account. If that does not show whether the account
+// can be reached, it also probes the account.
 func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, error) {
 	overview, err := a.Account.Overview(ctx, orgID)
 	if prober, ok := a.Account.(sending.Prober); ok && err == nil {
@@ -102,8 +104,8 @@ func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, er
 	return overview, err
 }
 
-// askForAll reads the channels and identities of an account that was never synced. The
-// channels are not adopted, but mail can be sent through them.
+// askForAll reads the identities and configuration sets of an account that was never
+// synced, and adds them to f. The channels get the status Discovered.
 func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) error {
 	identities, err := a.Account.Identities(ctx, orgID)
 	if err != nil {
@@ -121,7 +123,8 @@ func (a *Account) askForAll(ctx context.Context, orgID string, f *findings) erro
 	return err
 }
 
-// maxLooked is the maximum number of channels and of identities that the checks read.
+// maxLooked is the maximum number of channels, of identities and of tracking domains that
+// the checks read.
 const maxLooked = 1000
 
 func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (Readiness, error) {
@@ -141,7 +144,8 @@ func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckRead
 	}, nil
 }
 
-// fill reads the inputs that are stored here.
+// fill reads the inputs of the checks that Mailhelm stores: the mirror, the connection, the
+// latest request for production access and the rates.
 func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	var err error
 	if f.channels == nil && f.identities == nil {
@@ -167,7 +171,8 @@ func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	return err
 }
 
-// rateDays is the number of days that the rates cover.
+// rateDays is the number of days, today included, that the bounce and complaint rates
+// cover.
 const rateDays = 7
 
 func (a *Account) recentRates(ctx context.Context, org core.Org) (*rates, error) {

@@ -8,36 +8,38 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// DefaultVolume is the number of items per minute that an organization may send.
+// DefaultVolume is the default limit of activities that an organization may record per
+// minute.
 const DefaultVolume = 2000
 
-// Config configures the package. All members are required, unless their comments say what
-// nil means.
+// Config configures [Activities]. All fields are required, except those whose comment gives
+// nil a meaning.
 type Config struct {
 	Store Store
 	Clock core.Clock
 	Log   *slog.Logger
 
-	// Admit takes up to n items from the organization's allowance per minute and returns how
-	// many it took. nil admits all items. An error also admits all items, because a failing
-	// counter must not stop callers.
+	// Admit takes up to n activities from the organization's limit per minute and returns
+	// how many it took. The rest are refused as rate_limited. nil admits all activities. An
+	// error also admits all, because a failing counter must not stop callers.
 	Admit func(ctx context.Context, orgID string, n int) (int, error)
-	// OnChange is called in the transaction of the write with the contacts of new
-	// activities; nil does nothing.
+	// OnChange is called with the contacts that have new activities, in the transaction that
+	// stores the activities. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 	// AffectedSegments returns the segments that a disruptive change of a promoted property
-	// affects. It is called in the transaction of the change or before it. nil means that
-	// nothing depends on properties.
+	// affects. It is called before the change is stored, in the same transaction, and for
+	// previews. nil means that no segment depends on properties.
 	AffectedSegments func(ctx context.Context, orgID string, change PropertyChange) ([]AffectedSegment, error)
 }
 
-// Activities has the operations of this package.
+// Activities has the operations on activities and on promoted properties.
 type Activities struct{ Config }
 
 // New returns an Activities.
 func New(cfg Config) *Activities { return &Activities{Config: cfg} }
 
-// Operations returns the operations, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (a *Activities) Operations() []core.Operation {
 	return []core.Operation{
 		a.activitiesRecord(),
@@ -60,8 +62,9 @@ func (a *Activities) noteChanged(ctx context.Context, orgID string, contactIDs [
 	return a.OnChange(ctx, orgID, contactIDs)
 }
 
-// Record stores an activity that Mailhelm itself observed, such as site_identified, in the
-// transaction of its context. The contact must belong to the organization.
+// Record stores an activity that Mailhelm itself observed, such as site_identified, with
+// the source "site". It takes part in the transaction of ctx. The contact must belong to
+// the organization.
 func (a *Activities) Record(ctx context.Context, orgID, contactID, name string, at time.Time) error {
 	activity := Activity{
 		ID: core.NewID(), ContactID: contactID, Name: name, OccurredAt: at, ReceivedAt: at,

@@ -8,17 +8,18 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// keptDays is how many days an activity is stored after its receipt, unless the plan stores
-// it for less.
+// keptDays is how many days an activity is stored after its receipt, unless the
+// organization's plan has a shorter retention.
 const keptDays = 365
 
-// keptSince returns the earliest time of receipt of activities that are shown. Older ones
-// will be purged.
+// keptSince returns the start of the retention period. Reads omit activities that were
+// received earlier, and the purge job deletes them.
 func keptSince(now time.Time, retentionDays int) time.Time {
 	return now.AddDate(0, 0, -min(keptDays, retentionDays))
 }
 
-// ListActivitiesIn filters and pages activities. Filters that are set must all match.
+// ListActivitiesIn has the filters and the page of a list of activities. An activity must
+// match all filters that are set.
 type ListActivitiesIn struct {
 	Name    string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`
 	From    *time.Time `json:"from,omitempty" jsonschema_description:"Only activities at or after this time."`
@@ -56,11 +57,11 @@ func (a *Activities) activitiesList() core.Operation {
 	})
 }
 
-// query is the input of a page of activities.
+// query has the filters, the cursor and the size of a page of activities.
 type query struct {
 	Filter
-	// of is the contact in the words of the caller. noContact is true when there is no such
-	// contact.
+	// of is the contact as the caller named it: an id, an address or an external id.
+	// noContact is true if the organization has no such contact.
 	of        string
 	noContact bool
 	cursor    string
@@ -86,7 +87,8 @@ func (a *Activities) page(ctx context.Context, c *core.Call, q query) (Page, err
 	return Page{core.PageOf(rows, q.limit, filter, place)}, nil
 }
 
-// text returns the filters as text. A cursor contains it, so that it fits no other list.
+// text returns the filters of the query as text. Cursors contain the text, so that a cursor
+// is refused with other filters than its own.
 func (q query) text() string {
 	return fmt.Sprintf("activities %q %q %s %s", q.Name, q.of, instant(q.From), instant(q.To))
 }

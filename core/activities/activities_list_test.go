@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// names returns the names of the activities of a page, in order.
+// names returns the names of the activities of a page, in order and separated by spaces.
 func names(page activities.Page) string {
 	var all []string
 	for _, a := range page.Items {
@@ -28,7 +28,7 @@ func TestPagesAreNewestFirstAndFiltered(t *testing.T) {
 		b := setup(t, db)
 		ann := b.contact(t, "ann@x.example", "u1")
 		odd := core.NewID()
-		b.contact(t, "odd@x.example", odd) // an external id that looks like an id of ours
+		b.contact(t, "odd@x.example", odd) // an external id in the form of a contact id
 		at := func(minutes int) string {
 			return b.clock().Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339)
 		}
@@ -70,8 +70,8 @@ func TestPagesAreNewestFirstAndFiltered(t *testing.T) {
 	})
 }
 
-// TestPagesJoin: pages of any size, put together, are the whole list, also if many
-// activities have the same timestamp.
+// TestPagesJoin checks that pages of any size together are the whole list, even if many
+// activities have the same time.
 func TestPagesJoin(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

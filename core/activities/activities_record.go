@@ -6,27 +6,29 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// RecordIn has the activities to store.
+// RecordIn has the activities that a caller wants to record.
 type RecordIn struct {
 	Activities Items `json:"activities" agentmax:"100" jsonschema_description:"Items."`
 
 	read []sent
 }
 
-// Recorded has the result of each item, in the order of the request.
+// Recorded has the result of each item of a request to record activities, in the order of
+// the request.
 type Recorded struct {
 	Data []ItemResult `json:"data"`
 }
 
-// RecordedForAgent is [Recorded] with the counts.
+// RecordedForAgent is [Recorded] as the MCP tool returns it, with the numbers of accepted
+// and rejected items.
 type RecordedForAgent struct {
 	Accepted int         `json:"accepted"` // duplicates among them
 	Rejected int         `json:"rejected"`
 	Items    []agentItem `json:"items"`
 }
 
-// agentItem is an [ItemResult] with a short description, because every list of tools
-// contains it.
+// agentItem is an [ItemResult] whose JSON schema has no descriptions. Each MCP tools/list
+// response contains the schema, so it is kept short.
 type agentItem struct {
 	Index      int    `json:"index"`
 	Status     string `json:"status" voice:"ours"`
@@ -65,7 +67,7 @@ func (a *Activities) activitiesRecord() core.Operation {
 }
 
 // prepareRecord validates each item, and takes the valid items from the organization's
-// allowance. It runs once, even if the transaction runs several times.
+// limit per minute. It runs once for each call, even if the transaction runs several times.
 func (a *Activities) prepareRecord(ctx context.Context, c *core.Call, in RecordIn) (RecordIn, error) {
 	in.read = make([]sent, len(in.Activities))
 	sound := 0
@@ -101,8 +103,8 @@ func (a *Activities) admit(ctx context.Context, orgID string, n int) int {
 	return admitted
 }
 
-// record stores the items inside the transaction. It may run more than once, so it changes a
-// copy of the items.
+// record stores the items inside the transaction. The transaction may run more than once,
+// so record changes a copy of the items.
 func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Recorded, error) {
 	items := append([]sent(nil), in.read...)
 	org := c.Principal.Org.ID

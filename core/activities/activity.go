@@ -7,17 +7,17 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Source is the surface through which an activity was sent.
+// Source is the surface through which an activity was recorded.
 type Source string
 
-// The sources: the public API, a website, an agent.
+// The sources of activities: the public API, a website or Mailhelm itself, and an agent.
 const (
 	FromAPI   Source = "api"
 	FromSite  Source = "site"
 	FromAgent Source = "agent"
 )
 
-// Activity is one action of a contact at one time.
+// Activity is one action of a contact at one time, such as a purchase.
 type Activity struct {
 	ID         string    `json:"activity_id" jsonschema:"format=uuid"`
 	ContactID  string    `json:"contact_id" jsonschema:"format=uuid"`
@@ -25,14 +25,16 @@ type Activity struct {
 	OccurredAt time.Time `json:"occurred_at" jsonschema_description:"Time of the activity as sent. It is the time of receipt if none was sent, or one up to 5 minutes ahead."`
 	ReceivedAt time.Time `json:"received_at"`
 	Source     Source    `json:"source" jsonschema:"enum=api,enum=site,enum=agent"`
-	// Properties has the bytes of the request. It must stay the last field; see [Page].
+	// Properties has the JSON value of the request, byte for byte. It must stay the last
+	// field, because appendJSON appends it after the other members.
 	Properties json.RawMessage `json:"properties" voice:"untrusted" jsonschema_description:"Exactly as sent; {} if none were sent."`
 }
 
-// noProperties is the value for an activity that was sent without properties.
+// noProperties is stored for an activity that was sent without properties.
 var noProperties = json.RawMessage(`{}`)
 
-// Summary counts the activities of a contact with one name.
+// Summary has the count and the first and last time of one contact's activities with the
+// same name.
 type Summary struct {
 	Name       string    `json:"name" voice:"untrusted"`
 	CountTotal int       `json:"count_total"`
@@ -44,17 +46,19 @@ type Summary struct {
 // Page is one page of activities.
 type Page struct{ core.Page[Activity] }
 
-// RESTView returns the page as an envelope with its own JSON encoding.
+// RESTView returns the page as an [Envelope], which has its own JSON encoding.
 func (p Page) RESTView() Envelope { return Envelope(p.Page.RESTView()) }
 
-// Envelope is a page in the REST API.
+// Envelope is a page of activities as the REST API returns it: the members data and
+// pagination.
 type Envelope core.Envelope[Activity]
 
-// Next returns the cursor of the following page, "" on the last.
+// Next returns the cursor of the following page, or "" on the last page.
 func (e Envelope) Next() string { return core.Envelope[Activity](e).Next() }
 
-// AppendJSON appends the envelope with the properties of each activity as in the request,
-// byte for byte. Package json would remove white space and escape HTML characters.
+// AppendJSON appends the envelope as JSON to b. The properties of each activity stay as
+// sent, byte for byte. Package json would remove their white space and escape HTML
+// characters.
 func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	b = append(b, `{"data":[`...)
 	for i, activity := range e.Data {
@@ -75,8 +79,8 @@ func (e Envelope) AppendJSON(b []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendJSON appends all members but the properties with package json, and the properties
-// last.
+// appendJSON appends the activity as JSON to b. It encodes all members except properties
+// with package json, and then appends the properties unchanged.
 func (a Activity) appendJSON(b []byte) ([]byte, error) {
 	properties := a.Properties
 	a.Properties = json.RawMessage(`0`)

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// TestABusyDatabaseRefusesTheRequest: another transaction holds the only writer for
-// longer than calls wait. The request then fails and writes nothing; the same request
-// with the same keys succeeds later.
+// TestABusyDatabaseRefusesTheRequest holds the only write transaction longer than calls
+// wait for it. It checks that a request then fails and stores nothing, and that the same
+// request with the same idempotency keys succeeds later.
 func TestABusyDatabaseRefusesTheRequest(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

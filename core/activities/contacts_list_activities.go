@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListOfContactIn filters and pages the activities of one contact.
+// ListOfContactIn has the contact, the filters and the page of a list of one contact's
+// activities.
 type ListOfContactIn struct {
 	ID     string     `json:"id" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Id, address or external id of the contact."`
 	Name   string     `json:"name,omitempty" jsonschema:"maxLength=200" jsonschema_description:"Only activities with exactly this name."`
@@ -38,8 +39,8 @@ func (a *Activities) contactsListActivities() core.Operation {
 	})
 }
 
-// contact returns the id of the contact that the path refers to: by id, address or external
-// id.
+// contact returns the id of the contact that reference names: an id, an address or an
+// external id. It fails with core.CodeNotFound if no contact matches.
 func (a *Activities) contact(ctx context.Context, c *core.Call, reference string) (string, error) {
 	id, err := a.Store.ContactByReference(ctx, c.Principal.Org.ID, reference)
 	if err == nil && id == "" {

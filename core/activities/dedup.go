@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// dedup sets the activity id of every item with a contact. It is a new id, or for a
-// duplicate the id of the first activity.
+// dedup sets the activity id of every item that was not refused. A duplicate gets the id of
+// the first activity, any other item a new id.
 func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	for i := range items {
 		if items[i].reason == "" {
@@ -24,8 +24,9 @@ func (a *Activities) dedup(ctx context.Context, orgID string, items []sent, now 
 	return a.claimOnce(ctx, orgID, items, now)
 }
 
-// claimKeys claims the idempotency keys of the items. If the claims cannot be read, it
-// continues without them: a key then counts once within the batch only.
+// claimKeys stores the idempotency keys of the items as used, and marks items with an
+// already used key as duplicates. If the stored keys cannot be read, it only finds
+// duplicates within the batch.
 func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	first := make(map[string]*sent)
 	var claims []KeyClaim
@@ -60,8 +61,9 @@ func (a *Activities) claimKeys(ctx context.Context, orgID string, items []sent, 
 	return nil
 }
 
-// claimOnce claims the names of the items in mode Once. If the claims cannot be read, it
-// refuses these items.
+// claimOnce handles the items in mode Once. It stores the pair of contact and name of each
+// item as used, and marks items with an already used pair as duplicates. If the stored
+// pairs cannot be read, it refuses the items.
 func (a *Activities) claimOnce(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	first := make(map[OnceKey]*sent)
 	var claims []OnceClaim
@@ -111,7 +113,7 @@ func refuseOnce(items []sent) {
 
 func (s *sent) onceKey() OnceKey { return OnceKey{ContactID: s.contactID, Name: s.name} }
 
-// repeats marks the item as a duplicate of the activity.
+// repeats marks the item as a duplicate of the given activity.
 func (s *sent) repeats(activityID, contactID string) {
 	s.activityID, s.contactID, s.duplicate = activityID, contactID, true
 }

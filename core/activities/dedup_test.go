@@ -58,15 +58,15 @@ func TestOnceIsOnceForEver(t *testing.T) {
 		if again[0].Status != "accepted" || !again[0].Duplicate || again[0].ActivityID != first[0].ActivityID {
 			t.Errorf("later: %+v", again)
 		}
-		// The key was not read, so it can be used again.
+		// Mode once ignores the idempotency key k1, so a later item can use the key.
 		if free := b.record(t, `{"name":"joined","email":"ann@x.example","idempotency_key":"k1"}`); free[0].Duplicate {
 			t.Errorf("a key that once ignored is used: %+v", free)
 		}
 	})
 }
 
-// TestAThousandClaimsOfOneName: 1,000 concurrent calls with the same deduplication key
-// store one activity.
+// TestAThousandClaimsOfOneName checks that 1,000 concurrent calls with the same item store
+// one activity, in mode once and with an idempotency key.
 func TestAThousandClaimsOfOneName(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -102,7 +102,7 @@ func TestAThousandClaimsOfOneName(t *testing.T) {
 	})
 }
 
-// silent is a store whose claims cannot be read.
+// silent is a store whose ClaimKeys and ClaimOnce always fail with err.
 type silent struct {
 	activities.Store
 	err error

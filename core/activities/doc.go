@@ -1,23 +1,27 @@
-// Package activities stores what people did, as the customer's systems report it. An
-// activity has a name, a time and properties of any shape, and belongs to a contact.
-// Activities are never changed. Predicates count them, and workflows start with them.
+// Package activities stores the actions of contacts, such as purchases, that the customer's
+// systems report. An activity has a name, a time and properties of any shape, and belongs
+// to a contact. Activities are never changed. Predicates count them, and workflows start
+// with them.
 //
 // # What this package owns
 //
-// Recording activities (activities_record.go): which items of a batch are refused (item.go),
-// to which contact an item belongs (identity.go), and which items are duplicates (dedup.go).
-// It also has the reads, the registry of promoted properties (property.go) and the deletion
-// of old activities (purge.go).
+// Recording activities (activities_record.go): which items of a batch are refused
+// (item.go), to which contact an item belongs (identity.go), and which items are duplicates
+// (dedup.go). It also has the reads, the registry of promoted properties (property.go) and
+// the deletion of old activities (purge.go). A promoted property is a member of the
+// activities' properties that predicates may test.
 //
-// # What it does not
+// # What other packages own
 //
-// The record and consent of a contact belong to package contacts. Here a contact is created
-// at most as a stub, which is not mailable. [Config.OnChange] and [Config.AffectedSegments]
-// connect activities with segments.
+// The record and consent of a contact belong to package contacts. This package creates a
+// contact at most as a stub, which is not mailable. [Config.OnChange] and
+// [Config.AffectedSegments] connect activities with segments.
 //
 // # How duplicates are avoided
 //
-// One transaction writes everything of an accepted batch: stubs, claims and activities. So
-// there is no claim without its activity, and an activity that was answered as stored is not
-// lost. If the claims cannot be read, the mode of the item decides; see [Retry] and [Once].
+// Duplicates are found by claims: a claim is a stored idempotency key, or a stored pair of
+// contact and name. One transaction writes the stubs, claims and activities of a batch. So
+// there is no claim without its activity, and an activity that was reported as stored is
+// not lost. If the claims cannot be read, the mode of the item decides whether it is
+// accepted; see [Retry] and [Once].
 package activities

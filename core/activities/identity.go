@@ -9,21 +9,21 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLooks is how often a batch is tried. A try fails when another call creates or changes
-// one of its contacts at the same time. Each try sees what other calls stored, so the second
-// nearly always succeeds.
+// maxLooks is how often a batch of activities looks up and stores its contacts before it
+// fails. A try fails when another call creates or changes one of the contacts at the same
+// time. The next try reads what the other call stored, so the second try nearly always
+// succeeds.
 const maxLooks = 5
 
-// identify sets the contact of each item, and creates stubs and binds external ids as the
+// identify sets the contact of each item. It creates stubs and binds external ids as the
 // items require. The rules:
-//   - A known external id selects that contact, whatever the address is.
-//   - Else an address selects its contact, or a new stub.
-//   - An unknown external id that came with an address is bound to the contact of the
-//     address. If that contact has another one, the item fails with external_id_conflict.
-//   - An unknown external id alone fails with unknown_external_id.
+//   - A known external id selects its contact, and the item's address is ignored.
+//   - Otherwise an address selects its contact, or a new stub.
+//   - An unknown external id that came with an address is bound to the contact of the address. If that contact has another external id, the item fails with external_id_conflict.
+//   - An unknown external id without an address fails with unknown_external_id.
 //
-// Items of a batch are handled in order: a later one sees the contacts of an earlier one. An
-// archived contact is found like any other and stays archived.
+// Items of a batch are handled in order: a later item finds the contacts that an earlier
+// item created. An archived contact is found like any other and stays archived.
 func (a *Activities) identify(ctx context.Context, orgID string, items []sent, now time.Time) error {
 	emails, externals := identitiesOf(items)
 	if len(emails)+len(externals) == 0 {
@@ -51,8 +51,8 @@ func (a *Activities) identify(ctx context.Context, orgID string, items []sent, n
 	}
 }
 
-// settle stores the stubs and the bound external ids. It returns false when another call has
-// created or bound one of them in the meantime.
+// settle stores the new stubs and the newly bound external ids. It returns false if another
+// call has created one of the contacts or bound one of the external ids since p was read.
 func (a *Activities) settle(ctx context.Context, orgID string, p *people, now time.Time) (bool, error) {
 	made, bound := p.createdPeople(), p.boundPeople()
 	if len(made) > 0 {
@@ -70,7 +70,8 @@ func (a *Activities) settle(ctx context.Context, orgID string, p *people, now ti
 	return true, nil
 }
 
-// identitiesOf returns the keys of addresses and the external ids of the items, each once.
+// identitiesOf returns the distinct email keys and the distinct external ids of the items
+// that were not refused.
 func identitiesOf(items []sent) ([]string, []string) {
 	var emails, externals []string
 	for i := range items {
@@ -92,7 +93,8 @@ func distinct(texts []string) []string {
 	return slices.Compact(texts)
 }
 
-// people has the contacts of a batch, existing and new ones.
+// people has the contacts of a batch of activities, existing and new ones, by email key and
+// by external id.
 type people struct {
 	byEmail, byExternal map[string]*identity
 }
@@ -117,7 +119,8 @@ func (p *people) add(i *identity) {
 	}
 }
 
-// contactOf returns the id of the item's contact, or the reason for refusing the item.
+// contactOf returns the id of the item's contact, or the reason for which the item is
+// refused.
 func (p *people) contactOf(s *sent) (string, Reason) {
 	if s.externalID != "" {
 		if known, ok := p.byExternal[s.externalID]; ok {
@@ -152,8 +155,8 @@ func (p *people) boundPeople() []Person {
 	return p.sortedPeople(func(i *identity) bool { return i.binds && !i.isNew })
 }
 
-// sortedPeople returns the contacts for which the function is true. They are sorted, so that
-// two batches lock the same contacts in the same order.
+// sortedPeople returns the contacts for which are returns true. They are sorted by email
+// key, so that two batches lock the same contacts in the same order.
 func (p *people) sortedPeople(are func(*identity) bool) []Person {
 	var found []Person
 	for _, i := range p.byEmail {

@@ -70,7 +70,8 @@ func TestExternalIDsAreBoundOrRefused(t *testing.T) {
 		got := b.record(t, `{"name":"a","external_id":"nobody"},`+ // 0
 			`{"name":"a","email":"ann@x.example","external_id":"u7"},`+ // 1: she is u1
 			`{"name":"a","email":"bob@x.example","external_id":"u8"},`+ // 2: he becomes u8
-			`{"name":"a","email":"bob@x.example","external_id":"u9"},`+ // 3: and is it by now
+			// item 3: refused, because item 2 bound u8 to bob
+			`{"name":"a","email":"bob@x.example","external_id":"u9"},`+
 			`{"name":"a","external_id":"u8"},`+ // 4
 			`{"name":"a","email":"eve@x.example","external_id":"u10"},`+ // 5: made with it
 			`{"name":"a","email":"eve@x.example","external_id":"u11"},`+ // 6
@@ -104,8 +105,8 @@ func TestExternalIDsAreBoundOrRefused(t *testing.T) {
 	})
 }
 
-// TestOneContactOutOfManyBatches: of many concurrent batches about a new contact, the
-// first creates the contact and the others find it, on both engines.
+// TestOneContactOutOfManyBatches checks that many concurrent batches that name the same new
+// contacts create each contact once, on SQLite and PostgreSQL.
 func TestOneContactOutOfManyBatches(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -117,7 +118,8 @@ func TestOneContactOutOfManyBatches(t *testing.T) {
 			wait.Go(func() {
 				items := ""
 				for p := range people {
-					// Each caller has its own order, and half of them know external ids.
+					// Each caller sends the contacts in another order. Every second caller also
+					// sends external ids.
 					who := (p + i) % people
 					items += fmt.Sprintf(`,{"name":"seen","email":"p%d@x.example"`, who)
 					if i%2 == 0 {

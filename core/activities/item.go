@@ -9,18 +9,20 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The modes that decide whether an item is a duplicate.
+// The values of dedup_mode, which decides when an item is a duplicate of an earlier
+// activity.
 const (
-	// Retry, the default, treats an item as a duplicate if its idempotency key was used
-	// within KeyWindow. If the keys cannot be read, the item is accepted: a duplicate is
-	// better than a loss.
+	// Retry, the default mode, treats an item as a duplicate if its idempotency key was used
+	// within KeyWindow. If the stored keys cannot be read, the item is accepted, because a
+	// duplicate is better than a lost activity.
 	Retry = "retry"
-	// Once accepts one activity of a name from a contact, ever, and ignores keys. If the
-	// claims cannot be read, the item is refused: a loss is better than a duplicate.
+	// Once accepts one activity of a name per contact, without a time limit, and ignores
+	// idempotency keys. If the earlier activities cannot be looked up, the item is refused,
+	// because a lost activity is better than a duplicate.
 	Once = "once"
 )
 
-// KeyWindow is how long an idempotency key is stored.
+// KeyWindow is how long an idempotency key of an activity is stored.
 const KeyWindow = 24 * time.Hour
 
 // The limits of an item.
@@ -31,7 +33,7 @@ const (
 	maxProperties = 32 << 10 // bytes, as sent
 )
 
-// Reason is the reason for refusing an item.
+// Reason is the reason for which an item is refused.
 type Reason string
 
 // The reasons.
@@ -47,11 +49,12 @@ const (
 	PropertiesTooLarge    Reason = "properties_too_large"
 	RateLimited           Reason = "rate_limited"
 	DedupUnavailable      Reason = "dedup_unavailable"
-	// InvalidItem is a fault in the form of the item; Detail describes it.
+	// InvalidItem means that the item is malformed: no object, an unknown member, or a value
+	// of the wrong type. ItemResult.Detail describes the fault.
 	InvalidItem Reason = "invalid_item"
 )
 
-// ItemResult is the result of one item.
+// ItemResult is the result of one item of a request to record activities.
 type ItemResult struct {
 	Index      int    `json:"index" jsonschema_description:"Place of the item in the request, from 0."`
 	Status     string `json:"status" jsonschema:"enum=accepted,enum=rejected"`
@@ -67,11 +70,12 @@ const (
 	rejected = "rejected"
 )
 
-// sent is an item while it is processed. Reason is set when it is refused.
+// sent is an item of a request while it is processed. reason is "" unless the item is
+// refused.
 type sent struct {
 	index      int
 	name       string
-	email      string // "" for none, as the next two
+	email      string // "" if not sent; the same for emailKey and externalID
 	emailKey   string
 	externalID string
 	key        string // "" also in mode Once
@@ -95,7 +99,7 @@ func (s *sent) result() ItemResult {
 	}
 }
 
-// refuse refuses the item because of its form.
+// refuse marks the item as refused with InvalidItem, and takes the detail from err.
 func (s *sent) refuse(err error) {
 	s.reason, s.detail = InvalidItem, "The item is not valid."
 	if faults := core.AsError(err).Fields; len(faults) > 0 {
@@ -106,12 +110,12 @@ func (s *sent) refuse(err error) {
 	}
 }
 
-// clockSkew is how far a caller's clock may be ahead. A time within it counts as now, so
-// that no activity is in the future; see [Purger].
+// clockSkew is how far a caller's clock may be ahead. A time within clockSkew is stored as
+// the time of receipt, so that no stored activity is in the future; see [Purger].
 const clockSkew = 5 * time.Minute
 
-// read checks an item that was received at now. emailKey returns the store's form of an
-// address.
+// read checks an item that was received at now and returns it with its values normalized.
+// emailKey returns the form of an address by which the store finds contacts.
 func (i item) read(index int, now time.Time, emailKey func(string) string) sent {
 	s := sent{index: index, name: i.Name, properties: i.Properties, occurredAt: now, reason: i.fault()}
 	if s.reason != "" {
@@ -149,7 +153,7 @@ func (i item) mode() string {
 	return *i.DedupMode
 }
 
-// fault returns the first fault of the item, "" for none.
+// fault returns the reason of the first fault of the item, or "" if the item is valid.
 func (i item) fault() Reason {
 	mode := i.mode()
 	switch {

@@ -12,7 +12,8 @@ import (
 // maxItems is the maximum number of activities in a request.
 const maxItems = 1000
 
-// Items has the activities as they were sent. An invalid item fails alone.
+// Items has the activities of a request as raw JSON. They are decoded one by one, so that
+// an invalid item fails alone.
 type Items []json.RawMessage
 
 var itemMembers = []core.RowMember{
@@ -30,7 +31,8 @@ func (Items) JSONSchema() *jsonschema.Schema {
 	return core.RowsSchema(1, maxItems, "An invalid item fails alone.", itemMembers)
 }
 
-// item is an activity in the form in which callers send it.
+// item is an activity in the form in which callers send it; nil means that a member was not
+// sent.
 type item struct {
 	Name           string
 	Email          *string
@@ -45,7 +47,8 @@ var itemPlaces = core.AnyPathsOf[struct {
 	Properties json.RawMessage `json:"properties"`
 }]()
 
-// readItem decodes and checks an item.
+// readItem decodes and checks an item of a request that was received at now. index is the
+// item's place in the request.
 func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(string) string) sent {
 	var i item
 	if err := core.ReadRow(raw, itemPlaces, i.take); err != nil {
@@ -56,8 +59,8 @@ func readItem(raw json.RawMessage, index int, now time.Time, emailKey func(strin
 	return i.read(index, now, emailKey)
 }
 
-// take decodes one member into the item. null has the same meaning as an absent member,
-// except for the name.
+// take decodes the value of one JSON member into the item. null has the same meaning as an
+// absent member, except for the name, which must be a string.
 func (i *item) take(name string, value []byte) error {
 	switch name {
 	case "name":

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestReasons: the cases cover every reason for which an item is rejected on its own, and
-// the nearest values that are accepted.
+// TestReasons checks every reason that an item's own values can cause, and that the nearest
+// valid values are accepted.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -63,7 +63,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// invalidItems are items with an invalid form, each with the expected detail.
+// invalidItems maps malformed items to the detail with which each must be refused.
 var invalidItems = map[string]string{
 	`1`: "The item is no object.", `null`: "The item is no object.", `[]`: "The item is no object.", `"a"`: "The item is no object.",
 	`{"name":1,"email":"ann@x.example"}`:                                        "`name` must be a string.",
@@ -87,8 +87,8 @@ var invalidItems = map[string]string{
 
 var deep = strings.Repeat("[", 65) + strings.Repeat("]", 65)
 
-// TestInvalidItemsAreRejectedAlone: an invalid item between two valid ones is rejected
-// alone, on both surfaces.
+// TestInvalidItemsAreRejectedAlone checks on the REST and agent surfaces that a malformed
+// item is rejected and the valid items before and after it are accepted.
 func TestInvalidItemsAreRejectedAlone(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -103,14 +103,15 @@ func TestInvalidItemsAreRejectedAlone(t *testing.T) {
 			}
 		}
 	}
-	// What is wrong with a value has the reason that it always had, and no detail.
+	// A well-formed item without a name is refused with invalid_name instead of
+	// invalid_item, and has no detail.
 	if got := b.record(t, `{"email":"ann@x.example"}`); got[0].Reason != activities.InvalidName || got[0].Detail != "" {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestWholeRequests: a request that is not a list of 1 to 1,000 items (100 for an agent)
-// is refused as a whole.
+// TestWholeRequests checks that a request is refused as a whole unless it has 1 to 1,000
+// items, or 1 to 100 items from an agent.
 func TestWholeRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -150,9 +151,10 @@ func TestTimesAreBounded(t *testing.T) {
 	for sent, kept := range map[string]time.Time{
 		`"2026-02-28T23:00:00.123456789+02:00"`: time.Date(2026, 2, 28, 21, 0, 0, 123456000, time.UTC),
 		`"2026-03-01T12:00:01Z"`:                b.clock(),
-		`"2026-03-01T14:05:00+02:00"`:           b.clock(), // as far ahead as a clock may be
-		`null`:                                  b.clock(),
-		`"0001-01-01T00:00:00Z"`:                time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
+		// exactly 5 minutes ahead, which is the most that is accepted
+		`"2026-03-01T14:05:00+02:00"`: b.clock(),
+		`null`:                        b.clock(),
+		`"0001-01-01T00:00:00Z"`:      time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC),
 	} {
 		id := b.record(t, `{"name":"a","email":"ann@x.example","occurred_at":%s}`, sent)[0].ActivityID
 		found := false
@@ -170,8 +172,8 @@ func TestTimesAreBounded(t *testing.T) {
 	}
 }
 
-// TestPropertiesComeBackByteForByte: properties are returned byte for byte as they were
-// sent, whatever JSON they contain.
+// TestPropertiesComeBackByteForByte checks that properties are returned exactly as they
+// were sent, whatever JSON they contain.
 func TestPropertiesComeBackByteForByte(t *testing.T) {
 	t.Parallel()
 	each(t, propertiesComeBack)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestTwoProcesses: two processes that share only the database record the same batches at
-// the same time; each activity is stored once.
+// TestTwoProcesses records the same batches at the same time in two processes that share
+// only the database. It checks that each activity is stored once.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ChangedProperty is the property after a change, with the change's effects.
+// ChangedProperty is a promoted property after a change, with the effects of the change.
 type ChangedProperty struct {
 	Property
 	Mutation
@@ -65,8 +65,8 @@ func (a *Activities) replaceProperty(ctx context.Context, c *core.Call, in Prope
 	return ChangedProperty{after, mutation}, a.Store.UpdateProperty(ctx, org, after)
 }
 
-// change returns the change from the stored property to the caller's definition. It also
-// accepts properties of a repository, because previews use it.
+// change returns the change from the stored property to the definition that the caller
+// sent. It also accepts properties that a repository defines, because previews use it.
 func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	if err := in.check(); err != nil {
 		return PropertyChange{}, err
@@ -80,8 +80,8 @@ func (a *Activities) change(ctx context.Context, c *core.Call, in PropertyChange
 	return PropertyChange{Before: before, After: &after}, nil
 }
 
-// edit returns a change that will be stored. It fails with core.CodeConflict for a property
-// of a repository.
+// edit returns a change that will be stored. It fails with core.CodeConflict if a
+// repository defines the property.
 func (a *Activities) edit(ctx context.Context, c *core.Call, in PropertyChangeIn) (PropertyChange, error) {
 	change, err := a.change(ctx, c, in)
 	if err != nil {
@@ -142,8 +142,8 @@ func (a *Activities) deleteProperty(ctx context.Context, c *core.Call, in Delete
 	return mutation, a.Store.DeleteProperty(ctx, org, in.ID)
 }
 
-// editable returns a property that the API may change. It fails with core.CodeConflict for a
-// property of a repository.
+// editable returns a property that may be changed through the API. It fails with
+// core.CodeConflict if a repository defines the property.
 func (a *Activities) editable(ctx context.Context, c *core.Call, id string) (Property, error) {
 	p, err := a.Store.Property(ctx, c.Principal.Org.ID, id)
 	if err == nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Property is a promoted property: predicates may test it, and read its values as its type.
-// A value of another type counts as absent. Properties of website activities need no
-// promotion.
+// Property is a promoted property: a member of the activities' properties that predicates
+// may test, with the type as which they read it. A value of another type counts as absent.
+// Predicates may test properties of website activities without promotion.
 type Property struct {
 	ID           string       `json:"id" jsonschema:"format=uuid"`
 	ActivityName string       `json:"activity_name" voice:"untrusted"`
@@ -22,10 +22,11 @@ type Property struct {
 	UpdatedAt    time.Time    `json:"updated_at"`
 }
 
-// Origin is the place where a definition is edited.
+// Origin is the place where the definition of a property is edited: the API or a Git
+// repository.
 type Origin string
 
-// The origins of a definition. Git definitions are read-only here.
+// The origins of a definition. Definitions from Git are read-only in the API.
 const (
 	Managed Origin = "managed"
 	Git     Origin = "git"
@@ -42,7 +43,7 @@ const (
 	DatetimeProperty PropertyType = "datetime"
 )
 
-// PropertyIn is the definition of a property that a caller sends.
+// PropertyIn is the definition of a promoted property that a caller sends.
 type PropertyIn struct {
 	ActivityName string       `json:"activity_name" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Name of the activities that have the property."`
 	Property     string       `json:"property" jsonschema:"minLength=1,maxLength=200" jsonschema_description:"Member of the activities' properties."`
@@ -50,12 +51,12 @@ type PropertyIn struct {
 	Description  string       `json:"description,omitempty" jsonschema:"maxLength=1000" jsonschema_description:"For people and agents."`
 }
 
-// IDIn has the id of a property.
+// IDIn has the id of a promoted property.
 type IDIn struct {
 	ID string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the property."`
 }
 
-// PropertyChangeIn names a property and its new definition.
+// PropertyChangeIn has the id of a promoted property and its new definition.
 type PropertyChangeIn struct {
 	IDIn
 	PropertyIn
@@ -63,14 +64,14 @@ type PropertyChangeIn struct {
 	counted *counted
 }
 
-// DeletePropertyIn has the id of the property to delete.
+// DeletePropertyIn has the id of the promoted property to delete.
 type DeletePropertyIn struct {
 	IDIn
 
 	counted *counted
 }
 
-// check refuses names that consist of white space, which no predicate can contain.
+// check refuses blank activity and property names, because no predicate can contain them.
 func (in PropertyIn) check() error {
 	if strings.TrimSpace(in.ActivityName) == "" {
 		return core.Invalid("activity_name", "is blank")
@@ -81,7 +82,7 @@ func (in PropertyIn) check() error {
 	return nil
 }
 
-// applyTo returns the property with the caller's definition.
+// applyTo returns p with the name, type and description that the caller sent.
 func (in PropertyIn) applyTo(p Property) Property {
 	p.ActivityName, p.Property, p.Type, p.Description = in.ActivityName, in.Property, in.Type, in.Description
 	return p
@@ -89,25 +90,27 @@ func (in PropertyIn) applyTo(p Property) Property {
 
 // PropertyStore stores the promoted properties.
 type PropertyStore interface {
-	// InsertProperty fails with core.CodeConflict when the property is promoted already.
+	// InsertProperty fails with core.CodeConflict if the property of the activity is already
+	// promoted.
 	InsertProperty(ctx context.Context, orgID string, p Property) error
-	// Property returns a property by id. It fails with core.CodeNotFound. Inside a
-	// transaction it locks the property until the transaction ends.
+	// Property returns the promoted property with the id, or fails with core.CodeNotFound.
+	// Inside a transaction it locks the property until the transaction ends.
 	Property(ctx context.Context, orgID, id string) (Property, error)
-	// PropertyPage returns one page, newest first by creation and id.
+	// PropertyPage returns one page of promoted properties, newest first, ordered by
+	// creation time and id.
 	PropertyPage(ctx context.Context, orgID string, after *core.After, limit int) ([]Property, error)
-	// Properties returns all properties, by activity and property.
+	// Properties returns all promoted properties, sorted by activity name and property.
 	Properties(ctx context.Context, orgID string) ([]Property, error)
 	// UpdateProperty fails as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error
-	// CountDropout counts active contacts that would lose the property. Each has an activity
-	// whose value is of the property's type and not also of the type stays. stays is "" when
-	// all values are lost.
+	// CountDropout counts the active contacts whose values predicates would no longer find
+	// after a change of p. Such a contact has an activity whose value is of p's type and not
+	// also of the type stays. stays is "" if the change loses all values.
 	CountDropout(ctx context.Context, orgID string, p Property, stays PropertyType) (int, error)
 }
 
-// refuseGitOwned refuses to change a definition of a repository.
+// refuseGitOwned fails with core.CodeConflict if a repository defines the property.
 func (p Property) refuseGitOwned() error {
 	if p.Origin != Git {
 		return nil

@@ -2,14 +2,15 @@ package activities
 
 import "context"
 
-// MutationClass is the effect of a change on predicates.
+// MutationClass is the effect that a change of a promoted property has on predicates.
 type MutationClass string
 
 // The mutation classes of properties.
 const (
-	// Free changes have no effect on predicates.
+	// Free is a change without effect on predicates, such as another description.
 	Free MutationClass = "free"
-	// Disruptive changes are a new name, a new type, or a deletion.
+	// Disruptive is a change of the activity name, the property or the type, or a deletion.
+	// Existing predicates then find other values or none.
 	Disruptive MutationClass = "disruptive"
 )
 
@@ -17,13 +18,15 @@ const (
 type PropertyChange struct {
 	Before Property
 	After  *Property
-	// Preview is true for a change that is only previewed. Nothing may be stored then.
+	// Preview is true if the change is only previewed. Receivers of the change must then
+	// store nothing.
 	Preview bool
-	// Dropout is the number of contacts with a value that predicates lose; see [Impact].
+	// Dropout is the number of active contacts with a value that predicates no longer find;
+	// see [Impact].
 	Dropout int
 }
 
-// Class returns the effect of the change.
+// Class returns whether the change is Free or Disruptive.
 func (c PropertyChange) Class() MutationClass {
 	if c.After != nil && c.Before.ActivityName == c.After.ActivityName && c.Before.Property == c.After.Property && c.Before.Type == c.After.Type {
 		return Free
@@ -31,14 +34,15 @@ func (c PropertyChange) Class() MutationClass {
 	return Disruptive
 }
 
-// Impact is the effect of a disruptive change on segments.
+// Impact is the effect of a disruptive change of a promoted property on segments and
+// contacts.
 type Impact struct {
 	AffectedSegments []AffectedSegment `json:"affected_segments"`
 	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts with an activity whose value existing predicates no longer match."`
 }
 
-// AffectedSegment is a segment whose predicate tests the property. Its evaluation continues
-// as far as possible, with a warning.
+// AffectedSegment is a segment whose predicate tests the changed property. The segment is
+// still evaluated as far as possible, with a warning.
 type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`
@@ -46,14 +50,14 @@ type AffectedSegment struct {
 	Warning     string `json:"warning" voice:"untrusted"`
 }
 
-// Mutation is a change with its effects.
+// Mutation has the class and the effects of a change of a promoted property.
 type Mutation struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=disruptive"`
 	Impact        *Impact       `json:"impact,omitempty" jsonschema_description:"Further effects; present only for a disruptive change."`
 }
 
-// mutation returns the change with its effects. known is the number of contacts that the
-// preview counted, nil without one.
+// mutation returns the class and the effects of the change. known is the number of contacts
+// that lose a value, if it was counted before the transaction; nil makes mutation count it.
 func (a *Activities) mutation(ctx context.Context, orgID string, change PropertyChange, known *int) (Mutation, error) {
 	m := Mutation{MutationClass: change.Class()}
 	if m.MutationClass == Free {
@@ -87,9 +91,9 @@ func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyC
 	return a.Store.CountDropout(ctx, orgID, change.Before, stays)
 }
 
-// counted is a number of contacts, counted before the transaction, with the change for which
-// it was counted. Counting reads all activities of a name, which inside the transaction
-// would delay other writes.
+// counted is the number of contacts that lose a value through a change of a property. It is
+// counted before the transaction, and stored with the property as it was then. Counting
+// reads all activities of a name. Inside the transaction it would delay other writes.
 type counted struct {
 	before Property
 	lost   int
@@ -100,7 +104,8 @@ func (a *Activities) count(ctx context.Context, orgID string, change PropertyCha
 	return &counted{change.Before, lost}, err
 }
 
-// dropout returns the number, nil when the property has changed since it was counted.
+// dropout returns the counted number of contacts, or nil if the property has changed since
+// the count.
 func (c *counted) dropout(now Property) *int {
 	if c == nil || c.before.ActivityName != now.ActivityName || c.before.Property != now.Property || c.before.Type != now.Type {
 		return nil

@@ -101,9 +101,9 @@ func TestWhatAChangeIs(t *testing.T) {
 	}
 }
 
-// TestWhoDropsOutWithAProperty checks the number of contacts that drop out: those with a
-// value that predicates find before the change and not after it. When the name is deleted,
-// all contacts with a value of the type drop out.
+// TestWhoDropsOutWithAProperty checks the number of contacts that drop out: contacts with a
+// value that predicates find before the change and not after it. If the property is deleted
+// or renamed, all contacts with a value of its type drop out.
 func TestWhoDropsOutWithAProperty(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -156,8 +156,8 @@ func TestWhoDropsOutWithAProperty(t *testing.T) {
 	})
 }
 
-// dropsOut checks the number of contacts that an operation's impact names. No impact
-// counts as none.
+// dropsOut runs an operation and checks the number of contacts in the impact that it
+// returns. A result without an impact counts as 0.
 func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values ...any) {
 	t.Helper()
 	out, err := b.run(t.Context(), name, fmt.Sprintf(arguments, values...))
@@ -180,8 +180,8 @@ func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values
 	}
 }
 
-// TestADropOutIsOfThePropertyThatIsChanged checks that a drop-out is counted again if the
-// property changed while it was counted.
+// TestADropOutIsOfThePropertyThatIsChanged changes the property between Prepare, which
+// counts the drop-out, and Do. It checks that Do counts the drop-out again.
 func TestADropOutIsOfThePropertyThatIsChanged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

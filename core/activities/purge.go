@@ -9,29 +9,33 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is the pause between purges. Reads omit old rows even before they are purged.
+// PurgeEvery is the pause between runs of the purge job. Reads omit expired activities even
+// before they are purged.
 const PurgeEvery = time.Hour
 
-// purgeBatch is the number of rows that one transaction deletes, so that other writes are
-// not delayed.
+// purgeBatch is the maximum number of rows that one transaction deletes. A small batch does
+// not delay other writes.
 const purgeBatch = 1000
 
-// PurgeArgs has the arguments of the purge. It has none.
+// PurgeArgs has the arguments of the purge job, which needs none.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the purge job.
 func (PurgeArgs) Kind() string { return "activities_purge" }
 
-// Purger deletes old activities and expired keys.
+// Purger deletes old activities and expired idempotency keys from the database.
 type Purger interface {
-	// PurgeActivities deletes at most limit activities that were received before a time. It
-	// visits the activities that happened after the given position, oldest first. It returns
-	// how many it deleted and the position at which to continue, nil at the end.
+	// PurgeActivities deletes at most limit activities that were received before the given
+	// time. It visits activities in the order in which they happened, beginning after the
+	// given position. It returns how many it deleted and the position at which to continue,
+	// or nil at the end.
 	//
-	// An activity happens before it is received. So the oldest activities include all that
-	// must be deleted. Those that were received late and must stay are visited once per run.
+	// An activity never happens after its receipt. So it is enough to visit activities that
+	// happened before the given time. Activities among them that were received later stay,
+	// and are visited once per run.
 	PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error)
-	// PurgeKeys deletes at most limit expired keys and returns how many it deleted.
+	// PurgeKeys deletes at most limit expired idempotency keys and returns how many it
+	// deleted.
 	PurgeKeys(ctx context.Context, orgID string, now time.Time, limit int) (int, error)
 }
 
@@ -44,9 +48,10 @@ type PurgeConfig struct {
 	Log   *slog.Logger
 }
 
-// PurgeWorker returns the worker that deletes activities 365 days after their receipt, or
-// earlier if the plan requires it. It also deletes expired idempotency keys. It never
-// deletes claims of the mode Once.
+// PurgeWorker returns the job that deletes activities 365 days after their receipt, or
+// earlier if the organization's plan has a shorter retention. It also deletes expired
+// idempotency keys. It never deletes the stored pairs of contact and name by which mode
+// Once finds duplicates.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge of activities", cfg.purge)

@@ -14,8 +14,9 @@ import (
 
 const day = 24 * time.Hour
 
-// TestOldActivitiesAreForgotten: activities are purged by the time of receipt, not by
-// their own timestamp, and no earlier than the retention says.
+// TestOldActivitiesAreForgotten checks that activities are purged by the time of their
+// receipt, and not by the time at which they happened. They must stay until the retention
+// period ends.
 func TestOldActivitiesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {
@@ -46,8 +47,8 @@ func TestOldActivitiesAreForgotten(t *testing.T) {
 	})
 }
 
-// TestPurgeTakesManySteps: a purge in several steps deletes exactly the old activities,
-// which lie between recent ones.
+// TestPurgeTakesManySteps checks that a purge in several steps deletes exactly the old
+// activities when recent ones lie between them.
 func TestPurgeTakesManySteps(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// bundle is activities over a real database, for one organization.
+// bundle is an [activities.Activities] on a test database, for one organization.
 type bundle struct {
 	db         *storage.DB
 	activities *activities.Activities
@@ -57,13 +57,14 @@ func setup(t *testing.T, db *storage.DB, edits ...func(*activities.Config)) *bun
 	return b
 }
 
-// each runs a test on both engines.
+// each runs a test on SQLite and on PostgreSQL.
 func each(t *testing.T, test func(*testing.T, *storage.DB)) {
 	t.Helper()
 	storagetest.Each(t, test)
 }
 
-// run runs an operation with the steps that the rails take.
+// run decodes the arguments and runs the Prepare and Do steps of an operation, as a REST or
+// MCP call does.
 func (b *bundle) run(ctx context.Context, name, arguments string) (any, *core.Error) {
 	op := b.ops[name]
 	call := &core.Call{Principal: core.Principal{Org: b.org}, Surface: b.surface, Now: b.clock()}
@@ -88,7 +89,7 @@ func (b *bundle) run(ctx context.Context, name, arguments string) (any, *core.Er
 	return out, core.AsError(err)
 }
 
-// want runs an operation that must succeed.
+// want runs an operation and returns its result. It ends the test if the operation fails.
 func want[Out any](t *testing.T, b *bundle, name, arguments string, values ...any) Out {
 	t.Helper()
 	out, err := b.run(t.Context(), name, fmt.Sprintf(arguments, values...))
@@ -98,7 +99,7 @@ func want[Out any](t *testing.T, b *bundle, name, arguments string, values ...an
 	return out.(Out)
 }
 
-// wantRefusal runs an operation that must be refused with the code.
+// wantRefusal runs an operation and checks that it fails with the code.
 func (b *bundle) wantRefusal(t *testing.T, code core.Code, name, arguments string) {
 	t.Helper()
 	if _, err := b.run(t.Context(), name, arguments); err == nil || err.Code != code {
@@ -106,13 +107,14 @@ func (b *bundle) wantRefusal(t *testing.T, code core.Code, name, arguments strin
 	}
 }
 
-// record records items and returns their results.
+// record records activities from a list of JSON items and returns the result of each item.
 func (b *bundle) record(t *testing.T, items string, values ...any) []activities.ItemResult {
 	t.Helper()
 	return want[activities.Recorded](t, b, "activities_record", `{"activities":[`+items+`]}`, values...).Data
 }
 
-// recordAside is record for goroutines other than the test's own: it does not call t.Fatal.
+// recordAside records activities like record, but does not call t.Fatal, so that goroutines
+// may use it.
 func (b *bundle) recordAside(t *testing.T, items string) []activities.ItemResult {
 	t.Helper()
 	out, err := b.run(t.Context(), "activities_record", `{"activities":[`+items+`]}`)
@@ -123,7 +125,7 @@ func (b *bundle) recordAside(t *testing.T, items string) []activities.ItemResult
 	return out.(activities.Recorded).Data
 }
 
-// page runs an operation that returns a page of activities.
+// page runs activities_list and returns the page.
 func (b *bundle) page(t *testing.T, arguments string, values ...any) activities.Page {
 	t.Helper()
 	return want[activities.Page](t, b, "activities_list", arguments, values...)

@@ -8,84 +8,88 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ErrClaims is wrapped by errors of ClaimKeys and ClaimOnce when the claims cannot be read
-// and a retry of the transaction would not help. The transaction stays usable, and nothing
-// was claimed in it.
+// ErrClaims is wrapped by errors of ClaimKeys and ClaimOnce if the keys that were used
+// before cannot be read. A retry of the transaction would not help. The transaction stays
+// usable, and the failed call has stored nothing.
 var ErrClaims = errors.New("the claims of activities cannot be asked")
 
-// Store stores activities and their claims. Every method takes part in the transaction of
-// its context and sees only the given organization.
+// Store stores activities, and the used keys by which duplicates are found. Every method
+// takes part in the transaction of its context and sees only the given organization.
 type Store interface {
-	// EmailKey returns the form of an address by which contacts are found. It is unique in
-	// an organization.
+	// EmailKey returns the normalized form of an address by which contacts are found. Two
+	// contacts of an organization never have the same key.
 	EmailKey(email string) string
-	// Identify returns the contacts with these keys of addresses and external ids, including
-	// archived ones. It omits unknown ones.
+	// Identify returns the contacts that have one of the email keys or external ids,
+	// including archived contacts. Keys and ids without a contact are skipped.
 	Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]Person, error)
-	// InsertStubs creates stubs for those people whose address and external id are both
-	// free. It returns how many it created.
+	// InsertStubs creates a stub for each person whose address and external id belong to no
+	// contact yet. It returns how many stubs it created.
 	InsertStubs(ctx context.Context, orgID string, people []Person, at time.Time) (int, error)
-	// BindExternalIDs sets the external id of contacts that have none, if the id is free. It
-	// returns how many it set.
+	// BindExternalIDs sets the external id of each person's contact if the contact has none
+	// and no other contact has the id. It returns how many ids it set.
 	BindExternalIDs(ctx context.Context, orgID string, people []Person, at time.Time) (int, error)
 
-	// ClaimKeys claims idempotency keys until the time expires. It returns the valid claims
-	// of other activities by key; all other keys are claimed now. It may fail with
-	// ErrClaims.
+	// ClaimKeys stores idempotency keys as used by activities, until expires. If another
+	// activity already uses a key, ClaimKeys returns that activity under the key and does
+	// not store the new use. It may fail with ErrClaims.
 	ClaimKeys(ctx context.Context, orgID string, claims []KeyClaim, now, expires time.Time) (map[string]KeyClaim, error)
-	// ClaimOnce claims pairs of contact and name forever, in the same way as ClaimKeys.
+	// ClaimOnce stores pairs of contact and name as used by activities, without expiry. If
+	// another activity already uses a pair, ClaimOnce returns that activity under the pair.
+	// It may fail with ErrClaims.
 	ClaimOnce(ctx context.Context, orgID string, claims []OnceClaim, at time.Time) (map[OnceKey]OnceClaim, error)
 
-	// Insert stores activities of contacts of the organization.
+	// Insert stores activities. Their contacts must belong to the organization.
 	Insert(ctx context.Context, orgID string, activities []Activity) error
-	// Activities returns one page, newest first by occurrence and id.
+	// Activities returns one page of activities, newest first, ordered by the time at which
+	// they happened and id.
 	Activities(ctx context.Context, orgID string, f Filter) ([]Activity, error)
-	// Summaries returns one row for each name. The first is the one with the latest
-	// activity.
+	// Summaries returns one summary for each activity name of the contact. The name with the
+	// latest activity comes first.
 	Summaries(ctx context.Context, orgID, contactID string, since Since) ([]Summary, error)
-	// ContactByReference returns the id of the contact with this id, else with this address,
-	// else with this external id. It returns "" when there is none.
+	// ContactByReference returns the id of the contact that has the reference as its id,
+	// else as its address, else as its external id. It returns "" if no contact matches.
 	ContactByReference(ctx context.Context, orgID, reference string) (string, error)
 
 	PropertyStore
 }
 
-// Person has the names of a contact.
+// Person has the identifiers of a contact: id, address and external id.
 type Person struct {
 	ID string
-	// Email is the address as sent. Only InsertStubs uses it.
+	// Email is the address as the caller sent it. Only InsertStubs uses it.
 	Email    string
 	EmailKey string
-	// ExternalID is "" when the contact has none.
+	// ExternalID is "" if the contact has no external id.
 	ExternalID string
 }
 
 // KeyClaim is an idempotency key with the activity for which it was first used.
 type KeyClaim struct{ Key, ActivityID, ContactID string }
 
-// OnceKey identifies an activity of the mode Once: a contact and a name.
+// OnceKey identifies an activity of the mode Once by its contact and its name.
 type OnceKey struct{ ContactID, Name string }
 
-// OnceClaim is a claimed OnceKey, with the time of its activity.
+// OnceClaim is an OnceKey with the id of the first activity that has it.
 type OnceClaim struct {
 	OnceKey
 	ActivityID string
 }
 
-// Filter narrows a page of activities. All members that are set must match.
+// Filter selects a page of activities. An activity must match all fields that are set.
 type Filter struct {
 	Name, ContactID string
-	// From is inclusive, To is exclusive; nil means no limit.
+	// From (inclusive) and To (exclusive) limit the time at which activities happened; nil
+	// means no limit.
 	From, To *time.Time
-	// Received excludes activities that were received earlier; see [keptSince].
+	// Received excludes activities that were received before this time; see [keptSince].
 	Received time.Time
 	After    *core.After
 	Limit    int
 }
 
-// Since has the start times of a summary.
+// Since has the start times of the counts in a [Summary].
 type Since struct {
 	// Recent is the start of the last 30 days. Received excludes activities that were
-	// received earlier.
+	// received before this time.
 	Recent, Received time.Time
 }

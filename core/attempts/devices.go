@@ -9,23 +9,23 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// devicesKept is the most known devices of a person.
+// devicesKept is the maximum number of known devices that are stored for a person.
 const devicesKept = 20
 
-// DeviceStore keeps known devices; core/people has the store. Both methods take part
-// in the transaction of their context.
+// DeviceStore stores known devices; core/people has the store. Both methods take part in
+// the transaction of their context.
 type DeviceStore interface {
-	// PutDevice stores a device, or its last use and end, and deletes the person's
-	// least recently used ones beyond keep.
+	// PutDevice stores a device, or updates its time of last use and its expiry. It keeps
+	// the keep most recently used devices of the person and deletes the others.
 	PutDevice(ctx context.Context, d people.Device, keep int) error
-	// Device finds one that has not expired at now, with its person's address. It
-	// fails with core.CodeNotFound.
+	// Device returns the device with the hash, if it has not expired at now, and its
+	// person's email address. It fails with core.CodeNotFound if there is no such device.
 	Device(ctx context.Context, hash []byte, now time.Time) (d people.Device, email string, err error)
 }
 
-// Remember stores that a person has signed in on a device, and returns the secret for
-// its cookie. It keeps a secret that belongs to a device of the same person. It replaces
-// any other, such as one that an attacker planted, by a fresh one.
+// Remember stores that a person has signed in on a device, and returns the secret for its
+// cookie. It keeps the given secret if that belongs to a device of the same person. Any
+// other secret, which an attacker may have planted, is replaced.
 func (l *Limits) Remember(ctx context.Context, userID, secret string) (string, error) {
 	now := l.Clock()
 	d := people.Device{UserID: userID, LastUsedAt: now, ExpiresAt: now.Add(people.DeviceLifetime)}

@@ -1,7 +1,7 @@
-// Package attempts limits guessing: at passwords, and by asking for links of password
-// resets. It owns the limits of one process and the secrets of known devices, from
-// which a person signs in with an allowance of their own.
+// Package attempts limits guessing at passwords, and requests for links that reset a
+// password. It owns the limits of one process and the secrets of known devices: browsers on
+// which the person has signed in before. Each known device has a limit of its own.
 //
-// It checks no password and begins no session: core/people does, and asks [Limits]
-// first. The pages that hold a device's secret in a cookie are oauth/login.
+// core/people checks passwords and starts sessions, and calls [Limits] first. The pages of
+// oauth/login keep the secret of a device in a cookie.
 package attempts

@@ -13,40 +13,40 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// The limits on guessing at passwords. Each refuses a network or a device, and none an
-// address: attempts from elsewhere must not lock the owner of an address out.
+// The limits on attempts at passwords. Each limit refuses a network or a device, never an
+// address as a whole: attempts of others must not lock the owner of the address out.
 const (
-	// From one network, for all addresses together.
+	// Attempts from one network, for all addresses together.
 	attemptsPerNetwork = 30
 	networkRefill      = 10 * time.Second
-	// For one address from one network.
+	// Attempts for one address from one network.
 	attemptsPerPair = 10
 	pairRefill      = 30 * time.Second
-	// For one address from everywhere. Beyond that the address counts as under attack,
-	// and each network has the smaller allowance below.
+	// Attempts for one address from all networks. Beyond attemptsPerAddress, each network
+	// has only attemptsUnderFire attempts for the address.
 	attemptsPerAddress = 100
 	addressRefill      = time.Minute
 	attemptsUnderFire  = 3
 	underFireRefill    = 5 * time.Minute
-	// From a known device, independent of all other attempts.
+	// Attempts from a known device. All other attempts do not reduce them.
 	attemptsPerDevice = 10
 	deviceRefill      = 30 * time.Second
-	// Wrong passwords for one address until a job warns its owner.
+	// Wrong passwords for one address before a job warns the address's owner.
 	wrongUntilWarning = 10
 	wrongRefill       = 30 * time.Minute
 )
 
-// Config is what limits are made of. All fields are required.
+// Config has the dependencies of [Limits]. All fields are required.
 type Config struct {
 	Devices DeviceStore
-	// Queue takes the job that warns an owner.
+	// Queue accepts the job that warns the owner of an address.
 	Queue jobs.Queue
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Limits are the limits on guessing of one process: [people.Attempts]. It is safe for
-// use by several goroutines.
+// Limits has the counts of one process and implements [people.Attempts]. It is safe for use
+// by several goroutines.
 type Limits struct {
 	Config
 	byNetwork, byPair, underFire *throttle.Throttle
@@ -58,7 +58,7 @@ type Limits struct {
 
 var _ people.Attempts = (*Limits)(nil)
 
-// New makes the limits of a process.
+// New returns the limits of a process, with all counts at zero.
 func New(cfg Config) *Limits {
 	return &Limits{
 		Config:    cfg,
@@ -67,16 +67,16 @@ func New(cfg Config) *Limits {
 		byAddress: throttle.New(attemptsPerAddress, addressRefill),
 		underFire: throttle.New(attemptsUnderFire, underFireRefill),
 		byDevice:  throttle.New(attemptsPerDevice, deviceRefill),
-		// The attempt that finds no more room is the one that warns.
+		// minus one: the attempt that the throttle refuses triggers the warning
 		wrong:  throttle.New(wrongUntilWarning-1, wrongRefill),
 		warned: throttle.New(1, people.WarnEvery),
 		links:  newLinkLimits(),
 	}
 }
 
-// Admit counts an attempt at a password. A known device has an allowance of its own.
-// Other attempts are counted for the network first, so that a network over its limit
-// cannot use up the attempts for other people's addresses. It fails with rate_limited.
+// Admit counts an attempt at a password. A known device has a limit of its own. Any other
+// attempt is counted for the network first, so that a network over its limit cannot use up
+// the attempts for other people's addresses. It fails with rate_limited over the limit.
 func (l *Limits) Admit(ctx context.Context, in people.SignInRequest) error {
 	now := l.Clock()
 	if device := l.knownDevice(ctx, in.Device, in.Email, now); device != "" {
@@ -92,22 +92,20 @@ func (l *Limits) Admit(ctx context.Context, in people.SignInRequest) error {
 	return refuseAttempt(pairs.Take(pairOf(in.Email, in.Client), now))
 }
 
-// AdmitFrom counts an attempt of a network that names no address. It fails with
-// rate_limited.
+// AdmitFrom counts an attempt without an address. It fails with rate_limited over the
+// limit.
 func (l *Limits) AdmitFrom(client string) error {
 	return refuseAttempt(l.byNetwork.Take(client, l.Clock()))
 }
 
-// ClearFailures clears the counts of the network for the address. The counts of other networks
-// stay.
+// ClearFailures clears the counts of one network for one address, and no others.
 func (l *Limits) ClearFailures(in people.SignInRequest) {
 	l.byPair.Forget(pairOf(in.Email, in.Client))
 	l.underFire.Forget(pairOf(in.Email, in.Client))
 }
 
 // CountFailure counts a wrong password. The tenth for an address enqueues a job that warns
-// the owner, once a day. A failure to enqueue is logged only: the answer to a wrong
-// password does not depend on it.
+// the owner, once a day. A failure to enqueue is only logged.
 func (l *Limits) CountFailure(ctx context.Context, in people.SignInRequest) {
 	now, address := l.Clock(), core.EmailKey(in.Email)
 	if !core.IsEmail(in.Email) || l.wrong.Take(address, now) == 0 || l.warned.Take(address, now) > 0 {
@@ -118,9 +116,8 @@ func (l *Limits) CountFailure(ctx context.Context, in people.SignInRequest) {
 	}
 }
 
-// knownDevice returns the key of the device that a secret belongs to. It returns "" for
-// a secret that is not a device of the person with this address, and when the store
-// fails.
+// knownDevice returns the hash of the known device with this secret. It returns "" if it is
+// not a device of the person with this address, and if the store fails.
 func (l *Limits) knownDevice(ctx context.Context, secret, email string, now time.Time) string {
 	if !access.IsLink(secret) {
 		return ""
@@ -140,7 +137,7 @@ func (l *Limits) knownDevice(ctx context.Context, secret, email string, now time
 
 func pairOf(email, client string) string { return core.EmailKey(email) + "\x00" + client }
 
-// refuseAttempt returns rate_limited for a wait above zero.
+// refuseAttempt returns rate_limited if the caller must wait, nil for a wait of 0.
 func refuseAttempt(wait time.Duration) error {
 	if wait <= 0 {
 		return nil
@@ -151,12 +148,12 @@ func refuseAttempt(wait time.Duration) error {
 	}
 }
 
-// ceilSeconds rounds a wait up to whole seconds.
+// ceilSeconds rounds a duration up to whole seconds.
 func ceilSeconds(wait time.Duration) time.Duration {
 	return (wait + time.Second - 1).Truncate(time.Second)
 }
 
-// waitText rounds a wait up to whole minutes: "a minute", "5 minutes".
+// waitText returns a wait in whole minutes, rounded up: "a minute", "5 minutes".
 func waitText(wait time.Duration) string {
 	if wait <= time.Minute {
 		return "a minute"

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/throttle"
 )
 
-// The limits on asking for links of resets. Like those on passwords, each refuses a
-// network and none an address.
+// The limits on requests for links that reset a password. Each limit refuses a network,
+// never an address as a whole.
 const (
 	linksPerNetwork   = 10
 	linkNetworkRefill = time.Minute
@@ -22,8 +22,8 @@ func newLinkLimits() linkLimits {
 	return linkLimits{throttle.New(linksPerNetwork, linkNetworkRefill), throttle.New(linksPerPair, linkPairRefill)}
 }
 
-// AdmitLink counts a network's request for a link to an address. It fails with
-// rate_limited after too many.
+// AdmitLink counts a network's request for a link that resets the password of an address.
+// It fails with rate_limited after too many.
 func (l *Limits) AdmitLink(email, client string) error {
 	now := l.Clock()
 	wait := l.links.byNetwork.Take(client, now)

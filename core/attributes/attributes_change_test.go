@@ -16,14 +16,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world is an audience with helpers for its registry.
+// world is a test organization with contacts, and has helpers for its attributes.
 type world struct{ *contactstest.World }
 
 func newWorld(t *testing.T) world { return newWorldOn(t, storagetest.SQLite(t)) }
 
 func newWorldOn(t *testing.T, db *storage.DB) world { return world{contactstest.New(t, db)} }
 
-// attribute returns the id of a registered attribute.
+// attribute returns the id of the registered attribute with the name.
 func (w world) attribute(t *testing.T, name string) string {
 	t.Helper()
 	for _, a := range w.Want(t, "attributes_list", `{}`)["data"].([]any) {
@@ -35,7 +35,7 @@ func (w world) attribute(t *testing.T, name string) string {
 	return ""
 }
 
-// runPass runs the pass over all contacts.
+// runPass runs the job that converts stored contacts after changes of attributes.
 func (w world) runPass(t *testing.T) {
 	t.Helper()
 	if err := w.Attributes.PassWorker().Work(t.Context(), attributes.PassArgs{}); err != nil {
@@ -43,7 +43,7 @@ func (w world) runPass(t *testing.T) {
 	}
 }
 
-// holds compares the attributes that a read shows of a contact.
+// holds checks the attribute values that contacts_lookup shows for a contact. want is JSON.
 func (w world) holds(t *testing.T, email, want string) {
 	t.Helper()
 	got, err := json.Marshal(w.Want(t, "contacts_lookup", fmt.Sprintf(`{"email":%q}`, email))["attributes"])
@@ -109,7 +109,8 @@ func TestDefinitionsThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestMutationClasses compares the class of each kind of change, previewed and made.
+// TestMutationClasses checks the mutation class of each kind of change, both in the preview
+// and in the change itself.
 func TestMutationClasses(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ before, after, class string }{
@@ -152,7 +153,8 @@ func TestMutationClasses(t *testing.T) {
 	}
 }
 
-// seedText creates three contacts with a city, two of which are numbers, and one without.
+// seedText creates three contacts with the attribute city and one without it. Two of the
+// three values are numbers in text form.
 func (w world) seedText(t *testing.T) {
 	t.Helper()
 	for email, attributes := range map[string]string{
@@ -176,11 +178,11 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		w.runPass(t)
 		w.holds(t, "one@x.test", `{"city":12}`)
 		w.holds(t, "two@x.test", `{"city":1.5}`) // archived ones follow too
-		w.holds(t, "three@x.test", `{"age":3}`)  // Rome is no number: kept, and left out of reads
+		w.holds(t, "three@x.test", `{"age":3}`)  // "Rome" is no number: it stays stored, and reads omit it
 		w.Want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		w.holds(t, "three@x.test", `{"age":5}`)
-		// The value Rome was not a number before either, so contacts with it are not
-		// counted again.
+		// The drop-out counts values that predicates find before the change. "Rome" is no
+		// number, so predicates do not find it and its contact is not counted.
 		renamed := w.Want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
 		if lost := renamed["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out of a name that goes %v, want the one in use with a number", lost)
@@ -205,7 +207,8 @@ func TestValuesFollowARename(t *testing.T) {
 		if lost := rename("town")["impact"].(map[string]any)["projected_dropout"]; lost != 3.0 {
 			t.Errorf("drop-out %v, want all three that have a value", lost)
 		}
-		// Before the pass: an edit finds the value under the new name, a clearing clears it.
+		// Before the pass over stored contacts, an edit keeps the value under the new name,
+		// and null clears the value.
 		w.Want(t, "contacts_update", `{"email":"one@x.test","attributes":{"age":1}}`)
 		w.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
 		w.Want(t, "contacts_update", `{"email":"two@x.test","attributes":{"town":null}}`)
@@ -240,7 +243,8 @@ func TestADeletedAttributeKeepsItsValues(t *testing.T) {
 	w.holds(t, "one@x.test", `{}`)
 	w.Refuse(t, "contacts_update", `{"email":"one@x.test","attributes":{"city":"x"}}`, core.CodeAttributeValidationFailed)
 
-	// Another attribute cannot take the name as long as values stand under it.
+	// Another attribute cannot be renamed to city while contacts store values under the
+	// deleted name city.
 	age := fmt.Sprintf(`{"id":%q,"name":"city","type":"number"}`, w.attribute(t, "age"))
 	w.Refuse(t, "attributes_update", age, core.CodeConflict)
 	w.Want(t, "attributes_create", `{"name":"city","type":"number"}`)
@@ -264,8 +268,8 @@ func TestDefinitionsFromARepositoryAreReadOnly(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreAsked checks the changes that AffectedSegments is called with, and that an error
-// of AffectedSegments prevents the change.
+// TestSegmentsAreAsked checks which changes are passed to AffectedSegments, and that an
+// error of AffectedSegments prevents the change.
 func TestSegmentsAreAsked(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -289,7 +293,7 @@ func TestSegmentsAreAsked(t *testing.T) {
 	if len(asked) != 3 || !asked[0].Preview || asked[1].Preview || asked[1].Before.Name != "city" || asked[1].After.Name != "town" || asked[2].After != nil {
 		t.Errorf("asked %+v", asked)
 	}
-	// Segments are called for a removed enum value, and not for an added one.
+	// AffectedSegments is called if an enum value is removed, and not if one is added.
 	plan := w.attribute(t, "plan")
 	free := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","pro","team"]}`, plan)
 	narrow := fmt.Sprintf(`{"id":%q,"name":"plan","type":"enum","enum_values":["free","team"]}`, plan)
@@ -314,8 +318,8 @@ func TestTheRegistryIsBounded(t *testing.T) {
 }
 
 // TestDeletedAttributesAreGoneFromReads checks that no read shows a value of a deleted
-// attribute, that a read can be written back, and that null clears stored values. A new
-// attribute of the same name shows the values that fit its type.
+// attribute, that shown values can be written back, and that null clears stored values. A
+// new attribute of the same name shows the stored values that fit its type.
 func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -358,11 +362,12 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 			shows(step+"a string again", bob, `{"city":"five","plan":"pro"}`)
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "city")+`","name":"town","type":"string"}`)
 			shows(step+"renamed", bob, `{"plan":"pro","town":"five"}`)
-			w.runPass(t) // a name is free again when the values have left it
+			w.runPass(t) // moves the values to town, so that the name city is free again
 			w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "town")+`","name":"city","type":"string"}`)
 			w.runPass(t)
 		}
-		// null also clears values that no read shows, and names that were never registered.
+		// null also clears stored values that no read shows, and is accepted for names that
+		// were never registered.
 		w.Want(t, "attributes_delete", `{"id":"`+w.attribute(t, "city")+`"}`)
 		w.Want(t, "contacts_update", `{"email":"`+ada+`","attributes":{"city":null,"never":null}}`)
 		w.Surface = core.Agent
@@ -372,7 +377,8 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 		w.Want(t, "attributes_create", `{"name":"city","type":"string"}`)
 		shows("cleared", ada, `{"plan":"pro"}`)
 		shows("replaced", bob, `{"plan":"pro"}`)
-		// A value that an enum has lost is shown, and may be written back where it is.
+		// A stored value stays visible after it was removed from the enum. The contact that
+		// has it may be written with it again; a new contact may not.
 		w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "plan")+`","name":"plan","type":"enum","enum_values":["free"]}`)
 		shows("an enum that lost the value", ada, `{"plan":"pro"}`)
 		w.Want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
@@ -380,8 +386,8 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	})
 }
 
-// showsAndTakesBack compares the attributes that each read shows of a contact, and writes
-// them back by each kind of write.
+// showsAndTakesBack checks that each read shows the wanted attributes of a contact. It then
+// writes them back by each kind of write.
 func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	t.Helper()
 	c := w.Want(t, "contacts_lookup", `{"email":"`+email+`"}`)

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// CreateAttributeIn is the attribute to register.
+// CreateAttributeIn has the definition of the attribute to register.
 type CreateAttributeIn struct {
 	Definition
 }

@@ -13,7 +13,8 @@ type DeleteAttributeIn struct {
 	counted *countedDropout
 }
 
-// Effect is the effect of a change of the registry, made or previewed.
+// Effect has the class and the impact of a change of an attribute that was made or
+// previewed.
 type Effect struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`
 	Impact        *Impact       `json:"impact"`

@@ -6,7 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// PreviewAttributeIn is the definition to preview for an attribute.
+// PreviewAttributeIn has the id of an attribute and the new definition whose effects are
+// previewed.
 type PreviewAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
 	Definition

@@ -6,7 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// UpdateAttributeIn replaces the definition of an attribute.
+// UpdateAttributeIn has the id of an attribute and the definition that replaces its present
+// one.
 type UpdateAttributeIn struct {
 	ID string `json:"id" jsonschema:"maxLength=64" jsonschema_description:"Id of the attribute."`
 	Definition
@@ -14,7 +15,7 @@ type UpdateAttributeIn struct {
 	counted *countedDropout
 }
 
-// Updated is the attribute after the change, and the effect of the change.
+// Updated is an attribute after a change, with the effect of the change.
 type Updated struct {
 	Attribute
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`

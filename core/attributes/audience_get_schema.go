@@ -16,8 +16,8 @@ type GetSchemaIn struct {
 	live []sending.Topic
 }
 
-// Schema describes what a contact may hold and subscribe to, and the predicate language.
-// An agent needs it before it writes or filters contacts.
+// Schema describes the attributes, topics and activity properties of an organization, and
+// the predicate language. An agent needs it before it writes or filters contacts.
 type Schema struct {
 	Attributes         []SchemaAttribute `json:"attributes"`
 	Topics             []SchemaTopic     `json:"topics"`
@@ -26,14 +26,14 @@ type Schema struct {
 	GitConnected       bool              `json:"git_connected" jsonschema_description:"Whether definitions come from a repository and are read-only here."`
 }
 
-// SchemaProperty is a property of the activities of one name.
+// SchemaProperty is a property that predicates may test, of the activities with one name.
 type SchemaProperty struct {
 	Activity string `json:"activity" voice:"untrusted"`
 	Property string `json:"property" voice:"untrusted"`
 	Type     string `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime"`
 }
 
-// SchemaAttribute is an attribute without the fields that only administration needs.
+// SchemaAttribute is an [Attribute] without its id, origin and times.
 type SchemaAttribute struct {
 	Name        string   `json:"name" voice:"untrusted"`
 	Type        Type     `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum"`
@@ -41,7 +41,8 @@ type SchemaAttribute struct {
 	Description string   `json:"description,omitempty" voice:"untrusted"`
 }
 
-// SchemaTopic is a topic without the fields that only administration needs.
+// SchemaTopic has the names, the description and the default choice of a topic of the
+// sending account.
 type SchemaTopic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`

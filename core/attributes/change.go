@@ -7,41 +7,44 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MutationClass says how a change of an attribute affects the predicates that read it.
+// MutationClass tells how a change of an attribute affects the predicates that read the
+// attribute.
 type MutationClass string
 
-// The mutation classes, from harmless to disruptive.
+// The classes of changes by their effect on predicates, from harmless to disruptive.
 const (
-	// Free affects no predicate: another description, more enum values, a string that
-	// becomes an enum or the reverse.
+	// Free is the class of changes that affect no predicate: another description, more enum
+	// values, a string that becomes an enum, or an enum that becomes a string.
 	Free MutationClass = "free"
-	// SafeButStale leaves predicates valid that test a value which contacts can no longer
-	// get.
+	// SafeButStale is the class of changes that remove enum values. Predicates that test a
+	// removed value stay valid, but contacts can no longer get that value.
 	SafeButStale MutationClass = "safe_but_stale"
-	// Disruptive takes values away from predicates: another name, another way of storing
-	// values, or the deletion of the attribute.
+	// Disruptive is the class of changes after which predicates no longer find values:
+	// another name, another stored type, or the deletion of the attribute.
 	Disruptive MutationClass = "disruptive"
 )
 
-// Change is an edit of the registry.
+// Change is a change of one attribute's definition.
 type Change struct {
 	Before Attribute
-	// After is nil when the attribute is deleted.
+	// After is the attribute after the change, or nil if the attribute is deleted.
 	After *Attribute
 	Class MutationClass
-	// Preview is set when the caller only asks for the effect: nothing may be stored.
+	// Preview is true if the change is only previewed. Receivers of the change must then
+	// store nothing.
 	Preview bool
-	// Dropout counts the contacts with a value that predicates lose; see [Impact].
+	// Dropout is the number of active contacts whose value predicates no longer find; see
+	// [Impact].
 	Dropout int
 }
 
-// Impact is the effect of a change beyond the registry.
+// Impact is the effect of a change of an attribute on segments and contacts.
 type Impact struct {
 	AffectedSegments []AffectedSegment `json:"affected_segments" jsonschema_description:"Segments whose predicates read the attribute."`
 	ProjectedDropout int               `json:"projected_dropout" jsonschema:"minimum=0" jsonschema_description:"Active contacts whose value existing predicates no longer match; 0 unless the change is disruptive."`
 }
 
-// AffectedSegment is a segment that reads a changed attribute.
+// AffectedSegment is a segment whose predicate reads the changed attribute.
 type AffectedSegment struct {
 	ID          string `json:"id" jsonschema:"format=uuid"`
 	Name        string `json:"name" voice:"untrusted"`
@@ -49,8 +52,8 @@ type AffectedSegment struct {
 	Warning     string `json:"warning" voice:"untrusted" jsonschema_description:"Effect of the change on the segment."`
 }
 
-// classify returns the change from before to after with its class. after is nil for a
-// deletion.
+// classify returns the change from before to after, with its class. after is nil if the
+// attribute is deleted.
 func classify(before Attribute, after *Attribute) Change {
 	change := Change{Before: before, After: after, Class: Free}
 	switch {
@@ -62,7 +65,7 @@ func classify(before Attribute, after *Attribute) Change {
 	return change
 }
 
-// lostValues returns the enum values of before that after does not have.
+// lostValues returns the enum values that before has and after does not.
 func lostValues(before, after Attribute) []string {
 	var lost []string
 	for _, value := range before.EnumValues {
@@ -73,9 +76,9 @@ func lostValues(before, after Attribute) []string {
 	return lost
 }
 
-// countDropout counts the active contacts whose value predicates lose. A change of the
-// name loses every value of the attribute's type. A change of the type loses the values
-// that cannot be converted.
+// countDropout counts the active contacts whose value predicates no longer find after the
+// change. A new name or a deletion loses every value of the attribute's type. A new type
+// loses the values that cannot be converted to it.
 func (a *Attributes) countDropout(ctx context.Context, orgID string, change Change) (int, error) {
 	if change.Class != Disruptive {
 		return 0, nil
@@ -83,7 +86,7 @@ func (a *Attributes) countDropout(ctx context.Context, orgID string, change Chan
 	lost := 0
 	err := a.Store.AttributeValues(ctx, orgID, change.Before, func(value any, contacts int) {
 		if _, fits := change.Before.Settle(value); !fits {
-			return // predicates do not find it now either
+			return // predicates do not find the value before the change either
 		}
 		if change.After != nil && change.After.Name == change.Before.Name {
 			if _, fits := change.After.Settle(value); fits {
@@ -95,8 +98,9 @@ func (a *Attributes) countDropout(ctx context.Context, orgID string, change Chan
 	return lost, err
 }
 
-// assess returns the effect of a change. known is the drop-out if it was counted before;
-// nil counts it now.
+// assess returns the effect of a change on segments and contacts. known is the number of
+// contacts that lose a value, if it was counted before the transaction; nil makes assess
+// count it.
 func (a *Attributes) assess(ctx context.Context, orgID string, change Change, known *int) (*Impact, error) {
 	if known != nil {
 		change.Dropout = *known
@@ -115,16 +119,18 @@ func (a *Attributes) assess(ctx context.Context, orgID string, change Change, kn
 	return impact, err
 }
 
-// countedDropout is a drop-out that was counted before the transaction, and the
-// attribute that it was counted for. Counting reads every contact, which would block
-// other writes inside the transaction.
+// countedDropout is the number of contacts that lose a value through a change of an
+// attribute. It is counted before the transaction, and stored with the attribute as it was
+// then. Counting reads every contact, which would block other writes inside the
+// transaction.
 type countedDropout struct {
 	before Attribute
 	lost   int
 }
 
-// countAhead counts the drop-out of a change of the attribute to after, nil for a
-// deletion. It fails as readEditable does.
+// countAhead counts the contacts that lose a value if the attribute is changed to after, or
+// deleted if after is nil. It fails with core.CodeNotFound if there is no such attribute,
+// and with core.CodeConflict if a repository defines it.
 func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *Attribute) (*countedDropout, error) {
 	before, err := a.readEditable(ctx, orgID, id)
 	if err != nil {
@@ -134,8 +140,8 @@ func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *At
 	return &countedDropout{before, lost}, err
 }
 
-// countFor returns the count if it still holds for the attribute, nil if the definition has
-// changed since.
+// countFor returns the counted number of contacts, or nil if the attribute's definition has
+// changed since the count.
 func (c *countedDropout) countFor(now Attribute) *int {
 	if c == nil || c.before.Name != now.Name || c.before.Type != now.Type || !slices.Equal(c.before.EnumValues, now.EnumValues) {
 		return nil
@@ -143,8 +149,8 @@ func (c *countedDropout) countFor(now Attribute) *int {
 	return &c.lost
 }
 
-// readEditable returns an attribute that may be changed here. It fails with
-// core.CodeConflict for one that comes from a repository.
+// readEditable returns an attribute that may be changed through the API. It fails with
+// core.CodeConflict if a repository defines the attribute.
 func (a *Attributes) readEditable(ctx context.Context, orgID, id string) (Attribute, error) {
 	attribute, err := a.Store.Attribute(ctx, orgID, id)
 	if err == nil && attribute.Origin == core.GitOrigin {

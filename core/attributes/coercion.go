@@ -13,11 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// maxText is in bytes. It bounds the row of one contact.
+// maxText is the maximum length of a string value in bytes. It limits the size of a
+// contact's row in the database.
 const maxText = 4096
 
-// coerce converts a value to the attribute's type. It returns the reason for a refusal,
-// or "".
+// coerce converts a value to the attribute's type. If that is impossible, it returns the
+// reason as the second result, which is "" otherwise.
 func (a Attribute) coerce(value any) (any, string) {
 	switch a.Type {
 	case String:
@@ -47,7 +48,7 @@ func coerceString(value any) (any, string) {
 		return v, ""
 	case json.Number:
 		return v.String(), ""
-	case float64: // stored when the attribute was a number
+	case float64: // a number that was stored before; input is a json.Number
 		b, err := json.Marshal(v)
 		if err == nil {
 			return string(b), ""
@@ -74,12 +75,12 @@ func coerceNumber(value any) (any, string) {
 	if !core.IsExactNumber(text) {
 		return nil, core.InexactNumber + "; register the attribute as a string for identifiers"
 	}
-	n, _ := strconv.ParseFloat(text, 64) // a number out of range becomes infinite
+	n, _ := strconv.ParseFloat(text, 64) // ParseFloat returns infinity for a number out of range
 	return limitNumber(n)
 }
 
-// limitNumber refuses numbers that predicates treat as absent, so that every stored
-// number counts.
+// limitNumber refuses numbers that predicates would treat as absent, so that predicates
+// find every stored number.
 func limitNumber(n float64) (any, string) {
 	if !isWithinPredicates(n) {
 		return nil, fmt.Sprintf("must be a number from %g to %g", -predicate.MaxNumber, predicate.MaxNumber)
@@ -89,8 +90,8 @@ func limitNumber(n float64) (any, string) {
 
 func isWithinPredicates(n float64) bool { return math.Abs(n) <= predicate.MaxNumber }
 
-// isJSONNumber refuses spellings that ParseFloat takes and JSON does not: hexadecimal
-// numbers, Inf, NaN, "1_0".
+// isJSONNumber reports whether s is a number in JSON syntax. ParseFloat also accepts other
+// spellings: hexadecimal numbers, Inf, NaN and "1_0".
 func isJSONNumber(s string) bool {
 	return strings.Trim(s, "0123456789+-.eE") == "" && json.Valid([]byte(s))
 }
@@ -115,8 +116,9 @@ func coerceDatetime(value any) (any, string) {
 	return nil, "must be a date and time in RFC 3339, or a date as YYYY-MM-DD"
 }
 
-// parseInstant reads a time, in UTC and to the microsecond. It refuses a year in UTC
-// that does not have four digits, because such a time cannot be read back.
+// parseInstant parses a time by the layout and returns it in UTC, truncated to
+// microseconds. It returns false for another form and for a year outside of 1 to 9999,
+// because such a time cannot be read back.
 func parseInstant(layout, s string) (time.Time, bool) {
 	t, err := time.Parse(layout, s)
 	t = t.UTC().Truncate(time.Microsecond)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The tests of this file check the rules of coercion that Registry.Coerce states.
+// The tests of this file check the rules by which Registry.Coerce converts values.
 
 func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 	t.Parallel()
@@ -43,7 +43,8 @@ func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 }
 
 // TestNumbersBeyondPredicatesAreRefused checks numbers that predicates treat as absent:
-// they are refused, do not settle, and have no slot.
+// Registry.Coerce refuses them, Settle does not convert to them, and SlotValue returns nil
+// for them.
 func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 	t.Parallel()
 	number := Attribute{Type: Number}
@@ -122,15 +123,15 @@ func TestEnumsAreTheirValuesOnly(t *testing.T) {
 		if is := slices.Contains(values, text); is != (reason == "") || is && got != text {
 			t.Fatalf("%q of %q = %v, %q", text, values, got, reason)
 		}
-		// What is stored is not held to the values.
+		// Settle accepts a stored string that is not one of the enum's values.
 		if stored, fits := enum.Settle(text); !fits || stored != text {
 			t.Fatalf("stored %q settles to %v, %v", text, stored, fits)
 		}
 	})
 }
 
-// TestStringsSpellWhatTheyWere checks that a number or boolean converted to a string
-// converts back to itself.
+// TestStringsSpellWhatTheyWere checks that a number or boolean that was converted to a
+// string converts back to the same value.
 func TestStringsSpellWhatTheyWere(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -147,8 +148,8 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 	})
 }
 
-// TestASlotHoldsWhatFits checks that a slot holds each settled value and no value of
-// another type.
+// TestASlotHoldsWhatFits checks that SlotValue returns a value for each stored value of the
+// attribute's type, and nil for values of other types.
 func TestASlotHoldsWhatFits(t *testing.T) {
 	t.Parallel()
 	types := []Type{String, Number, Bool, Datetime, Enum}

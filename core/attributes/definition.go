@@ -13,10 +13,10 @@ const (
 	maxEnumValue  = 255 // bytes
 )
 
-// builtIn is the attribute that every contact has without an entry in the registry.
+// builtIn is the name of the attribute that every contact has without registration.
 const builtIn = "email"
 
-// Definition is what a caller states about an attribute.
+// Definition is the part of an attribute that callers define.
 type Definition struct {
 	Name        string   `json:"name" jsonschema:"minLength=1,maxLength=63,pattern=^[a-z][a-z0-9_]*$" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
 	Type        Type     `json:"type" jsonschema:"enum=string,enum=number,enum=bool,enum=datetime,enum=enum" jsonschema_description:"Type of its values."`
@@ -24,8 +24,8 @@ type Definition struct {
 	Description string   `json:"description,omitempty" jsonschema:"maxLength=500" jsonschema_description:"What the attribute means, for people and agents."`
 }
 
-// check applies the rules that a schema cannot express. It fails with
-// core.CodeValidationFailed and one entry for each fault.
+// check applies the rules that a JSON schema cannot express. It fails with
+// core.CodeValidationFailed, and names each fault.
 func (d Definition) check() error {
 	var faults []core.FieldError
 	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
@@ -60,7 +60,8 @@ func (d Definition) check() error {
 	return nil
 }
 
-// applyTo returns the attribute with the definition in place of its own.
+// applyTo returns a with its name, type, values and description replaced by those of the
+// definition.
 func (d Definition) applyTo(a Attribute) Attribute {
 	a.Name, a.Type, a.EnumValues, a.Description = d.Name, d.Type, slices.Clone(d.EnumValues), d.Description
 	return a

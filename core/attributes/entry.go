@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Attribute is one entry of the registry of contact attributes.
+// Attribute is a registered attribute of an organization's contacts.
 type Attribute struct {
 	ID          string      `json:"id" jsonschema:"format=uuid"`
 	Name        string      `json:"name" voice:"untrusted" jsonschema_description:"Lower-case identifier; predicates write it as attr.name."`
@@ -16,8 +16,9 @@ type Attribute struct {
 	Origin      core.Origin `json:"origin" jsonschema:"enum=managed,enum=git"`
 	CreatedAt   time.Time   `json:"created_at"`
 	UpdatedAt   time.Time   `json:"updated_at"`
-	// Slot is the column that also holds the values; "" when only the contact's record
-	// holds them. The store assigns it.
+	// Slot is the name of the database column that holds a copy of the values for
+	// predicates. It is "" if the values are only in the contact's record. The store assigns
+	// it.
 	Slot string `json:"-"`
 }
 
@@ -33,8 +34,8 @@ const (
 	Enum     Type = "enum"
 )
 
-// castClass returns the type that the attribute's values are stored as. An enum is
-// stored as a string.
+// castClass returns the type as which the attribute's values are stored. It differs from
+// Type for an enum, whose values are stored as strings.
 func (a Attribute) castClass() Type {
 	if a.Type == Enum {
 		return String
@@ -42,6 +43,6 @@ func (a Attribute) castClass() Type {
 	return a.Type
 }
 
-// StoredLike reports whether the values of both attributes are stored in the same way.
-// A change from one to the other then needs no pass over contacts.
+// StoredLike reports whether the values of both attributes are stored as the same type.
+// Stored contacts then need no conversion when the definition a becomes b.
 func (a Attribute) StoredLike(b Attribute) bool { return a.castClass() == b.castClass() }

@@ -10,26 +10,27 @@ import (
 const (
 	passEvery = 15 * time.Second
 	passLimit = 10 * time.Minute
-	// passStep is how many contacts one transaction holds.
+	// passStep is the maximum number of contacts that one transaction of the pass converts.
 	passStep = 500
 )
 
-// PassArgs are the arguments of the pass over contacts.
+// PassArgs has the arguments of the pass, the job that converts stored contacts after a
+// change of attributes. It needs none.
 type PassArgs struct{}
 
 // Kind returns the name of the job.
 func (PassArgs) Kind() string { return "attribute_pass" }
 
-// PassWorker returns the job that brings stored contacts to the changed registry. It
-// continues where an interrupted run stopped.
+// PassWorker returns the job that converts the values of stored contacts after a change of
+// the attribute registry. It continues where an interrupted run stopped.
 func (a *Attributes) PassWorker() jobs.Worker[PassArgs] {
 	return jobs.Worker[PassArgs]{Every: passEvery, Timeout: passLimit, Work: func(ctx context.Context, _ PassArgs) error {
 		return jobs.ForEachOrg(ctx, "", a.Passes.PassesDue, "attribute pass", a.passContacts)
 	}}
 }
 
-// passContacts brings all contacts of one organization to the registry, some in each
-// transaction.
+// passContacts converts the stored contacts of one organization, at most passStep of them
+// in each transaction.
 func (a *Attributes) passContacts(ctx context.Context, orgID string) error {
 	started, changed := a.Clock(), 0
 	for {

@@ -8,13 +8,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxFaults bounds the faults that one refusal names.
+// maxFaults is the maximum number of faults that one refusal lists.
 const maxFaults = 20
 
-// Registry is an organization's attributes by name.
+// Registry maps the names of an organization's attributes to the attributes.
 type Registry map[string]Attribute
 
-// NewRegistry returns the attributes by name.
+// NewRegistry returns a Registry of the attributes.
 func NewRegistry(all []Attribute) Registry {
 	r := make(Registry, len(all))
 	for _, attribute := range all {
@@ -23,18 +23,18 @@ func NewRegistry(all []Attribute) Registry {
 	return r
 }
 
-// Coerce checks values against the registry and converts them to the registered types.
-// nil (JSON null) stays nil and clears a value, whether or not its name is registered. A
-// value that does not fit passes if it equals the one in held, the contact's present
-// values. Coerce fails with core.CodeAttributeValidationFailed and one entry for each
-// attribute that is unknown or does not fit. The rules:
+// Coerce checks values against the registry and converts them to the registered types. nil
+// (JSON null) stays nil and clears a value, whether or not its name is registered. held has
+// the contact's stored values: a value that does not fit its type is accepted if it equals
+// the stored one. Coerce fails with core.CodeAttributeValidationFailed and one entry for
+// each attribute that is unknown or does not fit. The rules:
 //
 //	string    a string as it is; a number or boolean as its JSON text
-//	number    a number from -1e100 to 1e100; a string that is one in JSON's spelling,
-//	          if a float64 carries it
+//	number    a number from -1e100 to 1e100, or a string that is such a number in JSON
+//	          syntax; a float64 must hold the number exactly
 //	bool      true or false; the strings "true" and "false"
-//	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), kept as RFC 3339 in UTC; what
-//	          is finer than a microsecond is cut off
+//	datetime  RFC 3339 or YYYY-MM-DD (midnight UTC), stored as RFC 3339 in UTC and
+//	          truncated to microseconds
 //	enum      a string that is one of the registered values
 func (r Registry) Coerce(values, held map[string]any) (map[string]any, error) {
 	coerced := make(map[string]any, len(values))
@@ -74,7 +74,7 @@ func (r Registry) Coerce(values, held map[string]any) (map[string]any, error) {
 	return nil, refused.WithCall("audience_get_schema", nil)
 }
 
-// isSameValue reports whether a value that was sent equals the stored one.
+// isSameValue reports whether a value that a caller sent equals the stored value.
 func isSameValue(sent, stored any) bool {
 	if number, is := sent.(json.Number); is {
 		n, err := number.Float64()
@@ -83,8 +83,8 @@ func isSameValue(sent, stored any) bool {
 	return sent == stored
 }
 
-// suggestion names the registered attribute that the caller may have meant, "" when no
-// name is close.
+// suggestion returns "; did you mean" with the most similar registered name, for an error
+// message. It returns "" if no name is similar.
 func (r Registry) suggestion(name string) string {
 	const tooFar = 3
 	best, distance := "", tooFar

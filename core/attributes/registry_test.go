@@ -57,7 +57,8 @@ func TestCoercion(t *testing.T) {
 	}
 }
 
-// decode returns a value as the arguments of an operation hold it.
+// decode decodes a JSON value in the same way as the arguments of an operation, with
+// numbers as json.Number.
 func decode(t interface{ Fatal(...any) }, raw string) any {
 	d := json.NewDecoder(strings.NewReader(raw))
 	d.UseNumber()
@@ -75,8 +76,8 @@ func TestLongTextIsRefused(t *testing.T) {
 	}
 }
 
-// TestCoercedValuesStay checks that a coerced value coerces to itself, so that writing
-// back what was read changes nothing.
+// TestCoercedValuesStay checks that coercing a coerced value again does not change it. So a
+// caller can write back the values that it read.
 func TestCoercedValuesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -98,7 +99,8 @@ func TestCoercedValuesStay(t *testing.T) {
 	})
 }
 
-// resent returns a value as a caller sends it and the operation decodes it.
+// resent encodes a value as JSON and decodes it again, like a value that a caller read and
+// sends back.
 func resent(t *rapid.T, value any) any {
 	raw, err := json.Marshal(value)
 	if err != nil {

@@ -1,9 +1,10 @@
 package attributes
 
-// Settle brings the stored values of one contact to the registry. A value under a name
-// in moved goes to the present name, unless a value is stored there already. A value
-// that can be converted to its attribute's type is converted; all others stay. Settle
-// reports whether anything changed. It does not change values.
+// Settle returns the stored values of one contact, adapted to changes of the registry.
+// moved maps old names of attributes to new ones: a value moves to the new name, unless
+// that name already has a value. Values that can be converted to the registered type are
+// converted, and all others stay. The second result reports whether a value changed. Settle
+// does not modify its arguments.
 func Settle(values map[string]any, registered map[string]Attribute, moved map[string]string) (map[string]any, bool) {
 	settled, changed := values, false
 	put := func(drop, name string, value any) {
@@ -35,9 +36,9 @@ func Settle(values map[string]any, registered map[string]Attribute, moved map[st
 	return settled, changed
 }
 
-// Settle converts a stored value to the attribute's type by the rules of
-// [Registry.Coerce] and reports whether that is possible. Enum values are not checked:
-// the enum may have had others when the value was written.
+// Settle converts a stored value to the attribute's type by the rules of [Registry.Coerce],
+// and reports whether that is possible. For an enum it accepts any string, because the enum
+// may have had other values when the value was stored.
 func (a Attribute) Settle(stored any) (any, bool) {
 	if a.castClass() == String {
 		a.Type = String
@@ -46,8 +47,8 @@ func (a Attribute) Settle(stored any) (any, bool) {
 	return value, reason == ""
 }
 
-// Merge lays changes over values and returns the result: nil clears a value, everything
-// else replaces it. It changes neither map.
+// Merge returns values with changes applied: a nil in changes removes the value, any other
+// value replaces it. It modifies neither map.
 func Merge(values, changes map[string]any) map[string]any {
 	merged := make(map[string]any, len(values)+len(changes))
 	for name, value := range values {

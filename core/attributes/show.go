@@ -1,18 +1,19 @@
 package attributes
 
-// Exception is a name under which stored values of contacts may differ from what reads
-// show, because the registry changed after they were written.
+// Exception is a name under which the stored values of contacts may differ from the values
+// that reads show. It exists because the attribute was renamed, deleted or given another
+// type after the values were stored.
 type Exception struct {
-	// Name is where the values are stored. Present is the name that their attribute has
-	// now: the same one when only its type changed, "" when the attribute was deleted.
+	// Name is the name under which the values are stored. Present is the attribute's present
+	// name: Name if only its type changed, "" if it was deleted.
 	Name, Present string
 	// Type is the attribute's type.
 	Type Type
 }
 
-// Show returns the stored values of one contact as reads show them, and those that reads
-// leave out: values of deleted attributes, and values that cannot be converted to the
-// type of their attribute. It does not change stored.
+// Show returns the stored values of one contact as reads show them. hidden has the values
+// that reads omit: values of deleted attributes, and values that cannot be converted to the
+// attribute's type. Show does not modify stored.
 func Show(stored map[string]any, exceptions []Exception) (shown, hidden map[string]any) { //nolint:nonamedreturns // says which
 	shown = stored
 	cloned := false
@@ -37,7 +38,7 @@ func Show(stored map[string]any, exceptions []Exception) (shown, hidden map[stri
 		value := take(e.Name)
 		if _, taken := shown[e.Present]; e.Present == "" {
 			hide(e.Name, value)
-		} else if !taken { // a value under the present name was written after the renaming
+		} else if !taken { // a value under the present name is newer than the renaming
 			shown[e.Present] = value
 		}
 	}

@@ -2,14 +2,15 @@ package attributes
 
 import "time"
 
-// The kinds of slots: the first letter of their names.
+// The kinds of slots, the database columns that hold copies of attribute values for
+// predicates. The kind is the first letter of the column's name.
 const (
 	TextSlots    = "s" // strings and enums
-	NumberSlots  = "n" // numbers; booleans as 0 and 1
+	NumberSlots  = "n" // numbers as they are; booleans as 0 and 1
 	InstantSlots = "t" // datetimes, in microseconds since 1970
 )
 
-// SlotKind returns the kind of slot that holds the attribute's values.
+// SlotKind returns the kind of slot (database column) that can hold the attribute's values.
 func (a Attribute) SlotKind() string {
 	switch a.Type {
 	case Number, Bool:
@@ -20,9 +21,9 @@ func (a Attribute) SlotKind() string {
 	return TextSlots
 }
 
-// SlotValue returns a stored value as a slot holds it: a string, float64 or int64. It
-// returns nil for an absent value and for one that is not of the attribute's type;
-// predicates find neither.
+// SlotValue returns a stored value in the form in which a slot (database column) holds it:
+// a string, float64 or int64. It returns nil if the value is absent or not of the
+// attribute's type, because predicates find no such value.
 func (a Attribute) SlotValue(stored any) any {
 	switch v := stored.(type) {
 	case string:

@@ -6,50 +6,53 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store keeps the registry of attributes. A write to a contact follows the registry at
-// once. Contacts stored before a change follow in a pass over them; the store notes when
-// a change needs one. Every method sees only the organization given and takes part in
-// the transaction of its context.
+// Store stores the registry of attributes. New writes to contacts use a changed definition
+// at once. Contacts that were stored before the change are converted by a job, and the
+// store records that the job is due. Every method sees only the given organization and
+// takes part in the transaction of its context.
 type Store interface {
-	// Attributes returns the whole registry, by name.
+	// Attributes returns all registered attributes, sorted by name.
 	Attributes(ctx context.Context, orgID string) ([]Attribute, error)
-	// AttributePage returns one page of the registry, newest first by creation and id.
+	// AttributePage returns one page of attributes, newest first, ordered by creation time
+	// and id.
 	AttributePage(ctx context.Context, orgID string, after *core.After, limit int) ([]Attribute, error)
-	// Attribute fails with core.CodeNotFound for an unknown id.
+	// Attribute returns the attribute with the id, or fails with core.CodeNotFound.
 	Attribute(ctx context.Context, orgID, id string) (Attribute, error)
-	// InsertAttribute stores the attribute and gives it a slot if one is free. It fails
-	// with core.CodeConflict when another attribute has the name, or had it and its
-	// values have not left the name yet.
+	// InsertAttribute stores the attribute and assigns it a slot (database column) if one is
+	// free. It fails with core.CodeConflict if another attribute has the name. It also fails
+	// so if a renamed attribute had the name and its values are still stored under that
+	// name.
 	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
-	// UpdateAttribute replaces name, type, values, description and the time of the update.
-	// Stored values follow the name and the type. It fails as InsertAttribute does. It also
-	// fails if values of a deleted attribute are stored under the new name, because they
-	// would mix with the values of this one.
+	// UpdateAttribute replaces the attribute's name, type, enum values, description and
+	// update time. Stored values of contacts are moved and converted afterwards. It fails
+	// with core.CodeConflict under the conditions of InsertAttribute. It also fails if
+	// contacts store values of a deleted attribute under the new name, because the values
+	// would mix.
 	UpdateAttribute(ctx context.Context, orgID string, a Attribute) error
-	// DeleteAttribute removes the attribute from the registry and frees its slot.
-	// Contacts keep their values, which reads leave out.
+	// DeleteAttribute removes the attribute from the registry and frees its slot (database
+	// column). Contacts keep the stored values, and reads omit them.
 	DeleteAttribute(ctx context.Context, orgID, id string) error
-	// AttributeValues calls f with each value of the attribute that active contacts
-	// have, and the number of contacts that have it.
+	// AttributeValues calls f with the values that active contacts have for the attribute,
+	// each with the number of these contacts. It may report a value more than once.
 	AttributeValues(ctx context.Context, orgID string, a Attribute, f func(value any, contacts int)) error
-	// CountAttributes returns the size of the registry.
+	// CountAttributes returns the number of registered attributes.
 	CountAttributes(ctx context.Context, orgID string) (int, error)
 }
 
-// PassStore brings contacts that were stored before a change to the registry. Every method
-// takes part in the transaction of its context.
+// PassStore finds and converts contacts that were stored before a change of the registry.
+// Every method takes part in the transaction of its context.
 type PassStore interface {
-	// PassesDue returns the organizations whose contacts have yet to follow a change.
+	// PassesDue returns the ids of the organizations that have contacts to convert.
 	PassesDue(ctx context.Context) ([]string, error)
-	// Pass brings the next contacts to the registry, at most limit of them, in the
-	// transaction of ctx or in one of its own.
+	// Pass converts the values of the next contacts, at most limit of them. It runs in the
+	// transaction of ctx if there is one, else in a transaction of its own.
 	Pass(ctx context.Context, orgID string, limit int) (Passed, error)
 }
 
-// Passed is the result of one step of a pass.
+// Passed is the result of one step of the pass over stored contacts.
 type Passed struct {
-	// Changed are the ids of the contacts whose stored values changed.
+	// Changed has the ids of the contacts whose stored values changed.
 	Changed []string
-	// Done is set when all contacts follow the registry.
+	// Done is true if no contact of the organization is left to convert.
 	Done bool
 }

@@ -11,54 +11,60 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Config has the dependencies of Bulk. All fields are required, except those whose
-// comment says what nil means.
+// Config has the dependencies of [Bulk]. All fields are required, except those whose
+// comment gives nil a meaning.
 type Config struct {
-	// Store stores the jobs and their rows, Contacts the contacts.
+	// Store stores bulk writes with their rows and outcomes. Contacts reads and writes
+	// contacts.
 	Store      JobStore
 	Contacts   ContactStore
 	Transactor core.Transactor
-	// Attributes reads the registry that values of contacts are checked against.
+	// Attributes reads the attribute registry, against which the attribute values of rows
+	// are checked.
 	Attributes AttributeReader
-	// Topics reads the mirrored topics, Lists the static lists that rows name.
+	// Topics reads the mirrored topics, and Lists finds the static lists, that rows name.
 	Topics TopicReader
 	Lists  ListFinder
-	// Orgs lists every organization, for the job that visits all.
+	// Orgs lists the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 
-	// Queue takes the jobs of bulk writes; with nil they wait for the periodic run.
+	// Queue receives a job for each new bulk write. If Queue is nil, bulk writes wait for
+	// the next periodic run.
 	Queue jobs.Queue
-	// Observe counts the outcomes of rows; nil counts nothing.
+	// Observe counts, for metrics, n rows (what is "bulk_row") with the outcome. If Observe
+	// is nil, outcomes are not counted.
 	Observe func(what, outcome string, n int)
-	// OnChange is called in the transaction of a write, with the contacts whose record,
-	// consent or lists changed. nil reports nothing.
+	// OnChange is called with the contacts whose record, consent or lists changed, in the
+	// transaction of the write. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
-	// OnWrite is called in the transaction of a write, with its caller and the contacts
-	// that it changed. The rails report single writes. nil reports nothing.
+	// OnWrite is called with the caller of a bulk write and the contacts that it changed, in
+	// the transaction of the write. Operations that write a single contact report it
+	// elsewhere. If OnWrite is nil, bulk writes are not reported.
 	OnWrite func(ctx context.Context, orgID, caller string, contactIDs []string) error
 }
 
-// AttributeReader reads the registry of attributes.
+// AttributeReader reads the registry of contact attributes.
 type AttributeReader interface {
-	// Attributes returns all attributes of the organization, by name.
+	// Attributes returns all registered attributes of the organization, sorted by name.
 	Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error)
 }
 
 // TopicReader reads the mirrored topics.
 type TopicReader interface {
-	// Topics returns the mirrored topics of the organization, by name.
+	// Topics returns the mirrored topics of the organization, sorted by name.
 	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
 }
 
 // ListFinder finds static lists.
 type ListFinder interface {
-	// Find returns the lists with these ids or keys. It leaves out names of no list.
+	// Find returns the static lists with these ids or keys. It skips ids and keys of no
+	// list.
 	Find(ctx context.Context, orgID string, names []string) ([]lists.Ref, error)
 }
 
-// Bulk writes many contacts: as operations, and for commands that import files.
+// Bulk has the operations that write many contacts, and the imports of the command line.
 type Bulk struct {
 	Config
 }
@@ -66,12 +72,13 @@ type Bulk struct {
 // New returns a Bulk.
 func New(cfg Config) *Bulk { return &Bulk{cfg} }
 
-// Operations returns the operations of this package, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (b *Bulk) Operations() []core.Operation {
 	return []core.Operation{b.contactsBulk(), b.contactsBulkGet()}
 }
 
-// registry returns the organization's attributes by name.
+// registry returns the organization's registered attributes, keyed by name.
 func (b *Bulk) registry(ctx context.Context, orgID string) (attributes.Registry, error) {
 	all, err := b.Attributes.Attributes(ctx, orgID)
 	if err != nil {

@@ -6,27 +6,29 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// judgedChunk is a chunk of rows that were checked without reading the contacts. items
-// holds the outcomes known from that, each at the index of its row.
+// judgedChunk is a chunk of rows that were checked without reading the contacts. items has
+// one outcome for each row in the chunk's order. Outcomes of invalid rows are set, all
+// others are still empty.
 type judgedChunk struct {
 	first int
 	rows  []readRow
 	items []Item
 }
 
-// chunkReader reads and checks the chunks of a job. It reads the next chunk while the
-// current one is written. That is safe because rows do not change until their chunk is
+// chunkReader reads and checks the chunks of one bulk write. It reads the next chunk while
+// the current one is written. That is safe because rows do not change until their chunk is
 // processed.
 type chunkReader struct {
 	bulk     *Bulk
 	org, job string
-	// next returns the chunk that begins at nextFirst; nil when no chunk is being read.
+	// next waits for the read that was started in advance, and returns its chunk, which
+	// begins at the row nextFirst. It is nil if no such read is in progress.
 	next      func() (judgedChunk, error)
 	nextFirst int
 	stop      context.CancelFunc
 }
 
-// chunk returns the chunk that begins at an index.
+// chunk returns the chunk that begins at the row with the index first.
 func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error) {
 	if r.next == nil || r.nextFirst != first {
 		r.close()
@@ -38,20 +40,20 @@ func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error)
 	return chunk, err
 }
 
-// prefetch starts reading the chunk that begins at an index.
+// prefetch starts to read the chunk that begins at the row with the index first.
 func (r *chunkReader) prefetch(ctx context.Context, first int) {
 	ctx, r.stop = context.WithCancel(ctx)
 	r.nextFirst = first
 	r.next = core.StartAsync(func() (judgedChunk, error) { return r.read(ctx, first) })
 }
 
-// close stops the read in progress.
+// close cancels a read that is in progress and waits for its end.
 func (r *chunkReader) close() {
 	if r.next == nil {
 		return
 	}
 	r.stop()
-	_, _ = r.next() // the result is no longer needed
+	_, _ = r.next() // waits for the end; the chunk is no longer needed
 	r.next = nil
 }
 

@@ -16,13 +16,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// watchedJobs reports reads of chunks before it performs them.
+// watchedJobs is a JobStore that calls read before each read of a chunk.
 type watchedJobs struct {
 	bulk.JobStore
 	read func(ctx context.Context, first int) error
 }
 
-// watchedContacts reports writes of contacts before it performs them.
+// watchedContacts is a ContactStore that calls writes before each write of contacts.
 type watchedContacts struct {
 	bulk.ContactStore
 	writes func(ctx context.Context) error
@@ -50,7 +50,8 @@ func people(n int) []string {
 	return rows
 }
 
-// The next chunk is read while the current one is written. No other chunk is.
+// TestNextChunkIsReadWhileOneIsWritten checks that the next chunk, and no later one, is
+// read while the current chunk is written.
 func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -76,7 +77,8 @@ func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 				}
 			},
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // without a deadline, a failure would block for ever
+		// without a deadline, a failing test would never end
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		id := b.AcceptRows(t, people(2500)...)
 		if err := b.Bulk.BulkWorker().Work(ctx, bulk.Args{OrgID: b.Org.ID, JobID: id}); err != nil {
@@ -99,7 +101,8 @@ func TestNextChunkIsReadWhileOneIsWritten(t *testing.T) {
 	})
 }
 
-// An error while reading a chunk ahead fails only that chunk.
+// TestChunkThatCannotBeReadAhead checks that an error while reading the next chunk does not
+// affect the chunk that is being written.
 func TestChunkThatCannotBeReadAhead(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

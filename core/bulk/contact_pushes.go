@@ -18,32 +18,35 @@ import (
 )
 
 const (
-	// pushEvery is how often the job looks for consent that has not reached an account.
+	// pushEvery is the interval at which the job searches for consent that has not reached
+	// the sending account.
 	pushEvery   = 15 * time.Second
 	pushTimeout = 10 * time.Minute
-	// pushBatch is the number of contacts that are claimed and locked together.
+	// pushBatch is the number of pushes that are claimed, and whose addresses are locked,
+	// together.
 	pushBatch = 200
-	// pushReaders is the number of contacts read from the account at a time.
+	// pushReaders is the number of contacts that are read from the account concurrently.
 	pushReaders = 8
-	// pushLease is how long a batch belongs to the process that claimed it.
+	// pushLease is how long a process may work on the batch of pushes that it claimed. After
+	// that, other processes may claim the pushes.
 	pushLease    = 5 * time.Minute
 	pushFirst    = 10 * time.Second
 	pushLongest  = time.Hour
-	pushNoAnswer = 2 // batches without any success end a run
+	pushNoAnswer = 2 // number of batches without any success that end a run
 )
 
-// PushArgs has the arguments of the job that pushes consent to accounts.
+// PushArgs has the arguments of the job that writes stored consent to the sending accounts.
 type PushArgs struct {
-	// OrgID is the organization; empty means all.
+	// OrgID is the organization whose consent is pushed; empty means all organizations.
 	OrgID string `json:"org_id,omitempty"`
 }
 
 // Kind returns the name of the job.
 func (PushArgs) Kind() string { return "contact_pushes" }
 
-// PushWorker returns the worker that pushes the consent stored by bulk writes to the
-// sending accounts. It reads each contact at the account and merges both by the time of
-// each statement; see [MergeConsent].
+// PushWorker returns the job that writes the consent stored by bulk writes to the sending
+// accounts. For each contact it reads the account's consent and merges both by the times at
+// which they were stated; see [contacts.MergeConsent].
 func (ps *Pushes) PushWorker() jobs.Worker[PushArgs] {
 	return jobs.Worker[PushArgs]{Work: ps.pushAll, Every: pushEvery, Timeout: pushTimeout}
 }
@@ -64,43 +67,49 @@ func (ps *Pushes) pushAll(ctx context.Context, args PushArgs) error {
 	})
 }
 
-// PushConfig has the dependencies of Pushes. All fields are required, except those whose
-// comment says what nil means.
+// PushConfig has the dependencies of [Pushes]. All fields are required, except those whose
+// comment gives nil a meaning.
 type PushConfig struct {
 	Store PushStore
-	// Contacts finds the contact that has an address now.
+	// Contacts finds the contact that has an address at the time of the push.
 	Contacts ContactReader
 	Account  sending.Account
-	// List is the account's contact list.
+	// List is the contact list of the sending account.
 	List PushedList
-	// Locks serializes the writers of an address. It is shared with the sync.
+	// Locks serializes writers of the same address. The sync with the account must use the
+	// same locks.
 	Locks *sending.KeyedLocks
-	// Repairs repairs writes that failed after they had reached the account.
+	// Repairs repairs the account after writes of contacts that reached it before their
+	// transaction failed.
 	Repairs Repairer
-	// Orgs lists every organization, for the job that visits all.
+	// Orgs lists the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
-	// Observe counts the outcomes of pushes; nil counts nothing.
+	// Observe counts, for metrics, n pushes (what is "contact_push") with the outcome. If
+	// Observe is nil, outcomes are not counted.
 	Observe func(what, outcome string, n int)
 }
 
-// PushedList is the sending account's contact list.
+// PushedList is the contact list of the sending account.
 type PushedList interface {
-	// Topics returns the account's topics by name, nil without an account or a list.
+	// Topics returns the account's topics, sorted by name. It returns nil if there is no
+	// account or the account has no contact list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
-	// WriteToList runs a write that needs the list. If the account has none, it makes the list
-	// and runs the write again, with bare set.
+	// WriteToList calls write, which needs the account's contact list. If the account has no
+	// list, WriteToList creates one and calls write again. bare is then true, because the
+	// new list has no topics.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
-// Repairer repairs writes that failed after they had reached the account.
+// Repairer repairs the account after writes of contacts that reached it before their
+// transaction failed.
 type Repairer interface {
-	// Repair returns the number of repaired writes. It may be repeated.
+	// Repair returns the number of writes that it repaired. It may be called again.
 	Repair(ctx context.Context, orgID string) (int, error)
 }
 
-// Pushes writes consent that bulk writes stored to the sending accounts.
+// Pushes writes the consent that bulk writes stored to the sending accounts.
 type Pushes struct {
 	PushConfig
 }
@@ -108,15 +117,15 @@ type Pushes struct {
 // NewPushes returns a Pushes.
 func NewPushes(cfg PushConfig) *Pushes { return &Pushes{cfg} }
 
-// PushReport counts the outcomes of pushes.
+// PushReport has the number of pushes for each outcome.
 type PushReport struct {
-	// Settled counts pushes that the account accepted, Refused those it will never
-	// accept, PutOff those to retry.
+	// Settled is the number of pushes that the account accepted. Refused pushes are never
+	// retried, PutOff pushes are retried later.
 	Settled, Refused, PutOff int
 }
 
-// Push pushes one organization's due consent to its account. It stops when nothing is
-// due or the account accepts nothing more.
+// Push writes one organization's stored consent to its account. It ends when no push is
+// due, or after two batches in which the account accepted nothing.
 func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
 	var report PushReport
 	for barren := 0; barren < pushNoAnswer; {
@@ -140,7 +149,7 @@ func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
 	return report, nil
 }
 
-// pushedBatch is a batch of pushes that were claimed together.
+// pushedBatch is a batch of pushes that one process claimed together until the time until.
 type pushedBatch struct {
 	pushes *Pushes
 	org    string
@@ -148,7 +157,7 @@ type pushedBatch struct {
 	report PushReport
 }
 
-// work pushes a batch. It locks every address first, so that no write of a single
+// work pushes a batch. It first locks the address of every contact. So no write of a single
 // contact happens between the read from the account and the write to it.
 func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
@@ -165,13 +174,13 @@ func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	failures := b.ask(ctx, pushes)
 	b.writeConsent(ctx, pushes, failures)
 	if ctx.Err() != nil {
-		return context.Cause(ctx) // the lease ends, and another process claims the pushes
+		return context.Cause(ctx) // another process will claim the pushes when this claim expires
 	}
 	return b.finish(ctx, pushes, failures)
 }
 
-// ask reads each contact from the account and merges the consent. It returns an error
-// for each contact that it could not read.
+// ask reads each contact from the account and merges the account's consent into the push.
+// It returns one error for each push, nil if the read succeeded.
 func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	failures := make([]error, len(pushes))
 	known, err := b.pushes.List.Topics(ctx, b.org)
@@ -195,7 +204,7 @@ func (b *pushedBatch) ask(ctx context.Context, pushes []Push) []error {
 	return failures
 }
 
-// withTopics drops choices about topics that the account no longer has, because the
+// withTopics removes choices about topics that the account does not have, because the
 // account would refuse the whole contact.
 func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact {
 	for topic := range consent.Preferences {
@@ -206,9 +215,9 @@ func withTopics(consent sending.Contact, known []sending.Topic) sending.Contact 
 	return consent
 }
 
-// heldOf returns the consent that the account holds of a contact, at its address and its
-// earlier ones. An opt-out at any of them counts. It returns nil if the account has none
-// of them.
+// heldOf returns the consent that the account has for the contact's address and for its
+// earlier addresses together. An opt-out at any of them counts. It returns nil if the
+// account lists none of the addresses.
 func (ps *Pushes) heldOf(ctx context.Context, org string, p Push) (*sending.Contact, error) {
 	var held *sending.Contact
 	addresses := p.Said.Left
@@ -236,8 +245,9 @@ func (ps *Pushes) heldOf(ctx context.Context, org string, p Push) (*sending.Cont
 	return held, nil
 }
 
-// writeConsent writes the consent of active contacts to the account and removes their earlier
-// addresses from its list. It sets the failure of each push that the account refused.
+// writeConsent writes the consent of active contacts to the account, and removes their
+// earlier addresses from the account's list. It stores the error of each failed push in
+// failures.
 func (b *pushedBatch) writeConsent(ctx context.Context, pushes []Push, failures []error) {
 	var put []sending.Contact
 	var places []int
@@ -270,7 +280,8 @@ func (b *pushedBatch) writeConsent(ctx context.Context, pushes []Push, failures 
 	}
 }
 
-// leave removes an address from the account's list, unless another contact has it now.
+// leave removes an address from the account's list, unless another contact has the address
+// now.
 func (b *pushedBatch) leave(ctx context.Context, address string) error {
 	_, err := b.pushes.Contacts.ContactByEmail(ctx, b.org, address)
 	if err == nil || !core.IsNotFound(err) {
@@ -279,8 +290,8 @@ func (b *pushedBatch) leave(ctx context.Context, address string) error {
 	return b.pushes.Account.DeleteContact(ctx, b.org, address)
 }
 
-// finish completes the pushes that succeeded or failed for good, and schedules a retry
-// of the others with backOff.
+// finish deletes the pushes that succeeded or failed permanently, and schedules a retry of
+// the others.
 func (b *pushedBatch) finish(ctx context.Context, pushes []Push, failures []error) error {
 	now := b.pushes.Clock()
 	var ended []Push
@@ -324,13 +335,14 @@ func (b *pushedBatch) observe(ctx context.Context, overtaken int, example error)
 	}
 }
 
-// isFinal reports whether the error is permanent, so that a retry is useless.
+// isFinal reports whether a push failed permanently, so that it is not retried.
 func isFinal(err error) bool {
 	failure, ok := errors.AsType[*sending.Failure](err)
 	return ok && !topics.IsWithoutList(err) && (failure.Kind == sending.Invalid || failure.Kind == sending.Unsupported)
 }
 
-// backOff returns how long a push waits after its nth failed attempt.
+// backOff returns the pause before a failed push is retried. It doubles with each attempt
+// from 10 seconds up to an hour, and is longer if the account asks for it.
 func backOff(attempts int, err error) time.Duration {
 	pause := pushFirst << min(max(attempts-1, 0), 10)
 	if failure, ok := errors.AsType[*sending.Failure](err); ok {

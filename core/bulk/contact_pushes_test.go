@@ -23,8 +23,8 @@ func (b bundle) push(t *testing.T) bulk.PushReport {
 	return report
 }
 
-// An opt-out at the account overrides everything that was not stated here, and what was
-// stated before it.
+// TestPushesNeverLowerConsent checks that a push keeps an opt-out of the account, unless a
+// bulk row states another choice after the opt-out.
 func TestPushesNeverLowerConsent(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -43,7 +43,8 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 		b.Advance(time.Minute)
 		b.PutAtAccount(t, sending.Contact{Email: "later@x.example", UnsubscribeAll: true, Preferences: map[string]sending.Subscription{"news": sending.OptOut}})
 		b.Advance(time.Minute)
-		// A later row that states nothing about consent does not renew the statement.
+		// A later row without consent does not change the time at which the consent was
+		// stated.
 		b.FinishRows(t, b.AcceptRows(t, `{"email":"later@x.example","attributes":{"age":1}}`))
 
 		shown := b.Want(t, "contacts_lookup", `{"email":"later@x.example"}`)
@@ -71,8 +72,9 @@ func TestPushesNeverLowerConsent(t *testing.T) {
 	})
 }
 
-// A push that the account does not accept waits, longer after each attempt, and is not
-// lost. A sync in between does not undo the consent.
+// TestPushesWaitForTheAccount checks that a push that the account does not accept is
+// retried, after a longer pause each time. A sync between the retries must not undo the
+// stored consent.
 func TestPushesWaitForTheAccount(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

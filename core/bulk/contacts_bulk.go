@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// bulkChunk is how many rows one transaction writes. A server that is killed repeats at
-// most one chunk. Other writers of SQLite wait for one chunk at a time.
+// bulkChunk is the number of rows that one transaction writes. After a crash, at most one
+// chunk is repeated. On SQLite, other writers wait for at most one chunk.
 const bulkChunk = 1000
 
-// In has the contacts to create or change.
+// In has the rows of a bulk write, each with a contact to create or change.
 type In struct {
 	Contacts Rows `json:"contacts" jsonschema_description:"The rows, written in this order."`
 }
 
-// Accepted confirms that a bulk write was stored and will be processed.
+// Accepted confirms that a bulk write was stored and will be processed by a job.
 type Accepted struct {
 	JobID  string `json:"job_id" jsonschema:"format=uuid" jsonschema_description:"Address that returns the progress."`
 	Status Status `json:"status" jsonschema:"enum=queued"`
@@ -42,8 +42,8 @@ func (b *Bulk) contactsBulk() core.Operation {
 	})
 }
 
-// acceptBulk stores the rows under a new id and queues the job. caller is "" for rows
-// that come from no call.
+// acceptBulk stores the rows as a bulk write with the id and queues its job. caller is ""
+// for imports, which no API caller started.
 func (b *Bulk) acceptBulk(ctx context.Context, org, caller, id string, rows []json.RawMessage) error {
 	var chunks []Chunk
 	for first := 0; first < len(rows); first += bulkChunk {

@@ -20,7 +20,7 @@ const (
 	ItemFailed  ItemStatus = "failed"
 )
 
-// Item is the outcome of a row.
+// Item is the outcome of one row of a bulk write.
 type Item struct {
 	Index      int        `json:"index" jsonschema_description:"Place of the row, from 0."`
 	Status     ItemStatus `json:"status" jsonschema:"enum=created,enum=updated,enum=failed"`
@@ -32,11 +32,11 @@ type Item struct {
 	Errors     []Fault    `json:"errors,omitempty" jsonschema_description:"Of a failed row: each invalid member, with the reason."`
 }
 
-// The outcomes of all rows share these two, so that a row costs no allocation.
+// mailable and notMailable are shared by the outcomes of all rows, so that an outcome needs
+// no allocation for its Mailable pointer.
 var mailable, notMailable = true, false
 
-// mailability returns a pointer to the value, for the optional member "mailable" of a row's
-// outcome.
+// mailability returns a pointer to the value, for the optional member Item.Mailable.
 func mailability(is bool) *bool {
 	if is {
 		return &mailable
@@ -44,13 +44,13 @@ func mailability(is bool) *bool {
 	return &notMailable
 }
 
-// Fault describes an error in one member of a row. It may quote the row.
+// Fault describes an error in one member of a row. It may contain text of the row.
 type Fault struct {
 	Field  string `json:"field" voice:"untrusted" jsonschema_description:"Path of the member with dots; empty for the whole row."`
 	Reason string `json:"reason" voice:"untrusted"`
 }
 
-// failedItem returns the outcome of a row that was refused.
+// failedItem returns the outcome of the row with the index, which was refused with err.
 func failedItem(index int, cl contacts.Claim, err error) Item {
 	refusal := core.AsError(err)
 	item := Item{Index: index, Status: ItemFailed, Email: core.Quotable(cl.Email, maxEmailLength), Reason: string(refusal.Code)}
@@ -71,14 +71,15 @@ func failedItem(index int, cl contacts.Claim, err error) Item {
 	return item
 }
 
-// GetIn names a bulk write and a page of its outcomes.
+// GetIn has the id of a bulk write and the page of its outcomes.
 type GetIn struct {
 	JobID  string `json:"job_id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the job, from contacts_bulk."`
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
-// Progress is the progress of a bulk write, with a page of outcomes.
+// Progress has the state and the counts of a bulk write, with a page of the outcomes of its
+// rows.
 type Progress struct {
 	JobID       string     `json:"job_id" jsonschema:"format=uuid"`
 	Status      Status     `json:"status" jsonschema:"enum=queued,enum=processing,enum=completed,enum=failed"`
@@ -118,7 +119,8 @@ func (b *Bulk) bulkProgress(ctx context.Context, org string, in GetIn) (Progress
 			return Progress{}, core.Invalid("cursor", "is not a cursor of this job")
 		}
 	}
-	// The job is read first: rows that are processed in between appear on a later page.
+	// The job is read before the outcomes. Rows that are processed between the two reads
+	// appear on a later page, so that the page fits the counts.
 	job, err := b.Store.BulkJob(ctx, org, in.JobID)
 	if err != nil {
 		return Progress{}, err

@@ -12,17 +12,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// readRow is a valid row, as a plan.
+// readRow is a valid row of a bulk write, converted to the plan of a contact write.
 type readRow struct {
 	index int
 	plan  contacts.Plan
-	// misfit is the error of the registry about the plan's values; nil if it accepts
-	// them. The row still passes if the contact already has these values.
+	// misfit is the error for attribute values that do not fit their type, or nil. The row
+	// is still accepted if the contact already has these values.
 	misfit   error
 	registry attributes.Registry
 }
 
-// attributes returns the row's values, given the values that the contact has.
+// attributes returns the row's attribute values, converted to the registered types. held
+// has the values that the contact has now.
 func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 	if row.misfit == nil {
 		return row.plan.Attributes, nil
@@ -34,31 +35,32 @@ func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 	return coerced, nil
 }
 
-// bulkState holds every contact that the rows of a chunk may name, in the state after
-// the rows decided so far. Rows are decided in order, each by the rules of a single
-// write. The results are written for many contacts at once.
+// bulkState has every contact that the rows of a chunk may name, as it is after the rows
+// that were already decided. Rows are decided in order, each by the rules of a single
+// write. The results are then written for many contacts at once.
 //
-// The database checks names one contact at a time. A name that one contact gives up can
-// therefore be taken by another only after a write. decide must then be called again
-// after that write.
+// The database checks the uniqueness of addresses and external ids after each contact. So a
+// row may claim an address or id that another contact gives up only after that contact is
+// written; see waits.
 type bulkState struct {
 	now        time.Time
 	byEmail    map[string]*bulkContact
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
-	vacated    map[string]bool // addresses that contacts moved away from
+	vacated    map[string]bool // email keys that contacts of this chunk gave up
 	dropped    []string
 	touched    []*bulkContact
 }
 
-// bulkContact is a contact with the changes that are not yet written.
+// bulkContact is a contact of a chunk, with changes that are not yet written to the
+// database.
 type bulkContact struct {
 	contacts.Contact
 	stored  bool // whether the database has it
 	touched bool
 	lists   *lists.Change
-	said    *contacts.Said // consent that is not yet at the account
-	tell    bool           // whether said has to be pushed
+	said    *contacts.Said // stated consent that the sending account does not have yet
+	tell    bool           // whether the write must store a push of the consent
 }
 
 func newBulkState(now time.Time, known []NamedContact) *bulkState {
@@ -81,12 +83,14 @@ func (s *bulkState) index(c *bulkContact) {
 	}
 }
 
-// ContactByEmail finds among the contacts of the chunk.
+// ContactByEmail returns the contact of the chunk with the address, or fails with
+// core.CodeNotFound.
 func (s *bulkState) ContactByEmail(_ context.Context, _, email string) (contacts.Contact, error) {
 	return contactOf(s.byEmail[contacts.EmailKey(email)])
 }
 
-// ContactByExternalID finds among the contacts of the chunk.
+// ContactByExternalID returns the contact of the chunk with the external id, or fails with
+// core.CodeNotFound.
 func (s *bulkState) ContactByExternalID(_ context.Context, _, externalID string) (contacts.Contact, error) {
 	return contactOf(s.byExternal[externalID])
 }
@@ -100,13 +104,15 @@ func contactOf(c *bulkContact) (contacts.Contact, error) {
 	return c.Contact, nil
 }
 
-// waits reports whether the row claims a name that another contact gave up in a change
-// that is not yet written.
+// waits reports whether the row claims an address or external id that another contact gave
+// up in a change that is not yet written. The pending changes must then be written before
+// decide is called for the row.
 func (s *bulkState) waits(cl contacts.Claim) bool {
 	return len(s.freed) > 0 && (cl.Email != "" && s.freed["@"+contacts.EmailKey(cl.Email)] || cl.ExternalID != "" && s.freed["#"+cl.ExternalID])
 }
 
-// decide applies the row to the state as a single write would and returns the outcome.
+// decide applies the row to the contacts in s, by the rules of a single write, and returns
+// the outcome.
 func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	plan := row.plan
 	existing, shell, err := plan.Claim.Find(ctx, s, "")
@@ -146,8 +152,9 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	}
 }
 
-// currentConsent returns the consent that a row starts from, as the mirror knows it. The push
-// joins the account's own consent to it later.
+// currentConsent returns the consent that a row changes, as the mirror has it. If the row
+// merges a shell (a contact that only a sync created) into the contact, the shell's consent
+// counts too. The consent at the sending account is merged later, when the push runs.
 func (s *bulkState) currentConsent(was *contacts.Contact, shell, email string) sending.Contact {
 	if was == nil {
 		return sending.Contact{}
@@ -165,7 +172,8 @@ func (s *bulkState) drop(email string) {
 	delete(s.byEmail, contacts.EmailKey(email))
 }
 
-// put replaces c with after and records what has to be written and pushed.
+// put replaces the contact c with after, and records what must be written to the database
+// and pushed to the account.
 func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Plan) {
 	isNew, archived, wasStub, left := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
 	if !isNew {
@@ -189,8 +197,8 @@ func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Pl
 	}
 }
 
-// release frees the names that a contact no longer has. It returns the address that the
-// contact leaves, "" for none.
+// release removes from the indexes the address and the external id that the contact gives
+// up. It returns the earlier address if it changed, else "".
 func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 	left := ""
 	if key := contacts.EmailKey(c.Email); key != contacts.EmailKey(after.Email) {
@@ -210,8 +218,8 @@ func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 	return left
 }
 
-// takeWrite returns the pending write and resets the state: all its contacts now count as
-// stored.
+// takeWrite returns the changes that are not yet written, and resets s: all its contacts
+// then count as stored.
 func (s *bulkState) takeWrite() ContactsWrite {
 	w := ContactsWrite{At: s.now, Drop: s.dropped, Lists: map[string][]string{}, Push: map[string]contacts.Said{}}
 	for _, c := range s.touched {
@@ -233,7 +241,7 @@ func (s *bulkState) takeWrite() ContactsWrite {
 	return w
 }
 
-// ids returns the ids of the contacts to write.
+// ids returns the ids of the contacts that the write updates or inserts.
 func (w ContactsWrite) ids() []string {
 	ids := make([]string, 0, len(w.Update)+len(w.Insert))
 	for _, contacts := range [][]contacts.Contact{w.Update, w.Insert} {

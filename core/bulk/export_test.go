@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
-// PlanOfRow returns the plan of a row of a bulk write or an import.
+// PlanOfRow returns the contact plan to which a JSON row of a bulk write or an import is
+// converted.
 func (b *Bulk) PlanOfRow(ctx context.Context, org, row string) (contacts.Plan, error) {
 	rows, _, err := b.readRows(ctx, org, Chunk{Rows: []json.RawMessage{json.RawMessage(row)}})
 	if err != nil || len(rows) == 0 {

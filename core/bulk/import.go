@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Import writes rows as contacts_bulk does, waits for the result and returns the
-// outcomes. It takes at most MaxBulkRows. It may be repeated with the same id, which the
-// caller chooses: rows stored under it are processed once.
+// Import writes rows as contacts_bulk does, waits for the end and returns the outcomes. It
+// accepts at most MaxRows rows. The caller chooses the id. Import may be repeated with the
+// same id: the rows that were stored under it first are processed once.
 func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]Item, error) {
 	err := b.acceptBulk(ctx, orgID, "", id, rows)
 	if err != nil && !core.IsConflict(err) {
@@ -33,7 +33,7 @@ func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMess
 	return b.Store.BulkItems(ctx, orgID, id, 0, MaxRows)
 }
 
-// IsImported reports whether the rows under an id were stored and all of them are
+// IsImported reports whether the bulk write with the id exists and all its rows are
 // processed.
 func (b *Bulk) IsImported(ctx context.Context, orgID, id string) (bool, error) {
 	job, err := b.Store.BulkJob(ctx, orgID, id)
@@ -43,7 +43,7 @@ func (b *Bulk) IsImported(ctx context.Context, orgID, id string) (bool, error) {
 	return job.Status == Completed, err
 }
 
-// TryImport returns the outcomes that Import would have, and changes nothing.
+// TryImport returns the outcomes that an Import of the rows would have. It writes nothing.
 func (b *Bulk) TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]Item, error) {
 	read, items, err := b.readRows(ctx, orgID, Chunk{Rows: rows})
 	if err != nil {
@@ -61,7 +61,7 @@ func (b *Bulk) TryImport(ctx context.Context, orgID string, rows []json.RawMessa
 	return items, nil
 }
 
-// AttributeNames returns the names of the registered attributes.
+// AttributeNames returns the names of the organization's registered attributes.
 func (b *Bulk) AttributeNames(ctx context.Context, orgID string) ([]string, error) {
 	all, err := b.Attributes.Attributes(ctx, orgID)
 	names := make([]string, len(all))

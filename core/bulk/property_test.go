@@ -16,7 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// randomRow draws from few people, so that rows often name the same ones.
+// randomRow returns a random row about one of five people, so that rows often name the same
+// contact.
 func randomRow(r *rand.Rand) map[string]any {
 	row := map[string]any{}
 	email := fmt.Sprintf("p%d@x.example", r.IntN(5))
@@ -51,8 +52,9 @@ func randomRow(r *rand.Rand) map[string]any {
 	return row
 }
 
-// singleRow returns the call for a single contact that matches the row. That call takes no
-// lists for a contact named by address alone, so it removes them from the row as well.
+// singleRow returns the operation for a single contact that corresponds to the row, and the
+// row as its arguments. contacts_upsert has no lists and rebind_external_id, so singleRow
+// removes these members from the row.
 func singleRow(row map[string]any) (string, map[string]any) {
 	if row["external_id"] != nil {
 		return "contacts_upsert_by_external_id", row
@@ -62,8 +64,9 @@ func singleRow(row map[string]any) (string, map[string]any) {
 	return "contacts_upsert", row
 }
 
-// For random rows, a bulk write has the same effect as single writes of the rows in
-// order: on the contacts, at the account and in the refusals.
+// TestBulkAndSingleWritesAgree checks with random rows that a bulk write has the same
+// effect as single writes in the same order: on contacts, at the account and in the
+// refusals.
 func TestBulkAndSingleWritesAgree(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -112,8 +115,8 @@ func TestBulkAndSingleWritesAgree(t *testing.T) {
 	})
 }
 
-// everything returns the state of the people of randomRow: their contacts, and what the
-// account holds.
+// everything returns the stored contacts of the five people of randomRow, and their consent
+// at the sending account.
 func (b bundle) everything(t *testing.T) map[string]any {
 	t.Helper()
 	all := map[string]any{}
@@ -137,7 +140,8 @@ func (b bundle) everything(t *testing.T) map[string]any {
 	return all
 }
 
-// Several workers on one database process each row of a bulk write once, in order.
+// TestTwoWorkersAtOnce checks that several workers on one database process each row of a
+// bulk write once, in order.
 func TestTwoWorkersAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -146,8 +150,7 @@ func TestTwoWorkersAtOnce(t *testing.T) {
 		for job := range 4 {
 			var rows []string
 			for i := range 1500 {
-				// Every job names the same people, so that the jobs also compete for
-				// contacts.
+				// All bulk writes name the same people, so that they also compete for contacts.
 				rows = append(rows, fmt.Sprintf(`{"email":"p%d@x.example","external_id":"%d","attributes":{"age":%d}}`, (i*7+job)%1500, (i*7+job)%1500, job))
 			}
 			ids = append(ids, b.AcceptRows(t, rows...))

@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// A finished job is kept for seven days, an unfinished one for ever.
+// TestFinishedJobsAreForgotten checks that a finished bulk write is deleted after seven
+// days, and an unfinished one is not deleted.
 func TestFinishedJobsAreForgotten(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -32,7 +33,8 @@ func TestFinishedJobsAreForgotten(t *testing.T) {
 	})
 }
 
-// A chunk that always fails ends its job. Afterwards no worker tries it again.
+// TestAJobThatCannotGoOnFails checks that a bulk write whose chunk always fails gets the
+// status failed, and that no worker processes it again.
 func TestAJobThatCannotGoOnFails(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -23,8 +23,8 @@ const (
 	maxTopicName   = 64
 )
 
-// Row is one contact of a bulk write. It takes the members of
-// contacts_upsert_by_external_id; a row without an external id needs an address.
+// Row is one contact of a bulk write. It has the members of contacts_upsert_by_external_id;
+// a row without an external id needs an address.
 type Row struct {
 	Email            *string        `json:"email,omitempty"`
 	ExternalID       *string        `json:"external_id,omitempty"`
@@ -35,8 +35,8 @@ type Row struct {
 	contacts.Stated
 }
 
-// Rows holds the rows as the caller sent them. An invalid row fails alone, so the
-// schema describes the rows and checks nothing.
+// Rows has the rows of a bulk write as raw JSON. An invalid row fails alone, so the JSON
+// schema describes the members of a row without checking them.
 type Rows []json.RawMessage
 
 var bulkMembers = slices.Concat([]core.RowMember{
@@ -49,7 +49,7 @@ var bulkMembers = slices.Concat([]core.RowMember{
 	{Name: "lists", Description: "Array of all static lists of the contact, by id or key; absent or null: unchanged."},
 })
 
-// JSONSchema returns the schema of the rows.
+// JSONSchema returns the JSON schema of the rows.
 func (Rows) JSONSchema() *jsonschema.Schema {
 	return core.RowsSchema(1, MaxRows, "One contact. An invalid row becomes a failed item and does not affect other rows.", bulkMembers)
 }
@@ -79,7 +79,7 @@ func (row *Row) faults() []core.FieldError {
 	return append(faults, row.TopicPreferences.Faults()...)
 }
 
-// claim returns the names of the row's contact.
+// claim returns the address and the external id by which the row names its contact.
 func (row Row) claim() contacts.Claim {
 	var cl contacts.Claim
 	if row.Email != nil {

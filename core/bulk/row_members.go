@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// parseBulkRow parses a row. It fails for a wrong member, whatever the other members
-// are.
+// parseBulkRow parses a JSON row. It fails with core.CodeValidationFailed if a member is
+// unknown or wrong.
 func parseBulkRow(raw json.RawMessage) (Row, error) {
 	var row Row
 	if err := core.ReadRow(raw, nil, row.take); err != nil {
@@ -22,7 +22,7 @@ func parseBulkRow(raw json.RawMessage) (Row, error) {
 
 const kindOfTopics = "an array of topic and subscription_status, or an object from topic to status"
 
-// take parses one member into the row.
+// take decodes the value of one JSON member into the row.
 func (row *Row) take(name string, value []byte) error {
 	switch name {
 	case "email":
@@ -47,7 +47,7 @@ func (row *Row) take(name string, value []byte) error {
 	return core.UnknownMember(name, bulkMembers)
 }
 
-// checkTopics refuses choices that the JSON decoder would silently drop: values of
+// checkTopics refuses topic choices that the JSON decoder would accept and drop: values of
 // another type, and unknown members.
 func checkTopics(value []byte) error {
 	wrong := core.Invalid("topic_preferences", "must be "+kindOfTopics)

@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of the plan anew")
 
-// TestGoldenPlanOfARow prints the plan of a row of a bulk write or an import.
+// TestGoldenPlanOfARow compares the plan of a row with the golden file.
 func TestGoldenPlanOfARow(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

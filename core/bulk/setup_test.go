@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// bundle is a world with the steps of these tests.
+// bundle is a test organization with contacts, and has the helpers of this package's tests.
 type bundle struct{ *contactstest.World }
 
 func setup(t *testing.T) bundle { return setupOn(t, storagetest.SQLite(t)) }

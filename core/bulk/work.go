@@ -15,19 +15,20 @@ import (
 )
 
 const (
-	// bulkEvery is the longest time until a bulk write whose job was lost is resumed.
+	// bulkEvery is the interval of the periodic run, which resumes bulk writes whose queued
+	// job was lost.
 	bulkEvery   = time.Minute
 	bulkTimeout = 10 * time.Minute
-	// bulkAttempts is how many failures of one chunk in a row end a bulk write as
-	// failed.
+	// bulkAttempts is the number of consecutive failures of a chunk after which the bulk
+	// write gets the status failed.
 	bulkAttempts = 10
-	// bulkKept is how long a finished bulk write can be read.
+	// bulkKept is how long a bulk write is stored after its end.
 	bulkKept  = 7 * 24 * time.Hour
 	bulkPurge = 100
 )
 
-// Args names the bulk write to process. Empty arguments resume all unfinished bulk
-// writes and delete old ones.
+// Args has the bulk write that a job processes. A job with empty Args resumes all
+// unfinished bulk writes and deletes old ones.
 type Args struct {
 	OrgID string `json:"org_id,omitempty"`
 	JobID string `json:"job_id,omitempty"`
@@ -36,7 +37,7 @@ type Args struct {
 // Kind returns the name of the job.
 func (Args) Kind() string { return "contacts_bulk" }
 
-// BulkWorker returns the worker that processes bulk writes.
+// BulkWorker returns the job that processes bulk writes.
 func (b *Bulk) BulkWorker() jobs.Worker[Args] {
 	return jobs.Worker[Args]{Work: b.workBulk, Every: bulkEvery, Timeout: bulkTimeout}
 }
@@ -63,10 +64,10 @@ func (b *Bulk) workBulk(ctx context.Context, args Args) error {
 	})
 }
 
-// finishBulk processes the rest of a bulk write, chunk by chunk. It may be interrupted
-// and repeated, also by several processes at once: one transaction locks the job and
-// stores a chunk's contacts and outcomes. It returns the outcomes of the chunks that
-// this call processed.
+// finishBulk processes the remaining chunks of a bulk write, and returns the outcomes of
+// the chunks that this call processed. It may be interrupted and repeated, also by several
+// processes at once: the transaction that stores a chunk's contacts and outcomes locks the
+// bulk write.
 func (b *Bulk) finishBulk(ctx context.Context, org, id string) ([]Item, error) {
 	var did []Item
 	chunks := &chunkReader{bulk: b, org: org, job: id}
@@ -90,8 +91,8 @@ func (b *Bulk) finishBulk(ctx context.Context, org, id string) ([]Item, error) {
 	}
 }
 
-// bulkStep processes the chunk at job.Processed, unless another process has done so.
-// While it writes, it reads the next chunk.
+// bulkStep processes the chunk that begins at job.Processed, unless another process has
+// already done so. While it writes the chunk, it reads the next one.
 func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkReader) ([]Item, error) {
 	chunk, err := chunks.chunk(ctx, job.Processed)
 	if err != nil {
@@ -128,7 +129,7 @@ func (b *Bulk) bulkStep(ctx context.Context, org string, job Job, chunks *chunkR
 	return outcomes, err
 }
 
-// reportWritten reports the contacts that a chunk changed to Config.OnWrite.
+// reportWritten calls Config.OnWrite with the contacts that a chunk changed.
 func (b *Bulk) reportWritten(ctx context.Context, org, caller string, outcomes []Item) error {
 	if b.OnWrite == nil || caller == "" {
 		return nil
@@ -142,7 +143,8 @@ func (b *Bulk) reportWritten(ctx context.Context, org, caller string, outcomes [
 	return b.OnWrite(ctx, org, caller, ids)
 }
 
-// count adds a chunk's outcomes to the job.
+// count adds the outcomes of a chunk to the job's counts, and completes the job after its
+// last row.
 func (j *Job) count(outcomes []Item, now time.Time) {
 	for _, item := range outcomes {
 		j.Processed++
@@ -169,8 +171,8 @@ func (b *Bulk) observeBulk(ctx context.Context, org string, before, after Job) {
 	}
 }
 
-// noteBulkFailure counts a failed attempt at a chunk. After bulkAttempts failures it
-// marks the job as failed.
+// noteBulkFailure counts a failed attempt to process a chunk. After bulkAttempts failures
+// it sets the status failed.
 func (b *Bulk) noteBulkFailure(ctx context.Context, org, id string, failure error) error {
 	return b.Transactor.InTx(ctx, func(ctx context.Context) error {
 		job, err := b.Store.BulkJob(ctx, org, id)
@@ -187,7 +189,8 @@ func (b *Bulk) noteBulkFailure(ctx context.Context, org, id string, failure erro
 }
 
 // readRows parses the rows of a chunk and checks them without reading the contacts. It
-// returns the valid rows, and the items with the outcomes of the invalid ones.
+// returns the valid rows. It also returns one outcome for each row, which is set for
+// invalid rows and empty for valid ones.
 func (b *Bulk) readRows(ctx context.Context, org string, chunk Chunk) ([]readRow, []Item, error) {
 	r := &rowReader{bulk: b, org: org}
 	items := make([]Item, len(chunk.Rows))
@@ -218,16 +221,18 @@ func (b *Bulk) readRows(ctx context.Context, org string, chunk Chunk) ([]readRow
 	return rows, items, nil
 }
 
-// rowReader checks rows against the attributes, topics and lists of the organization.
+// rowReader checks rows against the attributes, topics and static lists of the
+// organization.
 type rowReader struct {
 	bulk     *Bulk
 	org      string
 	registry attributes.Registry
 	topics   []string          // names, sorted
-	lists    map[string]string // ids by id and by key
+	lists    map[string]string // ids of static lists, by id and by key
 }
 
-// load reads the attributes, topics and lists that the rows name.
+// load reads the attributes and topics of the organization if a row uses them, and the
+// static lists that rows name.
 func (r *rowReader) load(ctx context.Context, rows []Row) error {
 	attributes, topics, names := false, false, map[string]bool{}
 	for _, row := range rows {
@@ -277,7 +282,7 @@ func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error 
 	return err
 }
 
-// read checks one row and returns its plan.
+// read checks one row and returns it with its plan.
 func (r *rowReader) read(row Row) (readRow, error) {
 	read := readRow{plan: contacts.Plan{
 		Way: contacts.Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, Stated: row.Stated,
@@ -313,8 +318,8 @@ func (r *rowReader) read(row Row) (readRow, error) {
 	return read, nil
 }
 
-// writeRows decides the rows in order and writes the results. It stores each outcome in
-// outcomes, whose first element belongs to the row with the index first.
+// writeRows applies the rows in order and writes the changed contacts. It stores the
+// outcome of a row in outcomes, at the row's index minus first.
 func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcomes []Item, first int) error {
 	state, err := b.loadState(ctx, org, rows)
 	if err != nil || len(rows) == 0 {
@@ -331,7 +336,7 @@ func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcom
 	return b.writeState(ctx, org, state)
 }
 
-// loadState reads every contact that the rows name.
+// loadState reads every contact that the rows name by address or external id.
 func (b *Bulk) loadState(ctx context.Context, org string, rows []readRow) (*bulkState, error) {
 	var keys, externalIDs []string
 	for _, row := range rows {

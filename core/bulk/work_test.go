@@ -93,8 +93,9 @@ func TestHostileRowsFailAlone(t *testing.T) {
 	})
 }
 
-// Names move between contacts within one bulk write, in the order of the rows, although
-// the database checks them one contact at a time.
+// TestNamesChangeHandsInOneChunk checks that addresses and external ids can move between
+// contacts within one bulk write, although the database checks their uniqueness after each
+// contact.
 func TestNamesChangeHandsInOneChunk(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -127,7 +128,8 @@ func TestNamesChangeHandsInOneChunk(t *testing.T) {
 	})
 }
 
-// An interrupted bulk write resumes where it stopped and processes no row twice.
+// TestBulkGoesOnAfterAnEnd checks that an interrupted bulk write continues where it
+// stopped, and processes no row twice.
 func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -147,7 +149,8 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 		if first["processed"] != 0.0 || len(first["results"].([]any)) != 0 || first["next_cursor"] == nil {
 			t.Fatalf("after the first end: %v", first)
 		}
-		// This runs between the second chunk and the third.
+		// The context is cancelled in the transaction of the second chunk, so that only the
+		// first chunk is stored.
 		ctx, cancel = context.WithCancel(t.Context())
 		calls := 0
 		b.setOnChange(func() {
@@ -175,8 +178,7 @@ func TestBulkGoesOnAfterAnEnd(t *testing.T) {
 	})
 }
 
-// setOnChange makes the audience call f inside the transaction whenever contacts are
-// written.
+// setOnChange makes bulk writes call f inside the transaction of each write of contacts.
 func (b bundle) setOnChange(f func()) {
 	b.Bulk.OnChange = func(ctx context.Context, org string, ids []string) error {
 		if f != nil {

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// evictionSample is how many entries a full cache compares to choose the one to drop.
+// evictionSample is how many entries a full cache compares to choose the entry to drop.
 const evictionSample = 8
 
-// Cache is a bounded cache whose entries expire. A full cache drops the entry that
-// expires first among a few random ones, so that a flood of keys costs bounded memory.
-// It is safe for use by several goroutines.
+// Cache is a bounded cache whose entries expire. A full cache drops the entry that expires
+// first among a few random entries, so that a flood of keys cannot exhaust memory. It is
+// safe for use by several goroutines.
 type Cache[K comparable, V any] struct {
 	limit int
 
 	mu      sync.RWMutex
 	entries map[K]cached[V]
-	// epoch counts removals. Put refuses a value that was read before a removal,
-	// because the removal may have meant it.
+	// epoch counts the calls of Remove. Put does not store a value that was read before the
+	// latest Remove, because that call may have been about this value.
 	epoch uint64
 }
 
@@ -31,7 +31,8 @@ func New[K comparable, V any](limit int) *Cache[K, V] {
 	return &Cache[K, V]{limit: limit, entries: make(map[K]cached[V])}
 }
 
-// Get returns the value of a key, unless it has expired at now.
+// Get returns the value of a key. It returns false if the cache has no value for the key or
+// if the value has expired at now.
 func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	c.mu.RLock()
 	entry, ok := c.entries[key]
@@ -43,16 +44,16 @@ func (c *Cache[K, V]) Get(key K, now time.Time) (V, bool) {
 	return entry.value, true
 }
 
-// Epoch returns the count of removals. Take it before reading the value that Put will
-// store.
+// Epoch returns the count of calls of Remove. Call it before reading the value that is
+// passed to Put.
 func (c *Cache[K, V]) Epoch() uint64 {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return c.epoch
 }
 
-// Put stores a value until the given instant, unless an entry was removed since epoch
-// was taken.
+// Put stores a value until the given instant. It does nothing if Remove was called after
+// Epoch returned epoch.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time, epoch uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,8 +66,8 @@ func (c *Cache[K, V]) Put(key K, value V, until time.Time, epoch uint64) {
 	c.entries[key] = cached[V]{value: value, until: until}
 }
 
-// evict drops one entry. Ranging over a Go map starts at a random place, so the first
-// few entries are a sample.
+// evict drops the entry that expires first among the first few entries. Ranging over a Go
+// map starts at a random entry, so these are a random sample.
 func (c *Cache[K, V]) evict() {
 	var victim K
 	var soonest time.Time
@@ -82,7 +83,7 @@ func (c *Cache[K, V]) evict() {
 	delete(c.entries, victim)
 }
 
-// Remove drops every entry that matches. It visits all entries, which is affordable
+// Remove drops every entry whose value matches. It visits all entries, which is affordable
 // because revocations are rare.
 func (c *Cache[K, V]) Remove(matches func(V) bool) {
 	c.mu.Lock()

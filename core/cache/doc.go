@@ -1,6 +1,6 @@
-// Package cache remembers values for a while in bounded memory. A value that was read
-// before a removal cannot be stored after it, so that a revocation is not undone by a
-// concurrent read.
+// Package cache has a cache of bounded size whose entries expire. A value that was read
+// before a call of Remove cannot be stored after it, so a concurrent read does not undo a
+// revocation.
 //
-// It reads no clock: callers pass the time. It is of one process.
+// The cache does not read the clock: callers pass the time. Processes do not share entries.
 package cache

@@ -1,6 +1,6 @@
-// Package catalogue is the table of contents of the product: every operation, in
-// the order in which documentation and tools/list show them. It owns the order
-// and nothing else; what an operation is stands in its domain.
+// Package catalogue lists every operation of Mailhelm, in the order in which the
+// documentation and tools/list show them. It owns only the order; each operation is
+// declared in the package of its subject.
 package catalogue
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Domains has the parts of the product that implement the operations. The zero Domains is
-// enough to read the declarations, as the documentation does.
+// Domains has the values that implement the operations, one per subject. The zero Domains
+// is enough to read the declarations, as the documentation does.
 type Domains struct {
 	Account     *account.Account
 	Messages    *messages.Messages
@@ -43,7 +43,7 @@ type Domains struct {
 	Segments    *segments.Segments
 }
 
-// Operations returns every operation in order.
+// Operations returns every operation, in the order in which the documentation shows them.
 func Operations(d Domains) []core.Operation {
 	if d == (Domains{}) {
 		d = documentationOnly()
@@ -68,7 +68,7 @@ func Operations(d Domains) []core.Operation {
 	)
 }
 
-// documentationOnly returns domains without stores, whose operations can be described but
+// documentationOnly returns domains without stores. Their operations can be described but
 // not called.
 func documentationOnly() Domains {
 	return Domains{

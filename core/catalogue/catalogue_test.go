@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/catalogue"
 )
 
-// The rules that every operation must keep.
+// The tests of this file check rules that every operation must keep.
 
 func TestEveryOperationIsWellNamed(t *testing.T) {
 	t.Parallel()
@@ -68,11 +68,12 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 	}
 }
 
-// definitionScopes are the scopes for writing definitions that a connected repository may
-// own.
+// definitionScopes are the scopes for changing definitions (lists, topics, attributes and
+// activities), which a connected Git repository may own.
 var definitionScopes = []core.Scope{core.ListsManage, core.TopicsManage, core.AttributesManage, core.ActivitiesManage}
 
-// forgetsGit reports whether the operation writes definitions without declaring GitOwned.
+// forgetsGit reports whether an operation changes definitions and does not declare
+// GitOwned.
 func forgetsGit(info core.OperationInfo) bool {
 	defines := slices.ContainsFunc(info.Scopes, func(s core.Scope) bool { return slices.Contains(definitionScopes, s) })
 	return defines && info.Effect != core.Reads && info.GitOwned == core.GitIndifferent
@@ -85,7 +86,7 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 			t.Errorf("%s writes a definition and does not declare GitOwned", op.Info().Name)
 		}
 	}
-	// The rule is also tested itself, because no operation may violate it now.
+	// No operation violates the rule now, so check that forgetsGit finds a violation.
 	for _, scope := range definitionScopes {
 		for _, effect := range []core.Effect{core.Writes, core.Destroys} {
 			info := core.OperationInfo{Effect: effect, Scopes: []core.Scope{core.ContactsManage, scope}}
@@ -101,8 +102,9 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 	}
 }
 
-// Every text in a result has the tag that names its author. A new text fails this test
-// until it has one.
+// TestEveryTextOfAResultSaysWhoseItIs checks that every text in a result has the tag
+// "voice", which says whether Mailhelm or an outsider wrote it. A new text without the tag
+// fails.
 func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 	t.Parallel()
 	untrusted := map[string][]string{}
@@ -128,9 +130,9 @@ func TestEveryTextOfAResultSaysWhoseItIs(t *testing.T) {
 	}
 }
 
-// TestEveryReadDeclaresItsCost checks that every read declares a cost. Its author must
-// choose: an expensive read that is declared Light would run beside the calls of all
-// other organizations.
+// TestEveryReadDeclaresItsCost checks that every read declares a cost and no write does.
+// There is no default: an expensive read declared Light would delay the calls of all other
+// organizations.
 func TestEveryReadDeclaresItsCost(t *testing.T) {
 	t.Parallel()
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {

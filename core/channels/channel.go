@@ -7,21 +7,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Status is the state of a channel.
+// Status is the state of a channel, a configuration set of the sending account.
 type Status string
 
-// The states. A channel that the account has is discovered; a member of the organization
-// adopts it; it is detached when the account no longer has it. No code archives a
-// channel or leaves one pending yet.
+// The states of a channel. A channel that the account has is discovered, and becomes active
+// when a member of the organization adopts it. It is detached if the account no longer has
+// it. The API's states archived and pending are not used yet.
 const (
 	Active     Status = "active"
 	Discovered Status = "discovered"
 	Detached   Status = "detached"
 )
 
-// StatusOf returns the state that follows from two facts: whether the account has the
-// channel, and whether the organization adopted it. A channel that reappears gets its
-// earlier state.
+// StatusOf returns the state of a channel. present means that the account has the channel,
+// adopted that the organization adopted it. So a channel that returns to the account gets
+// its earlier state.
 func StatusOf(present, adopted bool) Status {
 	switch {
 	case !present:
@@ -32,7 +32,7 @@ func StatusOf(present, adopted bool) Status {
 	return Discovered
 }
 
-// Channel is one configuration set of the account.
+// Channel is one configuration set of the sending account.
 type Channel struct {
 	ID                string    `json:"id" jsonschema:"format=uuid" jsonschema_description:"Value for the filter channel of other routes."`
 	Name              string    `json:"name" voice:"untrusted" jsonschema_description:"The configuration set at the provider."`
@@ -44,7 +44,7 @@ type Channel struct {
 	CreatedAt         time.Time `json:"created_at" jsonschema_description:"When the sync first found it."`
 }
 
-// IdentityType says whether an identity is a domain or an address.
+// IdentityType tells whether a sending identity is a domain or an address.
 type IdentityType string
 
 // The types.
@@ -53,7 +53,7 @@ const (
 	DomainIdentity IdentityType = "domain"
 )
 
-// Identity is a domain or an address that the account may send from.
+// Identity is a domain or an address from which the account may send.
 type Identity struct {
 	ID             string                     `json:"-"`
 	Identity       string                     `json:"identity" voice:"untrusted"`
@@ -62,13 +62,14 @@ type Identity struct {
 	DKIM           sending.VerificationStatus `json:"dkim_status" jsonschema:"enum=pending,enum=success,enum=failed" jsonschema_description:"Always equal to verification_status."`
 	MailFromDomain *string                    `json:"mail_from_domain" voice:"untrusted" jsonschema:"nullable" jsonschema_description:"Always null."`
 	CreatedAt      time.Time                  `json:"created_at" jsonschema_description:"When the sync first found it."`
-	// Tokens has the DKIM tokens of a domain. Channel is the name of its default
+	// Tokens has the DKIM tokens of a domain. Channel is the name of the identity's default
 	// configuration set.
 	Tokens  []string `json:"-"`
 	Channel string   `json:"-"`
 }
 
-// Records returns the DNS records that a domain has to publish; none for an address.
+// Records returns the DKIM records that a domain must publish in the DNS. It returns nil
+// for an address.
 func (i Identity) Records() []Record {
 	if i.Type != DomainIdentity {
 		return nil
@@ -76,7 +77,8 @@ func (i Identity) Records() []Record {
 	return dkimRecords(strings.ToLower(i.Identity), i.Tokens)
 }
 
-// TypeOf returns the type of an identity.
+// TypeOf returns the type of the identity: EmailIdentity if it contains an @, else
+// DomainIdentity.
 func TypeOf(identity string) IdentityType {
 	if strings.Contains(identity, "@") {
 		return EmailIdentity

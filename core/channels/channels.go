@@ -9,38 +9,40 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config has the dependencies of Channels. All fields are required.
+// Config has the dependencies of [Channels]. All fields are required.
 type Config struct {
 	Store   Store
 	Account Account
-	// DNS looks up whether a record is published.
+	// DNS finds out whether a DNS record is published.
 	DNS DNS
-	// Orgs returns every organization, for the jobs that visit all.
+	// Orgs returns the ids of all organizations, for the periodic jobs.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Account is the part of the sending account that the sync reads.
+// Account has the methods of the sending account that the sync uses.
 type Account interface {
 	Overview(ctx context.Context, orgID string) (sending.Overview, error)
 	Identities(ctx context.Context, orgID string) ([]sending.Identity, error)
 	ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error)
 }
 
-// DNS looks up records. An error means that the answer is unknown, because no name
-// server answered.
+// DNS finds out whether a DNS record is published. An error means that no name server
+// answered, so that it is unknown.
 type DNS interface {
 	IsPublished(ctx context.Context, orgID string, r Record) (bool, error)
 }
 
-// Channels runs the operations of this package.
+// Channels has the operations on channels, sending identities and tracking domains, and
+// their jobs.
 type Channels struct{ Config }
 
 // New returns a Channels.
 func New(cfg Config) *Channels { return &Channels{Config: cfg} }
 
-// Operations returns the operations of this package, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (c *Channels) Operations() []core.Operation {
 	return []core.Operation{
 		c.channelsList(), c.channelsGet(),
@@ -49,35 +51,35 @@ func (c *Channels) Operations() []core.Operation {
 	}
 }
 
-// ChannelName returns the name at the provider of the channel with this id. It fails
-// with core.CodeNotFound.
+// ChannelName returns the provider's name for the channel with the id. It fails with
+// core.CodeNotFound if there is no such channel.
 func (c *Channels) ChannelName(ctx context.Context, orgID, id string) (string, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{ID: id})
 	return channel.Name, err
 }
 
-// ChannelNameOf returns the name at the provider of the channel with this id or slug. It
-// fails with core.CodeNotFound.
+// ChannelNameOf returns the provider's name for the channel that has the reference as its
+// id or its slug. It fails with core.CodeNotFound if there is no such channel.
 func (c *Channels) ChannelNameOf(ctx context.Context, orgID, reference string) (string, error) {
 	if core.IsID(reference) {
 		name, err := c.ChannelName(ctx, orgID, strings.ToLower(reference))
 		if err == nil || core.AsError(err).Code != core.CodeNotFound {
-			return name, err // a slug may have the form of an id
+			return name, err // if not found, reference may be a slug in the form of an id
 		}
 	}
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: reference})
 	return channel.Name, err
 }
 
-// ChannelSlug returns the slug of the channel with this name at the provider. It fails
-// with core.CodeNotFound.
+// ChannelSlug returns the slug of the channel that has this name at the provider. It fails
+// with core.CodeNotFound if there is no such channel.
 func (c *Channels) ChannelSlug(ctx context.Context, orgID, name string) (string, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Name: name})
 	return channel.Slug, err
 }
 
-// Adopt makes a discovered channel active; see [Store]. The caller must check
-// permissions.
+// Adopt makes the discovered channel with the slug active and returns it. It fails under
+// the conditions of [Store.Adopt]. The caller must check permissions.
 func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: slug})
 	if err != nil {
@@ -89,13 +91,14 @@ func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, erro
 	return c.Store.Channel(ctx, orgID, ChannelKey{ID: channel.ID})
 }
 
-// PageIn has the page of a list.
+// PageIn has the size and the cursor of a page.
 type PageIn struct {
 	Limit  int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=200,default=50" jsonschema_description:"Page size."`
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
-// pageOf returns the page that read finds in the store.
+// pageOf returns the page that in requests. read reads it from the store, place returns the
+// position of an item. filter names the list, so that a cursor of another list is refused.
 func pageOf[T any](in PageIn, filter string, read func(after *core.After, limit int) ([]T, error), place func(T) core.After) (core.Page[T], error) {
 	return core.ReadPage(filter, in.Cursor, in.Limit, read, place)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListChannelsIn has the page of the channels.
+// ListChannelsIn has the size and the cursor of a page of channels.
 type ListChannelsIn struct{ PageIn }
 
 func (c *Channels) channelsList() core.Operation {

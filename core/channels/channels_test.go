@@ -65,7 +65,8 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("another channel came back: %+v", again)
 		}
-		// The same name in another account is a different channel, which is not adopted.
+		// A configuration set of the same name in another account is a new channel, which is
+		// not adopted.
 		w.account[w.org].overview.AccountID = "999999999999"
 		status(channels.Discovered)
 	})
@@ -83,7 +84,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), w.org, "main"); err != nil {
 			t.Fatal(err)
 		}
-		for _, taken := range []string{"main", "second"} { // the second because of its identity
+		for _, taken := range []string{"main", "second"} { // "second", because its identity is claimed with "main"
 			_, err := w.Adopt(t.Context(), other, taken)
 			if code(err) != core.CodeConflict || strings.Contains(err.Error(), w.org) {
 				t.Errorf("%s: %v", taken, err)
@@ -96,13 +97,14 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), other, "free"); err != nil {
 			t.Error(err)
 		}
-		// A claim stays when the account no longer has the thing.
+		// The first organization's claim stays after the account has lost the channel.
 		w.shows(w.org, shown{})
 		w.sync(t, w.org)
 		if _, err := w.Adopt(t.Context(), other, "main"); code(err) != core.CodeConflict {
 			t.Errorf("%v", err)
 		}
-		// Accounts without an id from the provider are never treated as shared.
+		// Accounts for which the provider reports no id never count as shared by
+		// organizations.
 		for _, org := range []string{w.org, other} {
 			w.shows(org, shown{sets: sets})
 			w.account[org].overview.AccountID = ""
@@ -114,8 +116,9 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 	})
 }
 
-// If several organizations adopt the same thing at once, exactly one succeeds, and the
-// others get an error.
+// TestAdoptingAtOnceHasOneWinner checks that exactly one of several organizations succeeds
+// if they adopt the same channel, or the same identity, at once. The others must get a
+// conflict.
 func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -123,8 +126,8 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 		orgs := make([]string, rivals)
 		for i := range orgs {
 			orgs[i] = core.NewID()
-			// Each organization adopts a channel of its own; all are bound to the same
-			// identity.
+			// Each organization adopts its own channel "own-N", and the same identity is bound
+			// to all of these channels.
 			own := fmt.Sprint("own-", i)
 			w.shows(orgs[i], shown{
 				sets: []sending.ConfigurationSet{{Name: "main"}, {Name: own}}, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: own}},
@@ -161,7 +164,8 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	})
 }
 
-// likeAnID is the name of a configuration set, and a slug, that has the form of an id.
+// likeAnID is the name of a configuration set that has the form of an id. Its slug is the
+// same text.
 const likeAnID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c01"
 
 func TestChannelsAreFoundByIDSlugAndName(t *testing.T) {

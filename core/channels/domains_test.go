@@ -43,8 +43,8 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 	})
 }
 
-// looks returns how often the records of the tracking domain are looked up while the job
-// runs every 2 minutes for a time. late returns the delay of each run.
+// looks returns how often the job checks the DNS records of click.example.com, if it runs
+// every 2 minutes for the given time. late returns the delay of each run.
 func (w *world) looks(t *testing.T, during time.Duration, late func() time.Duration) int {
 	t.Helper()
 	checked := func() time.Time {
@@ -123,8 +123,9 @@ func TestATrackingDomainIsVerifiedWhenAllItsRecordsArePublished(t *testing.T) {
 	})
 }
 
-// Checks become less frequent with the age of the domain and then stop. A check that was
-// late does not make the next run skip one that is due.
+// TestLookingSlowsDownAndEnds checks that a tracking domain is checked less often as it
+// gets older, and not at all after a week. A late run must not make the next run skip a
+// check that is due.
 func TestLookingSlowsDownAndEnds(t *testing.T) {
 	t.Parallel()
 	uneven := rand.New(rand.NewPCG(1, 2))

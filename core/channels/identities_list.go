@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListIdentitiesIn has the page of the identities.
+// ListIdentitiesIn has the size and the cursor of a page of identities.
 type ListIdentitiesIn struct{ PageIn }
 
 func (c *Channels) identitiesList() core.Operation {

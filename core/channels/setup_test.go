@@ -16,7 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world has two organizations, accounts that a test fills, and simulated name servers.
+// world is [channels.Channels] on a test database, with accounts whose content a test sets,
+// and a simulated DNS (zone, down).
 type world struct {
 	*channels.Channels
 	db   *storage.DB
@@ -27,7 +28,8 @@ type world struct {
 	account
 }
 
-// account is the content of the account of each organization.
+// account is a sending account for tests. It maps an organization's id to the content of
+// its account.
 type account map[string]*shown
 
 type shown struct {
@@ -54,7 +56,8 @@ func (a account) ConfigurationSets(_ context.Context, orgID string) ([]sending.C
 	return a[orgID].sets, nil
 }
 
-// IsPublished looks the record up in the zone.
+// IsPublished reports whether the zone of the test has the record. It fails while down is
+// true.
 func (w *world) IsPublished(_ context.Context, _ string, r channels.Record) (bool, error) {
 	if w.down {
 		return false, errors.New("no name server")
@@ -76,14 +79,14 @@ func newWorld(t *testing.T, db *storage.DB) *world {
 	return w
 }
 
-// each runs a test on both database engines.
+// each runs a test on SQLite and on PostgreSQL.
 func each(t *testing.T, f func(*testing.T, *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { f(t, newWorld(t, db)) })
 }
 
-// shows sets the content of the organization's account. All organizations share one
-// account of the provider.
+// shows sets the content of the organization's sending account. All organizations have the
+// same account id and region, so they share one account of the provider.
 func (w *world) shows(orgID string, s shown) {
 	s.overview = sending.Overview{AccountID: "123456789012", Region: "eu-central-1"}
 	w.account[orgID] = &s
@@ -96,7 +99,7 @@ func (w *world) sync(t *testing.T, orgID string) {
 	}
 }
 
-// call runs an operation and returns its result.
+// call runs an operation for an organization and returns its result or error.
 func (w *world) call(t *testing.T, orgID, name, arguments string) (any, error) {
 	t.Helper()
 	for _, op := range w.Operations() {
@@ -113,7 +116,7 @@ func (w *world) call(t *testing.T, orgID, name, arguments string) (any, error) {
 	return nil, nil
 }
 
-// read runs an operation that must succeed and returns its result.
+// read runs an operation and returns its result. It ends the test if the operation fails.
 func read[T any](t *testing.T, w *world, name, arguments string) T {
 	t.Helper()
 	out, err := w.call(t, w.org, name, arguments)
@@ -135,7 +138,8 @@ func code(err error) core.Code {
 	return core.AsError(err).Code
 }
 
-// simulatorOf returns a simulated account with a domain and a tracking domain.
+// simulatorOf returns a simulated sending account with two identities, and one channel with
+// a tracking domain.
 func simulatorOf(t *testing.T, orgID string) *simulator.Simulator {
 	t.Helper()
 	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Standing has the newest channels, identities and tracking domains, for the dashboard.
+// Standing has the newest channels, identities and tracking domains of an organization, for
+// the dashboard.
 type Standing struct {
 	Channels   []Channel
 	Identities []Identity
@@ -16,7 +17,7 @@ type Standing struct {
 	SyncedAt   time.Time // zero before the first sync
 }
 
-// Standing returns at most limit of each kind.
+// Standing returns at most limit channels, limit identities and limit tracking domains.
 func (c *Channels) Standing(ctx context.Context, orgID string, limit int) (Standing, error) {
 	var s Standing
 	sync, err := c.Store.LastSync(ctx, orgID)

@@ -8,53 +8,58 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Store stores what the account has. Methods that find one thing fail with
-// core.CodeNotFound. Pages are newest first. Every method takes part in the transaction
-// of its context and sees only the given organization.
+// Store stores the channels, identities and tracking domains of sending accounts. Methods
+// that find one record fail with core.CodeNotFound if there is none. Pages are newest
+// first. Every method takes part in the transaction of its context and sees only the given
+// organization.
 type Store interface {
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]Channel, error)
-	// Channel returns a channel by exactly one of id, slug and name at the provider.
+	// Channel returns the channel with the id, the slug or the provider's name in the key.
 	Channel(ctx context.Context, orgID string, by ChannelKey) (Channel, error)
-	// Adopt claims a channel and the identities bound to it for the organization. It fails
-	// with core.CodeConflict if another organization of the same provider's account has
-	// claimed one of them. It also fails so if the account does not have the channel now. It
-	// may be repeated.
+	// Adopt claims a channel, and the identities bound to it, for the organization. It fails
+	// with core.CodeConflict if another organization with the same account of the provider
+	// has claimed one of them. It also fails so if the account does not have the channel
+	// now. It may be repeated.
 	Adopt(ctx context.Context, orgID, id string, at time.Time) error
 
 	Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]Identity, error)
-	// Identity returns an identity by its lower-case form.
+	// Identity returns the identity whose name in lower case is key.
 	Identity(ctx context.Context, orgID, key string) (Identity, error)
-	// Tokens returns the DKIM tokens of those domains that are identities. The domains
-	// are in lower case.
+	// Tokens returns the DKIM tokens of each domain that is an identity, keyed by domain.
+	// The domains must be in lower case.
 	Tokens(ctx context.Context, orgID string, domains []string) (map[string][]string, error)
 
 	TrackingDomains(ctx context.Context, orgID string, after *core.After, limit int) ([]TrackingDomain, error)
 	TrackingDomain(ctx context.Context, orgID, domain string) (TrackingDomain, error)
-	// UnverifiedDomains returns all tracking domains that are still checked.
+	// UnverifiedDomains returns the tracking domains with the status pending, whose records
+	// are still checked.
 	UnverifiedDomains(ctx context.Context, orgID string) ([]TrackingDomain, error)
-	// SetTrackingStatus stores Status, CheckedAt and VerifiedAt of a domain. It succeeds
-	// if the domain was deleted.
+	// SetTrackingStatus stores the Status, CheckedAt and VerifiedAt of a tracking domain. It
+	// succeeds without effect if the domain was deleted.
 	SetTrackingStatus(ctx context.Context, orgID string, d TrackingDomain) error
 
-	// Mirror replaces the stored state with that of the account.
+	// Mirror replaces the organization's stored channels, identities and tracking domains by
+	// those of the account.
 	Mirror(ctx context.Context, orgID string, seen Seen) error
-	// LastSync returns when the account was last read, with its region.
+	// LastSync returns the time of the last sync, with the account and the region that were
+	// read.
 	LastSync(ctx context.Context, orgID string) (Sync, error)
 }
 
-// ChannelKey names a channel: exactly one field is set.
+// ChannelKey names a channel by its id, its slug or its name at the provider. Exactly one
+// field is set.
 type ChannelKey struct{ ID, Slug, Name string }
 
-// Seen is the state of the account at one read.
+// Seen is the content of a sending account at the time of a sync.
 type Seen struct {
 	Sync
 	Sets       []sending.ConfigurationSet
 	Identities []sending.Identity
 }
 
-// Sync says which account was read and when. Account names the provider's account with
-// its region. If the provider has no id for it, it is the organization's own id, so that
-// such accounts never count as shared.
+// Sync tells which account was read and when. Account is the provider's account id and
+// region. If the provider reports no account id, Account is made from the organization's
+// id, so that the account never counts as shared.
 type Sync struct {
 	Account, Region string
 	At              time.Time

@@ -13,21 +13,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// SyncEvery is the interval between syncs with the sending account.
+// SyncEvery is the interval at which channels are copied from the sending accounts.
 const SyncEvery = 15 * time.Minute
 
-// SyncArgs has the arguments of the sync.
+// SyncArgs has the arguments of the job that copies channels from the sending accounts.
 type SyncArgs struct {
-	// OrgID is the organization to sync, such as one that has just connected its
-	// account; empty means all.
+	// OrgID is the organization to sync, such as one that has just connected its account.
+	// Empty means all organizations.
 	OrgID string `json:"org_id,omitempty"`
 }
 
 // Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "channel_sync" }
 
-// SyncWorker returns the worker that copies the configuration sets and identities of
-// every organization's account into the mirror.
+// SyncWorker returns the job that copies the configuration sets and identities of every
+// organization's account into the mirror.
 func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{
 		Work: func(ctx context.Context, args SyncArgs) error {
@@ -37,9 +37,9 @@ func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	}
 }
 
-// Sync updates one organization's mirror from its account. New channels become
-// discovered, missing ones detached; none becomes active by itself. Without an account,
-// or after a failure, the mirror stays as it is.
+// Sync updates one organization's mirror from its account. New channels become discovered
+// and missing ones detached; Sync never adopts a channel. Without an account, or after a
+// failure, the mirror stays as it is.
 func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	overview, err := c.Account.Overview(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -71,8 +71,9 @@ func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// accountKey returns the name of the account at its provider. Organizations may share an
-// account.
+// accountKey returns the provider's account id and region. If the account has no id,
+// accountKey returns a key of the organization instead. Organizations with the same key
+// share an account.
 func accountKey(orgID string, o sending.Overview) string {
 	if o.AccountID == "" {
 		return "org/" + orgID
@@ -80,7 +81,8 @@ func accountKey(orgID string, o sending.Overview) string {
 	return o.AccountID + "/" + o.Region
 }
 
-// isUnsupported reports whether the error means that this kind of account has no channels.
+// isUnsupported reports whether the error means that accounts of this provider have no
+// channels.
 func isUnsupported(err error) bool {
 	f, ok := errors.AsType[*sending.Failure](err)
 	return ok && f.Kind == sending.Unsupported
@@ -88,14 +90,14 @@ func isUnsupported(err error) bool {
 
 const longestName = 320
 
-// storable reports whether both databases accept the name. All names of the provider
-// pass; a simulated provider may have others.
+// storable reports whether SQLite and PostgreSQL accept the name. All names of the provider
+// are accepted; a simulated provider may have others.
 func storable(name string) bool {
 	return name != "" && len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// Slugs returns a new slug for each name that known does not have. Slugs are URL-safe,
-// made from the name, and distinct from all others. known maps names to their slugs.
+// Slugs returns a new slug for each name that is not in known, which maps names to their
+// slugs. A slug is made from the name, safe in URLs, and different from all other slugs.
 func Slugs(known map[string]string, names []string) map[string]string {
 	taken := map[string]bool{}
 	for _, slug := range known {
@@ -118,8 +120,8 @@ func Slugs(known map[string]string, names []string) map[string]string {
 
 const longestSlug = 64
 
-// slugOf returns the name in lower case, with a hyphen for each run of characters that
-// need escaping in a path.
+// slugOf returns the name in lower case, with a hyphen for each run of characters other
+// than ASCII letters, digits and underscores.
 func slugOf(name string) string {
 	var slug strings.Builder
 	for _, r := range strings.ToLower(name) {

@@ -4,17 +4,18 @@ import (
 	"time"
 )
 
-// TrackingStatus is the progress of verifying a tracking domain.
+// TrackingStatus is the state of a tracking domain: whether its DNS records are published.
 type TrackingStatus string
 
-// The states. Failed means that the domain is no longer checked.
+// The states of a tracking domain. TrackingFailed means that its records were not published
+// within a week and are no longer checked.
 const (
 	TrackingPending  TrackingStatus = "pending"
 	TrackingVerified TrackingStatus = "verified"
 	TrackingFailed   TrackingStatus = "failed"
 )
 
-// TrackingDomain is a domain that the links of messages lead through.
+// TrackingDomain is a domain through which the tracked links of messages lead.
 type TrackingDomain struct {
 	ID         string         `json:"-"`
 	Domain     string         `json:"domain" voice:"untrusted"`
@@ -28,22 +29,22 @@ type TrackingDomain struct {
 	CheckedAt *time.Time `json:"-"`
 }
 
-// Record is one DNS record to publish.
+// Record is a DNS record that the owner of a domain must publish.
 type Record struct {
 	Type  string `json:"type" jsonschema:"enum=CNAME"`
 	Name  string `json:"name" voice:"untrusted"`
 	Value string `json:"value" voice:"untrusted"`
 }
 
-// describe fills in the fields that follow from the row and from the tokens of the
-// identity of the same domain.
+// describe returns d with SSL set from its status, and Records from its name and region.
+// tokens are the DKIM tokens of the identity of the same domain.
 func (d TrackingDomain) describe(tokens []string) TrackingDomain {
 	d.SSL = map[TrackingStatus]string{TrackingPending: "pending", TrackingVerified: "active", TrackingFailed: "failed"}[d.Status]
 	d.Records = append([]Record{{Type: "CNAME", Name: d.Domain, Value: RedirectHost(d.Region)}}, dkimRecords(d.Domain, tokens)...)
 	return d
 }
 
-// RedirectHost returns the provider's host that counts opens and clicks in a region.
+// RedirectHost returns the host of the provider that counts opens and clicks in the region.
 func RedirectHost(region string) string { return "r." + region + ".awstrack.me" }
 
 func dkimRecords(domain string, tokens []string) []Record {
@@ -54,8 +55,8 @@ func dkimRecords(domain string, tokens []string) []Record {
 	return records
 }
 
-// These are the intervals at which a pending domain is checked, by its age. DNS records
-// are usually published within the hour, or days later by another person.
+// The intervals at which a pending domain is checked, by the domain's age. DNS records are
+// usually published within the hour, or days later by another person.
 const (
 	firstHour = time.Hour
 	firstDay  = 24 * time.Hour
@@ -65,12 +66,13 @@ const (
 	everyTenMinutes = 10 * time.Minute
 	everyHour       = time.Hour
 
-	// early is how much a check may be before its time. The job runs every two minutes,
-	// never exactly. A check that was a little late must not make the next run skip one.
+	// early is how much sooner than its interval a check may happen. The job runs every two
+	// minutes, but not exactly. Without early, a check that was slightly late would make the
+	// next run skip the domain.
 	early = time.Minute
 )
 
-// due reports whether the domain has to be checked now.
+// due reports whether the records of the domain have to be checked now.
 func (d TrackingDomain) due(now time.Time) bool {
 	if d.CheckedAt == nil {
 		return true
@@ -85,7 +87,8 @@ func (d TrackingDomain) due(now time.Time) bool {
 	return !now.Before(d.CheckedAt.Add(every - early))
 }
 
-// withCheck returns the domain after a check of its records.
+// withCheck returns the domain with the result of a check: verified if the records are
+// published, failed if they are not after a week.
 func (d TrackingDomain) withCheck(published bool, now time.Time) TrackingDomain {
 	d.CheckedAt = &now
 	switch {

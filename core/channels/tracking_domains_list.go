@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListTrackingDomainsIn has the page of the tracking domains.
+// ListTrackingDomainsIn has the size and the cursor of a page of tracking domains.
 type ListTrackingDomainsIn struct{ PageIn }
 
 func (c *Channels) trackingDomainsList() core.Operation {
@@ -34,7 +34,7 @@ func (c *Channels) trackingDomains(ctx context.Context, orgID string, after *cor
 	return rows, c.describe(ctx, orgID, rows)
 }
 
-// describe fills in the DNS records of every domain.
+// describe sets the DNS records and the SSL status of every domain in rows.
 func (c *Channels) describe(ctx context.Context, orgID string, rows []TrackingDomain) error {
 	names := make([]string, len(rows))
 	for i, d := range rows {

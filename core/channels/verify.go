@@ -8,15 +8,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// VerifyArgs has the arguments of the job that checks tracking domains. It has none.
+// VerifyArgs has the arguments of the job that checks the DNS records of tracking domains.
+// It needs none.
 type VerifyArgs struct{}
 
 // Kind returns the name of the job.
 func (VerifyArgs) Kind() string { return "tracking_domain_verify" }
 
-// VerifyWorker returns the worker that checks whether the records of pending tracking
-// domains are published. It checks every 2 minutes in the first hour, every 10 minutes
-// on the first day, then hourly for a week, after which the domain has failed.
+// VerifyWorker returns the job that checks whether the DNS records of pending tracking
+// domains are published. It checks a domain every 2 minutes in the first hour, every 10
+// minutes on the first day, then hourly. After a week the domain gets the status failed.
 func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	return jobs.Worker[VerifyArgs]{
 		Work: func(ctx context.Context, _ VerifyArgs) error {
@@ -26,8 +27,8 @@ func (c *Channels) VerifyWorker() jobs.Worker[VerifyArgs] {
 	}
 }
 
-// Verify checks one organization's tracking domains that are due. A domain stays pending
-// if no name server answers.
+// Verify checks the DNS records of one organization's tracking domains that are due. A
+// domain stays pending if no name server answers, until it is a week old.
 func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	rows, err := c.Store.UnverifiedDomains(ctx, orgID)
 	if err != nil {
@@ -56,7 +57,8 @@ func (c *Channels) Verify(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// arePublished reports whether all records are published.
+// arePublished reports whether all the DNS records are published. It fails if no name
+// server answers.
 func (c *Channels) arePublished(ctx context.Context, orgID string, records []Record) (bool, error) {
 	for _, r := range records {
 		found, err := c.DNS.IsPublished(ctx, orgID, r)

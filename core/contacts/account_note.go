@@ -7,25 +7,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// NoteStore stores the notes that writes of contacts make before they change the
-// account; see [topics.AccountNote].
+// NoteStore stores an [topics.AccountNote] before a write changes the sending account. A
+// note that remains shows that the write may have been interrupted.
 type NoteStore interface {
-	// NoteAccount stores a note outside of any transaction, so that the note exists
-	// before the account is written.
+	// NoteAccount stores a note outside of any transaction, so that the note is committed
+	// before the write calls the sending account.
 	NoteAccount(ctx context.Context, orgID string, n topics.AccountNote) error
 	// DropAccountNote deletes a note. It succeeds if the note does not exist.
 	DropAccountNote(ctx context.Context, orgID, id string) error
 }
 
-// note stores that a write of a contact is about to change the account. It returns the
-// note's id for dropNote.
+// note records that a write of a contact is about to change the sending account. put is the
+// address that the write adds to the account, "" for none. It returns the note's id for
+// dropNote.
 func (wr writer) note(ctx context.Context, org, contactID, put string) (string, error) {
 	n := topics.AccountNote{ID: core.NewID(), ContactID: contactID, Put: put, NotedAt: wr.Clock()}
 	return n.ID, wr.Notes.NoteAccount(ctx, org, n)
 }
 
-// noteWrite stores a note for a write that reactivates a contact or changes its address.
-// listed says whether the account lists the new address.
+// noteWrite records a note for a write that reactivates a contact or changes its address,
+// and returns its id, "" for other writes. listed says whether the sending account has the
+// new address already.
 func (wr writer) noteWrite(ctx context.Context, org string, existing *Contact, email string, listed bool) (string, error) {
 	if existing == nil || existing.Status == Active && EmailKey(existing.Email) == EmailKey(email) {
 		return "", nil
@@ -36,8 +38,8 @@ func (wr writer) noteWrite(ctx context.Context, org string, existing *Contact, e
 	return wr.note(ctx, org, existing.ID, email)
 }
 
-// dropNote deletes the note of a successful write, in its transaction. It does nothing
-// for "".
+// dropNote deletes a note in the transaction of the write that made it. It does nothing for
+// the id "".
 func (wr writer) dropNote(ctx context.Context, org, id string) error {
 	if id == "" {
 		return nil

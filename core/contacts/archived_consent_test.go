@@ -11,9 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestArchivedOptOutsHold checks that every write that reactivates a contact keeps its
-// opt-outs, here and at the account. That holds even if the account has deleted them or
-// the mirror never had them. A choice that the write states replaces the opt-out.
+// TestArchivedOptOutsHold checks that every write that reactivates a contact keeps the
+// contact's opt-outs in the mirror and at the sending account. That includes opt-outs that
+// the account has deleted or that the mirror never had. Consent that the write states
+// replaces the opt-out.
 func TestArchivedOptOutsHold(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -62,9 +63,9 @@ func TestArchivedOptOutsHold(t *testing.T) {
 	})
 }
 
-// TestCreatedContactsKeepTheAccountsOptOuts checks that creating a contact whose address
-// the account has with an opt-out keeps the opt-out. It runs with and without an earlier
-// sync.
+// TestCreatedContactsKeepTheAccountsOptOuts checks that creating a contact keeps an opt-out
+// that the sending account has for its address, whether or not a sync copied the opt-out
+// before.
 func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -81,8 +82,9 @@ func TestCreatedContactsKeepTheAccountsOptOuts(t *testing.T) {
 	}
 }
 
-// TestArchivedContactsAreReadWithoutTheAccount looks up an archived contact while the
-// account does not answer: archiving removed its address there, so nothing is asked.
+// TestArchivedContactsAreReadWithoutTheAccount checks that an archived contact can be read
+// while the sending account fails. Archiving has removed the address from the account, so
+// it is not called.
 func TestArchivedContactsAreReadWithoutTheAccount(t *testing.T) {
 	t.Parallel()
 	b := setupOn(t, storagetest.SQLite(t))

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config.OnChange is called once for every write that changes a contact. It is not called for a
-// write that was refused or changed nothing.
+// TestEveryWriteTellsWhoChanged checks that Config.OnChange is called once for every write
+// that changes a contact, and not for a write that was refused or changed nothing.
 func TestEveryWriteTellsWhoChanged(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -20,7 +20,7 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 		name, arguments string
 		told            []string
 	}{
-		{"contacts_lookup", `{"email":"ada@example.com"}`, ada}, // the contact that the first step created
+		{"contacts_lookup", `{"email":"ada@example.com"}`, ada}, // the change that contacts_create above reported
 		{"contacts_update", `{"email":"ada@example.com","lists":{"add":["beta"]}}`, ada},
 		{"contacts_replace", `{"email":"ada@example.com"}`, ada},
 		{"contacts_upsert", `{"email":"ada@example.com","external_id":"1"}`, ada},

@@ -8,25 +8,26 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ConsentOf returns a mirrored contact's consent in the account's form.
+// ConsentOf returns the consent that the mirror has for a contact, in the type that the
+// sending account uses.
 func ConsentOf(c Contact) sending.Contact {
 	return sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ChoicesByTopic(c.TopicPreferences)}
 }
 
-// WithConsent returns the contact with the given consent.
+// WithConsent returns a copy of the contact with the given consent.
 func (c Contact) WithConsent(consent sending.Contact) Contact {
 	c.UnsubscribeAll = consent.UnsubscribeAll
 	c.TopicPreferences = topics.ChoicesOf(consent.Preferences)
 	return c.withMailable()
 }
 
-// consentReader reads consent at the account and in the mirror.
+// consentReader reads consent at the sending account and in the mirror.
 type consentReader struct{ *Config }
 
-// liveConsent returns the consent in force, as read from the account. If the account
-// does not have the address, it returns the mirror's. It does not call the account for
-// an archived contact, because archiving removes addresses from the account's list.
-// Consent that waits to be pushed counts as pushed.
+// liveConsent returns the consent in force. For an active contact, it is read from the
+// sending account, with consent that is still to be pushed counted as pushed. If the
+// account does not have the address, it returns the mirror's consent. It does not call the
+// account for an archived contact, because archiving removes the address from the account.
 func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
 	if c.Status == Archived {
 		return ConsentOf(c), nil
@@ -45,14 +46,14 @@ func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact)
 	return MergeConsent(&live, c, *pending), nil
 }
 
-// rememberedConsent returns the mirror's memory of a contact's consent, without choices
-// about topics that the account no longer has.
+// rememberedConsent returns the consent that the mirror has for a contact, without choices
+// about topics that the sending account no longer has.
 func (r consentReader) rememberedConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
 	return r.List.DropUnknownTopics(ctx, orgID, ConsentOf(c))
 }
 
 // knownTopics fails with core.CodeValidationFailed if a choice names a topic that the
-// account does not have.
+// sending account does not have.
 func (r consentReader) knownTopics(ctx context.Context, orgID string, choices topics.Choices) error {
 	if len(choices) == 0 {
 		return nil

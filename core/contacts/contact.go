@@ -9,17 +9,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ContactStatus says whether a contact is in use.
+// ContactStatus is "active" or "archived".
 type ContactStatus string
 
-// The states of a contact. An archived contact keeps its address, external id and
-// consent, is on no list, and is not mailable.
+// The states of a contact. An archived contact keeps its address, external id and consent.
+// It belongs to no list and is not mailable.
 const (
 	Active   ContactStatus = "active"
 	Archived ContactStatus = "archived"
 )
 
-// Contact is one person of an organization's audience.
+// Contact is one person in an organization's audience.
 type Contact struct {
 	ID               string              `json:"id" jsonschema:"format=uuid"`
 	Email            string              `json:"email" voice:"untrusted" jsonschema_description:"Address in its most recently written spelling. Addresses that differ only in case are the same contact."`
@@ -29,33 +29,34 @@ type Contact struct {
 	TopicPreferences []topics.Preference `json:"topic_preferences" jsonschema_description:"Explicit choices only; every other topic has its default."`
 	UnsubscribeAll   bool                `json:"unsubscribe_all" jsonschema_description:"Whether the global opt-out is set."`
 	Mailable         bool                `json:"mailable" jsonschema_description:"Whether the contact may get mail at all: it is active, has no global opt-out, and more than activities named it. Topics and suppression are checked for each message."`
-	// Hidden holds stored values that no answer shows: of deleted attributes, and values
-	// that do not fit their attribute's type. A write keeps them unless it states all
-	// values.
+	// Hidden has stored attribute values that no result shows: values of deleted attributes,
+	// and values that do not fit their attribute's type. A write keeps them unless it
+	// replaces all values.
 	Hidden map[string]any `json:"-"`
-	// Shell is true as long as only a sync has made the contact and no caller has
-	// written it. A create may fill it; a move may take its place.
+	// Shell is true for a contact that a sync created and that no caller has written yet.
+	// Creating a contact with its address takes it over. If another contact gets its
+	// address, it is deleted.
 	Shell bool `json:"-"`
-	// Stub is true as long as only activities have named the contact. It has not
-	// consented, the account does not have the address, and it is not mailable. A write
-	// that states consent or the whole contact ends it, as does a sync that finds the
-	// address at the account; see [Plan.KeepsStub]. A move may not take its place,
+	// Stub is true for a contact that only activities have named. It has not consented, the
+	// sending account does not have its address, and it is not mailable. It stops being a
+	// stub when a write states consent or the whole contact, see [Plan.KeepsStub], or when a
+	// sync finds its address at the account. Another contact cannot take its address,
 	// because it has activities.
 	Stub bool `json:"-"`
-	// Lists is present in answers about one contact, nil and absent in pages.
+	// Lists is set in results about one contact; it is nil and absent in pages of contacts.
 	Lists     []lists.Ref `json:"lists,omitzero" jsonschema_description:"The static lists the contact is on."`
 	CreatedAt time.Time   `json:"created_at"`
 	UpdatedAt time.Time   `json:"updated_at"`
 }
 
-// EmailKey returns the lower-case form of an address. Contacts are found by it, and it
-// is unique in an organization. RFC 5321 allows case-sensitive local parts, but mailbox
-// providers and the account's contact list ignore case. An internationalized domain and
-// its ASCII form have the same key.
+// EmailKey returns the lower-case form of an address. Contacts are found by it, and it is
+// unique in an organization. RFC 5321 allows case-sensitive local parts, but mailbox
+// providers and sending accounts ignore case. An internationalized domain and its ASCII
+// form have the same key.
 func EmailKey(email string) string { return core.EmailKey(email) }
 
-// canonicalEmail returns an address in the form that is stored and sent to the account. It
-// returns invalid text unchanged.
+// canonicalEmail returns an address in the form that is stored and sent to the sending
+// account. It returns invalid text unchanged.
 func canonicalEmail(email string) string {
 	if canonical, ok := core.CanonicalEmail(email); ok {
 		return canonical
@@ -69,9 +70,9 @@ func (c Contact) withMailable() Contact {
 	return c
 }
 
-// mailableNote returns a sentence that says whether mail may be sent to the contact. It
-// reads only fields that an answer shows, because a stored answer to a repeated call has
-// no others.
+// mailableNote returns a sentence that says whether mail may be sent to the contact, and
+// why not. It uses only fields that a result shows, because the stored result of a repeated
+// call has no others.
 func mailableNote(c Contact) string {
 	switch {
 	case c.Status == Archived:

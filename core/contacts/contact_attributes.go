@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/attributes"
 )
 
-// withAttributes returns the contact with changes laid over its values. A value that
-// changes names is hidden no longer, so null also clears a value that no read shows.
+// withAttributes returns the contact with the changed attribute values; nil clears a value.
+// A changed value is removed from Hidden, so nil also clears a value that no read shows.
 func (c Contact) withAttributes(changes map[string]any) Contact {
 	c.Attributes = attributes.Merge(c.Attributes, changes)
 	if len(c.Hidden) > 0 && len(changes) > 0 {
@@ -22,14 +22,14 @@ func (c Contact) withAttributes(changes map[string]any) Contact {
 	return c
 }
 
-// withOnlyAttributes returns the contact with these values and no others, hidden ones
-// included.
+// withOnlyAttributes returns the contact with exactly these attribute values. It removes
+// hidden values too.
 func (c Contact) withOnlyAttributes(values map[string]any) Contact {
 	c.Attributes, c.Hidden = attributes.Merge(nil, values), nil
 	return c
 }
 
-// StoredAttributes returns all values of the contact, hidden ones included.
+// StoredAttributes returns all attribute values of the contact, including the hidden ones.
 func (c Contact) StoredAttributes() map[string]any {
 	if len(c.Hidden) == 0 {
 		return c.Attributes
@@ -37,7 +37,7 @@ func (c Contact) StoredAttributes() map[string]any {
 	return attributes.Merge(c.Hidden, c.Attributes)
 }
 
-// readRegistry returns the organization's attributes by name.
+// readRegistry reads the definitions of the organization's attributes, by name.
 func (wr writer) readRegistry(ctx context.Context, orgID string) (attributes.Registry, error) {
 	all, err := wr.Attributes.Attributes(ctx, orgID)
 	if err != nil {

@@ -11,35 +11,39 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// write is a [Plan] between its two halves. The first half runs before the transaction:
-// it reads the mirror, checks everything that can be refused, and brings the consent to
-// the account. The second half runs inside: it reads the mirror again, applies the plan
-// to what is there now, and stores it with the consent that the account accepted.
+// write is one write of a contact, in two steps. push runs before the transaction: it reads
+// the mirror, checks everything that can be refused, and writes the consent to the sending
+// account. store runs inside the transaction: it reads the mirror again, applies the [Plan]
+// to the contact as it is now, and saves it with the consent that the account accepted.
 type write struct {
 	Plan
 	Told
 }
 
-// Told is what the first half of a write read and wrote at the account.
+// Told is what push, the step before the transaction, read from the sending account and
+// wrote to it.
 type Told struct {
-	// Consent is the consent that the account accepted, with the address it belongs to.
+	// Consent is the consent that the sending account accepted, with its email address.
 	Consent sending.Contact
-	// Shell is the id of the shell at the address that the contact moves to. Each lookup
-	// sets it again.
+	// Shell is the id of the contact that has the new address and that only a sync has
+	// created, "" for none. The write deletes it. Each lookup of the contact sets Shell
+	// again.
 	Shell string
-	// IsNew is true if the contact did not exist.
+	// IsNew is true if the contact did not exist before the transaction.
 	IsNew bool
 	// Left is the address that the contact had before the write.
 	Left string
-	// Spared is true if the account was not called, because the contact stays a stub.
+	// Spared is true if the sending account was not called, because the contact is a stub
+	// and stays one.
 	Spared bool
-	// Note is the id of the note about the write to the account.
+	// Note is the id of the note that dropNote deletes, "" for none.
 	Note string
 }
 
-// settles reports whether the account is right once the contact is stored: push wrote
-// the new address and removed the old one. If another process has moved the contact to a
-// third address, consent would remain at an address without a contact.
+// settles reports whether the sending account is correct once this contact is stored. push
+// has written the new address to the account and removed the old one. If another process
+// has given the contact a third address since, the account would keep consent for an
+// address without a contact.
 func (w *write) settles(existing *Contact) bool {
 	if existing == nil {
 		return true
@@ -52,32 +56,33 @@ func (w *write) settles(existing *Contact) bool {
 type ContactWritten struct {
 	Contact Contact `json:"contact"`
 	Result  string  `json:"result"` // created, updated or reactivated
-	// VisitorID appears in the answer and is not stored with it for repeated calls: it
-	// is a credential.
+	// VisitorID appears in the result of the call. It is a credential, so it is not stored
+	// with the result that a replay returns.
 	VisitorID string `json:"-"`
 }
 
-// RESTView returns the contact alone.
+// RESTView returns only the contact.
 func (w ContactWritten) RESTView() Contact { return w.Contact }
 
 // WasCreated reports whether the contact is new.
 func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
 
-// existing returns the contact that the write names, nil if it does not exist.
+// existing returns the contact that the write names, nil if it does not exist. It sets
+// w.Shell.
 func (w *write) existing(ctx context.Context, store contactFinder, org string) (*Contact, error) {
 	existing, shell, err := w.find(ctx, store, org)
 	w.Shell = shell
 	return existing, err
 }
 
-// writer writes contacts at the account and in the mirror.
+// writer writes contacts to the sending account and to the mirror.
 type writer struct{ *Config }
 
 func (wr writer) consents() consentReader { return consentReader(wr) }
 
-// push is the first half of a write. It writes the consent to the account and records in
-// w what the account accepted. It locks the addresses, including the contact's current
-// one, until the call ends.
+// push is the step of a write before the transaction. It writes the consent to the sending
+// account and records in w what the account accepted. It locks the addresses of the write,
+// including the contact's current one, until the call ends.
 func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	org := c.Principal.Org.ID
 	existing, err := wr.hold(ctx, c, w)
@@ -105,7 +110,7 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	w.Consent = w.DecideConsent(existing, inForce)
 	w.Consent.Email = after.Email
 	err = wr.List.WriteToList(ctx, org, func(bare bool) error {
-		if bare { // choices about topics of a deleted list are deleted with it
+		if bare { // a new contact list has no topics yet
 			w.Consent.Preferences = nil
 		}
 		return wr.Account.PutContact(ctx, org, w.Consent)
@@ -113,8 +118,8 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	if err != nil {
 		return topics.Unavailable(err)
 	}
-	// The account may store the address with an internationalized domain in its other
-	// form.
+	// Compare the text, not EmailKey: the sending account may store the address under
+	// another form of an internationalized domain.
 	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
 		return topics.Unavailable(wr.Account.DeleteContact(ctx, org, existing.Email))
 	}
@@ -123,10 +128,10 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 
 const maxMoves = 5
 
-// hold locks all names of the write and returns the contact as it is then. If the
-// contact has another address by then, hold releases the addresses and locks that one
-// too. It keeps the lock on the external id throughout: that one is always taken before
-// any address.
+// hold locks the address and external id of the write, reads the contact, and returns it,
+// nil if it does not exist. If the contact has another address, hold releases the
+// addresses, locks that one too, and reads again. It always locks the external id before
+// any address, and keeps it.
 func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
 	org := c.Principal.Org.ID
 	var keys []string
@@ -159,16 +164,15 @@ func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, er
 	}
 }
 
-// addressKey returns the key under which writers of an address take turns.
+// addressKey returns the key of the lock that writers of an address must hold.
 func addressKey(c *core.Call, address string) string {
 	return sending.AddressLockKey(c.Principal.Org.ID, address)
 }
 
-// consentInForce returns the consent that a write to an address starts from. It joins
-// the live consent of an active contact, or the stored consent of an archived one, with
-// the account's consent for the address. An opt-out from any source counts.
-// listed is false when the account does not list the address. For an active contact that
-// keeps its address, it is always true.
+// consentInForce returns the consent that a write to an address starts from. For an active
+// contact that keeps its address, that is its live consent. For any other, it also joins
+// the sending account's consent for the new address; an opt-out from any source counts. The
+// second result reports whether the account has the address.
 func (r consentReader) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
 	var inForce sending.Contact
 	switch {
@@ -200,8 +204,9 @@ func (r consentReader) consentInForce(ctx context.Context, org string, existing 
 	return topics.JoinConsent(inForce, known), true, topics.Unavailable(err)
 }
 
-// store is the second half of a write. A sync may create a shell between the read of the
-// contact and the insert; store then tries once more.
+// store is the step of a write inside the transaction. A sync or an activity may create a
+// contact with the address after store has read it; the insert then fails, and store tries
+// once more.
 func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	existing, err := w.existing(ctx, wr.Store, org)
@@ -234,8 +239,8 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	return written, wr.reportChanged(ctx, org, written.Contact.ID)
 }
 
-// put stores the edited contact in place of the existing one; existing is nil when there
-// is none.
+// put stores the contact as the plan changes it: it updates existing, or inserts a new
+// contact if existing is nil.
 func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Contact) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	after, err := w.Apply(existing)
@@ -247,12 +252,12 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 			return ContactWritten{}, err
 		}
 	}
-	// The time is that of the write, not of the call: a sync compares it with the time
-	// of the page that it read, to see which is newer.
+	// Not the time of the call: a sync compares this time with the time at which it read a
+	// page of contacts, to see which of the two is newer.
 	now := wr.Clock()
 	consent := w.Consent
 	if w.Spared && existing != nil {
-		consent = ConsentOf(*existing) // also for a contact that ceased to be a stub
+		consent = ConsentOf(*existing) // also if it is no longer a stub
 	}
 	after = after.Activate(consent, w.Spared && after.Stub, now)
 	if existing == nil {
@@ -263,13 +268,13 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	case existing.Status == Archived:
 		result = "reactivated"
 	case (existing.Shell || existing.Stub) && w.IsNew:
-		result = "created" // a sync stored the address that push had written, or an activity came first
+		result = "created" // a sync or an activity created it during this call
 	}
 	return ContactWritten{Contact: after, Result: result}, wr.Store.UpdateContact(ctx, org, after)
 }
 
-// Activate returns the contact in use, with this consent and the time at which it is
-// stored. A new contact gets an id.
+// Activate returns the contact as active, with this consent, stub flag and time of change.
+// A contact without an id gets one.
 func (c Contact) Activate(consent sending.Contact, stub bool, at time.Time) Contact {
 	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
 	if c.ID == "" {

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// race runs an operation as the rails do, with a step between its two halves.
+// race runs an operation as the guardrails do, and calls between after Prepare and before
+// the transaction.
 func (b bundle) race(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
 	t.Helper()
 	op := b.Operation(name)
@@ -34,7 +35,8 @@ func (b bundle) race(t *testing.T, name, arguments string, between func()) (cont
 	return written, core.AsError(err)
 }
 
-// syncCreating syncs the mirror with the account, in a transaction of its own.
+// syncCreating syncs the mirror with the sending account and checks the number of created
+// contacts.
 func (b bundle) syncCreating(t *testing.T, created int) {
 	t.Helper()
 	if report, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil || report.Created != created {
@@ -42,13 +44,14 @@ func (b bundle) syncCreating(t *testing.T, created int) {
 	}
 }
 
-// writeRaces are writes with a sync between their halves. The sync finds the address
-// that the first half wrote to the account. That must not change the result of the call.
+// writeRaces are writes during which a sync runs between Prepare and the transaction. The
+// sync finds the address that Prepare wrote to the sending account. That must not change
+// the result.
 var writeRaces = []struct {
-	before          []string // calls of contacts_upsert and contacts_archive, in turn
+	before          []string // arguments of contacts_upsert, then of contacts_archive
 	surface         core.Surface
 	name, arguments string
-	made            int // contacts, by the sync
+	made            int // number of contacts that the sync creates
 	want            string
 }{
 	{nil, core.Agent, "contacts_upsert", `{"email":"a@example.com","external_id":"u1"}`, 1, "created"},
@@ -70,7 +73,7 @@ var (
 	archived = append(known, `{"email":"a@example.com"}`)
 )
 
-// prepare returns an organization with the contacts that a race starts with.
+// prepare returns a fixture with the contacts that a race starts with.
 func prepare(t *testing.T, db *storage.DB, before []string) bundle {
 	t.Helper()
 	b := setupOn(t, db)
@@ -95,7 +98,7 @@ func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
 	})
 }
 
-// overtaken is a store that calls a function just before it writes a contact.
+// overtaken is a contacts.Store that calls the function by just before it writes a contact.
 type overtaken struct {
 	contacts.Store
 	by func()
@@ -111,14 +114,15 @@ func (s overtaken) UpdateContact(ctx context.Context, orgID string, c contacts.C
 	return s.Store.UpdateContact(ctx, orgID, c)
 }
 
-// On PostgreSQL a sync may also end inside the second half, between its read and its
-// write of the contact. On SQLite no other writer can run then.
+// TestASyncInsideTheSecondHalfRefusesNothing checks writes during which a sync commits
+// inside their transaction, after the contact was read and before it is stored. It runs on
+// PostgreSQL: on SQLite no other writer can run then.
 func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
 	for _, race := range writeRaces {
 		if race.made == 0 {
-			continue // the sync waits for the contact, which the call has locked
+			continue // the call has locked the contact, so the sync would wait
 		}
 		b := prepare(t, db, race.before)
 		b.Surface = race.surface
@@ -130,9 +134,9 @@ func TestASyncInsideTheSecondHalfRefusesNothing(t *testing.T) {
 	}
 }
 
-// Another process changes the contact's address between the halves of a claim. Consent
-// must not stay at an address without a contact, so the claim fails, and repeating the
-// call finds the contact.
+// TestAClaimIsLostToAMove checks an upsert by external id during which another process
+// changes the contact's address. The upsert must fail, or the sending account would keep
+// consent for an address without a contact. Repeating the call succeeds.
 func TestAClaimIsLostToAMove(t *testing.T) {
 	t.Parallel()
 	const upsert = "contacts_upsert_by_external_id"
@@ -178,8 +182,8 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 	}
 }
 
-// A known visitor is found before the transaction, and another caller archives or
-// renames the contact before it begins.
+// The test checks contacts_identify for a known visitor whose contact another caller
+// archives or renames after Prepare and before the transaction.
 func TestAVisitorGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

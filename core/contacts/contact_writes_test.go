@@ -82,8 +82,9 @@ func TestUpdateMerges(t *testing.T) {
 	b.Refuse(t, "contacts_update", `{"email":"nobody@example.com"}`, core.CodeNotFound)
 }
 
-// TestMergeStartsFromTheAccount checks that an unrelated change does not subscribe a
-// person who has just unsubscribed at the account, before the mirror was synced.
+// TestMergeStartsFromTheAccount checks that an unrelated change keeps the opt-outs of a
+// person who has just unsubscribed at the sending account, before a sync copied them into
+// the mirror.
 func TestMergeStartsFromTheAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -197,8 +198,8 @@ func TestArchive(t *testing.T) {
 	})
 }
 
-// TestAnOptOutOutlivesArchiving checks that the account keeps honouring the opt-out of
-// an archived contact, and that reactivating the contact does not lift it.
+// TestAnOptOutOutlivesArchiving checks that archiving leaves an opt-out at the sending
+// account, and that reactivating the contact does not remove it.
 func TestAnOptOutOutlivesArchiving(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,64 +14,72 @@ import (
 // comment says what nil means.
 type Config struct {
 	Store Store
-	// Visitors stores visitor ids, Notes what a write is about to change at the account.
+	// Visitors stores visitor ids. Notes records what a write is about to change at the
+	// sending account.
 	Visitors VisitorStore
 	Notes    NoteStore
 	Account  sending.Account
-	// Attributes reads the registry that values of contacts are checked against.
+	// Attributes reads the defined attributes, against which values of contacts are checked.
 	Attributes AttributeReader
-	// List is the account's contact list.
+	// List is the contact list of the sending account.
 	List AccountList
-	// Lists turns names into changes of membership, and applies them.
+	// Lists resolves names of static lists to changes of membership, and applies the
+	// changes.
 	Lists Memberships
-	// Locks serializes the writers of an address. It is shared with the sync.
+	// Locks serializes the writers of an address. The sync must use the same value.
 	Locks *sending.KeyedLocks
-	// Sealer seals visitor ids.
+	// Sealer encrypts visitor ids.
 	Sealer sending.Sealer
 	Clock  core.Clock
 
-	// OnChange is called in the transaction of a write, with the contacts whose record,
-	// consent or lists changed. nil reports nothing.
+	// OnChange is called in the transaction of a write, with the ids of the contacts whose
+	// fields, consent or lists changed. nil means that changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
-	// Record stores an activity of a contact, in the transaction of the write that
-	// caused it. nil records nothing.
+	// Record stores an activity of a contact, in the transaction of the write that caused
+	// it. nil means that activities are not stored.
 	Record func(ctx context.Context, orgID, contactID, activity string, at time.Time) error
-	// SegmentsOf counts the segments that a contact is in; nil counts none.
+	// SegmentsOf returns the number of segments that a contact is in. nil means that the
+	// number is reported as 0.
 	SegmentsOf func(ctx context.Context, orgID, contactID string) (int, error)
 }
 
-// AttributeReader reads the registry of attributes.
+// AttributeReader reads the definitions of attributes.
 type AttributeReader interface {
-	// Attributes returns all attributes of the organization, by name.
+	// Attributes returns the definitions of all attributes of the organization, in order of
+	// their names.
 	Attributes(ctx context.Context, orgID string) ([]attributes.Attribute, error)
 }
 
 // AccountList is the sending account's contact list.
 type AccountList interface {
-	// Topics returns the account's topics by name, nil without an account or a list.
+	// Topics returns the sending account's topics in order of their names. It returns nil if
+	// the organization has no account, or the account no contact list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
-	// DropUnknownTopics returns a consent without choices about topics that the account no
-	// longer has.
+	// DropUnknownTopics returns a consent without choices about topics that the sending
+	// account no longer has.
 	DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
-	// WriteToList runs a write that needs the list. If the account has none, it makes the list
-	// and runs the write again, with bare set.
+	// WriteToList calls write, which needs the sending account's contact list. If the
+	// account has no list, it creates one without topics and calls write again with bare
+	// set.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
 // Memberships changes which static lists contacts are on.
 type Memberships interface {
-	// ExactChange, Directed and AddAndRemove return the change that a caller asks for, nil for
-	// none. They fail with core.CodeValidationFailed for names of no list.
+	// ExactChange, DirectiveChange and AddAndRemove return the change of membership that a
+	// caller requests, nil for none. They fail with core.CodeValidationFailed if a list does
+	// not exist.
 	ExactChange(ctx context.Context, orgID, field string, names *lists.Names) (*lists.Change, error)
 	DirectiveChange(ctx context.Context, orgID string, d *lists.Directive) (*lists.Change, error)
 	AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*lists.Change, error)
-	// ApplyChange and LeaveAll change the membership in the transaction of a write.
+	// ApplyChange makes a change of membership, and LeaveAll removes a contact from all
+	// lists. Both run in the transaction of a write.
 	ApplyChange(ctx context.Context, orgID, contactID string, current []lists.Ref, change *lists.Change) ([]lists.Ref, error)
 	LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error)
 }
 
-// Contacts runs the operations of this package. What they share is done by a [writer], a
-// [consentReader] and [visitors], which use the same Config.
+// Contacts implements the operations of this package. Code that several operations share is
+// in [writer], [consentReader] and [visitors], which have the same Config.
 type Contacts struct {
 	Config
 }
@@ -85,7 +93,7 @@ func (cs *Contacts) consents() consentReader { return consentReader{&cs.Config} 
 
 func (cs *Contacts) visitors() visitors { return visitors{&cs.Config} }
 
-// reportChanged reports a written contact to Config.OnChange.
+// reportChanged calls Config.OnChange with one contact, if it is set.
 func (c *Config) reportChanged(ctx context.Context, orgID, contactID string) error {
 	if c.OnChange == nil {
 		return nil
@@ -93,8 +101,8 @@ func (c *Config) reportChanged(ctx context.Context, orgID, contactID string) err
 	return c.OnChange(ctx, orgID, []string{contactID})
 }
 
-// Operations returns the operations of this package except SetListMembership, in the
-// order of the catalogue.
+// Operations returns the operations of this package in the order of the documentation,
+// except SetListMembership, which comes later there.
 func (cs *Contacts) Operations() []core.Operation {
 	return []core.Operation{
 		cs.contactsLookup(),

@@ -8,16 +8,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ArchiveContactIn names the contact to archive, by address or by external id.
+// ArchiveContactIn has the address or the external id of the contact to archive.
 type ArchiveContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
 
-	// left is the consent in force at the time of archiving, nil when there was no
-	// contact to archive. It comes from the account, because the mirror may not have the
-	// contact's last opt-out yet.
+	// left is the consent in force before archiving, nil if there was no contact to archive.
+	// It comes from the sending account, because the mirror may not have the contact's last
+	// opt-out yet.
 	left *sending.Contact
-	note string // the id of the note about the write to the account
+	note string // id of the note that dropNote deletes
 }
 
 // ArchivedContact is the result of archiving a contact.
@@ -41,8 +41,8 @@ func (cs *Contacts) contactsArchive() core.Operation {
 	})
 }
 
-// prepareArchive removes the address from the account's list. An address with any
-// opt-out stays there, so that the account keeps honouring it.
+// prepareArchive removes the contact's address from the sending account's contact list. An
+// address with an opt-out stays there, so that the account still refuses to send to it.
 func (cs *Contacts) prepareArchive(ctx context.Context, c *core.Call, in ArchiveContactIn) (ArchiveContactIn, error) {
 	if (in.Email == "") == (in.ExternalID == "") {
 		return in, core.Invalid("email", "or `external_id` is required, and not both")
@@ -64,7 +64,7 @@ func (cs *Contacts) prepareArchive(ctx context.Context, c *core.Call, in Archive
 	}
 	err = cs.Account.DeleteContact(ctx, org, existing.Email)
 	if sending.IsAbsent(err) {
-		return in, nil // the account does not have the address
+		return in, nil // the sending account does not have the address
 	}
 	return in, topics.Unavailable(err)
 }
@@ -85,7 +85,7 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	if err := cs.writer().dropNote(ctx, org, in.note); err != nil {
 		return ArchivedContact{}, err
 	}
-	now := cs.Clock() // the same clock as in applyMembership
+	now := cs.Clock() // SetListMembership uses the same clock
 	if in.left != nil {
 		contact = contact.WithConsent(*in.left)
 	}
@@ -103,7 +103,7 @@ func (cs *Contacts) archive(ctx context.Context, c *core.Call, in ArchiveContact
 	return ArchivedContact{Archived: true, Summary: archivedSummary(left)}, cs.reportChanged(ctx, org, contact.ID)
 }
 
-// claim returns the one name that the call gave.
+// claim returns the address or external id that the call named.
 func (in ArchiveContactIn) claim() Claim { return Claim{Email: in.Email, ExternalID: in.ExternalID} }
 
 func archivedSummary(lists int) string {

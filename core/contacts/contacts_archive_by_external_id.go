@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ArchiveByExternalIDIn names the contact to archive.
+// ArchiveByExternalIDIn has the external id of the contact to archive.
 type ArchiveByExternalIDIn struct {
 	ExternalID string `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. Percent-encode it in the path."`
 

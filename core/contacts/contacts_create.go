@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// CreateContactIn is a new contact. Members that are absent take their defaults.
+// CreateContactIn describes a new contact. Absent members get their defaults.
 type CreateContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values by attribute name; each attribute must be registered."`
@@ -30,7 +30,7 @@ func (cs *Contacts) contactsCreate() core.Operation {
 		Prepare: cs.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
 			written, err := cs.writer().store(ctx, c, in.write)
-			written.Result = "created" // also for a shell or an archived contact: the caller asked for a creation
+			written.Result = "created" // also if a sync had created the contact, or it was archived
 			return written, err
 		},
 	})
@@ -53,9 +53,9 @@ func (cs *Contacts) prepareCreate(ctx context.Context, c *core.Call, in CreateCo
 	return in, cs.writer().push(ctx, c, in.write)
 }
 
-// checkPlan checks a plan's attributes against the registry and its choices against the
-// account's topics, and converts the attributes to their types. A value that the
-// registry no longer accepts passes if the contact already has it, so that a caller may
+// checkPlan checks that the plan's attributes are defined and converts their values to the
+// defined types. It also checks that the sending account has the plan's topics. A value
+// that its attribute no longer accepts passes if the contact already has it: a caller may
 // write back what it read.
 func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
 	if len(p.Attributes) > 0 {

@@ -7,26 +7,26 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// IdentifyContactIn names the visitor of a website.
+// IdentifyContactIn has the names by which a website knows its visitor.
 type IdentifyContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; a new address creates a contact."`
 	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email: bound to the contact with that address, if that has none."`
 
 	write  *write
-	pushed bool // the first half has already written to the account
+	pushed bool // Prepare has written to the sending account
 }
 
-// Identified is the contact of a visitor.
+// Identified is the result of contacts_identify: the visitor's contact and visitor id.
 type Identified struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Result    string `json:"result" jsonschema:"enum=created,enum=existing"`
 	Mailable  bool   `json:"mailable"`
-	// VisitorID appears in the answer and is not stored with it for repeated calls: it
-	// is a credential.
+	// VisitorID appears in the result of the call. It is a credential, so it is not stored
+	// with the result that a replay returns.
 	VisitorID string `json:"-"`
 }
 
-// IdentifiedView is the answer over REST.
+// IdentifiedView is the form of [Identified] in a REST response.
 type IdentifiedView struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	VisitorID string `json:"visitor_id" voice:"ours" jsonschema_description:"Identifies the contact on your website; the same until the contact is archived. Treat it as a credential."`
@@ -34,7 +34,7 @@ type IdentifiedView struct {
 	Mailable  bool   `json:"mailable" jsonschema_description:"Whether the contact may get mail at all."`
 }
 
-// RESTView returns the answer with the visitor id.
+// RESTView returns the result of the call, including the visitor id.
 func (i Identified) RESTView() IdentifiedView {
 	return IdentifiedView{ContactID: i.ContactID, VisitorID: i.VisitorID, Result: i.Result, Mailable: i.Mailable}
 }
@@ -61,12 +61,13 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 	})
 }
 
-// prepareIdentify calls the account only if the write changes something. A visitor whose
-// names are known gets an answer even while the account is unavailable.
+// prepareIdentify finds the contact. It calls the sending account only if the contact must
+// be created or changed, so a known visitor is identified even while the account is
+// unavailable.
 func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
 	if in.Email == "" && in.ExternalID == "" {
 		missing := core.Invalid("email", "or `external_id` is required")
-		missing.Status = 400 // a body without a name is a malformed request
+		missing.Status = 400 // without a name, the request counts as malformed
 		return in, missing
 	}
 	org := c.Principal.Org.ID
@@ -79,21 +80,23 @@ func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in Identi
 	return in, cs.writer().push(ctx, c, in.write)
 }
 
-// errArchivedVisitor returns the conflict for a visitor whose contact is archived. The
-// contact was archived on purpose, and signing in does not state consent.
+// errArchivedVisitor returns the conflict error for a visitor whose contact is archived.
+// The contact was archived on purpose, and signing in to a website is no consent.
 func errArchivedVisitor() *core.Error {
 	return core.Conflict("The contact is archived, and identifying a visitor does not bring it back.",
 		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
 }
 
-// isKnownAs reports whether the contact is in use and has the names given. It is false
-// for a shell: the write must turn it into a contact that no move drops.
+// isKnownAs reports whether the contact is active and has the external id of the call. It
+// returns false for a contact that only a sync has created: the call must write it, or
+// another contact could take over its address and replace it.
 func (in IdentifyContactIn) isKnownAs(c Contact) bool {
 	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
 }
 
-// findVisitor returns the contact of a visitor. It refuses names that belong to two
-// contacts, because a visit does not move a contact to another one's name.
+// findVisitor returns the contact of a visitor. It fails with external_id_conflict if the
+// address and the external id belong to different contacts, because identifying never
+// changes either.
 func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string) (Contact, error) {
 	if cl.ExternalID == "" {
 		return store.ContactByEmail(ctx, org, cl.Email)

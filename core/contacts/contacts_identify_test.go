@@ -75,8 +75,9 @@ func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
 	}
 }
 
-// Archiving revokes the visitor id for good. A visit does not reactivate the contact. A
-// write that does issues another id and keeps the consent that the contact had.
+// TestArchivingRevokesTheVisitorID checks that archiving a contact revokes its visitor id
+// for good. contacts_identify then fails. After a write has reactivated the contact, it
+// returns a new visitor id, and the opt-out still holds.
 func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -107,7 +108,8 @@ func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	}
 }
 
-// Identifying a known visitor succeeds even while the account is unavailable.
+// TestIdentifyOfTheKnownNeedsNoAccount checks that identifying a known visitor succeeds
+// while the sending account is unavailable.
 func TestIdentifyOfTheKnownNeedsNoAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -119,7 +121,8 @@ func TestIdentifyOfTheKnownNeedsNoAccount(t *testing.T) {
 	b.Refuse(t, "contacts_identify", `{"email":"new@example.com"}`, core.CodeUpstreamUnavailable)
 }
 
-// An agent's answer has the visitor id; the routes about contacts omit it.
+// TestAgentsSeeTheVisitorID checks that results for agents include the visitor id, and REST
+// responses about contacts do not.
 func TestAgentsSeeTheVisitorID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ListContactsIn filters a page of contacts. Filters that are set must all match.
+// ListContactsIn selects a page of contacts. A contact must match all filters that are set.
 type ListContactsIn struct {
 	Status             ContactStatus        `json:"status,omitempty" jsonschema:"enum=active,enum=archived,default=active" jsonschema_description:"Active or archived contacts."`
 	Topic              string               `json:"topic,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Only contacts that are subscribed to this topic, by their own choice or by its default."`
@@ -29,7 +29,7 @@ func (cs *Contacts) contactsList() core.Operation {
 		Effect:  core.Reads,
 		Cost:    core.Heavy,
 		CostOf: func(_ *core.Call, in ListContactsIn) core.Cost {
-			if in.Topic != "" || in.UnsubscribeAll != nil || in.AttributeKey != "" { // these filters are checked row by row
+			if in.Topic != "" || in.UnsubscribeAll != nil || in.AttributeKey != "" { // no index covers these filters
 				return core.Heavy
 			}
 			return core.Light
@@ -56,7 +56,8 @@ func (cs *Contacts) listContacts(ctx context.Context, c *core.Call, in ListConta
 	}, func(c Contact) core.After { return core.After{At: c.CreatedAt, ID: c.ID} })
 }
 
-// check refuses incomplete pairs of filters.
+// check fails if one of two filters that belong together is missing: the topic of
+// subscription_status, or the key or value of an attribute.
 func (in ListContactsIn) check() error {
 	switch {
 	case in.SubscriptionStatus != "" && in.Topic == "":
@@ -71,8 +72,8 @@ func (in ListContactsIn) check() error {
 
 func (in ListContactsIn) status() ContactStatus { return cmp.Or(in.Status, Active) }
 
-// filterText returns the filters as text, so that a cursor is valid only for a list with
-// the same filters.
+// filterText returns the filters as one text. A cursor contains its digest, so that the
+// cursor is valid only for a list with the same filters.
 func (in ListContactsIn) filterText() string {
 	unsubscribed, value := "any", ""
 	if in.UnsubscribeAll != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// emails returns the addresses of one page.
+// emails returns the addresses of the contacts on one page.
 func emails(page map[string]any) []string {
 	var found []string
 	for _, c := range page["data"].([]any) {
@@ -30,7 +30,7 @@ func TestPagesAreTheWholeAudience(t *testing.T) {
 			email := fmt.Sprintf("c%d@example.com", i)
 			b.Want(t, "contacts_create", `{"email":"`+email+`"}`)
 			want = append(want, email)
-			if i%2 == 0 { // pairs have the same time, so the id decides their order
+			if i%2 == 0 { // two contacts share each time, so their ids decide the order
 				b.Advance(time.Second)
 			}
 		}
@@ -74,7 +74,7 @@ func TestFilters(t *testing.T) {
 			b.Advance(time.Second)
 		}
 		b.Want(t, "contacts_archive", `{"email":"gone@example.com"}`)
-		if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil { // copies the topics' defaults into the mirror
+		if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil { // copies the topics into the mirror
 			t.Fatal(err)
 		}
 		for filter, want := range map[string][]string{

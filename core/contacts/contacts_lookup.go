@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// LookupContactIn names the contact to read, by exactly one of its names.
+// LookupContactIn has exactly one of the names of the contact to read.
 type LookupContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`
@@ -15,8 +15,8 @@ type LookupContactIn struct {
 	found Contact
 }
 
-// FoundContact is one contact with all its details. Only AgentView returns the last two
-// fields.
+// FoundContact is one contact with all its details. Agents get all fields; a REST response
+// has only the contact.
 type FoundContact struct {
 	Contact   Contact
 	VisitorID string
@@ -31,10 +31,11 @@ type LookupView struct {
 	Segments     int     `json:"segments_count" jsonschema_description:"How many segments the contact is in."`
 }
 
-// RESTView returns the contact alone.
+// RESTView returns only the contact.
 func (f FoundContact) RESTView() Contact { return f.Contact }
 
-// AgentView returns the contact with what a model needs to inform its user.
+// AgentView returns the result for agents, with a sentence on whether the contact is
+// mailable.
 func (f FoundContact) AgentView() LookupView {
 	return LookupView{Contact: f.Contact, MailableNote: mailableNote(f.Contact), VisitorID: f.VisitorID, Segments: f.Segments}
 }
@@ -81,7 +82,8 @@ func (cs *Contacts) prepareLookup(ctx context.Context, c *core.Call, in LookupCo
 	return in, nil
 }
 
-// find returns the contact that the only member set in the input identifies.
+// find returns the contact with the email, external id or contact id of the input. It fails
+// with core.CodeValidationFailed unless exactly one of them is set.
 func find(ctx context.Context, store Store, org string, in LookupContactIn) (Contact, error) {
 	switch {
 	case in.Email != "" && in.ExternalID == "" && in.ContactID == "":

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ReplaceContactIn is the whole of a contact. Absent members are cleared, except for the
-// global opt-out and list membership, which stay.
+// ReplaceContactIn is a whole contact. Absent members are cleared, except for the global
+// opt-out and the list memberships, which stay.
 type ReplaceContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"All values by attribute name. Absent: the contact gets none."`

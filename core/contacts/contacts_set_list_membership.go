@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 )
 
-// SetListMembershipIn names a contact, the lists it joins and the lists it leaves.
+// SetListMembershipIn has a contact, the lists that it joins and the lists that it leaves.
 type SetListMembershipIn struct {
 	Contact string   `json:"contact" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Contact id, address or external id."`
 	Add     []string `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to join, by id or key."`
@@ -22,8 +22,8 @@ type ListsOfContact struct {
 	Lists []lists.Ref `json:"lists"`
 }
 
-// SetListMembership returns the operation contacts_set_list_membership. The catalogue has
-// it after the bulk writes.
+// SetListMembership returns the operation contacts_set_list_membership. It is not in
+// Operations, because the documentation lists it after the bulk writes.
 func (cs *Contacts) SetListMembership() core.Operation {
 	return core.Declare(core.Op[SetListMembershipIn, ListsOfContact]{
 		Name:  "contacts_set_list_membership",
@@ -56,7 +56,7 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
 	}
 	c.SetSubject(contact.ID)
-	if contact.Shell { // a caller has now written it
+	if contact.Shell { // The update records that a caller has written the contact.
 		if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
 			return ListsOfContact{}, err
 		}
@@ -68,8 +68,9 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 	return ListsOfContact{Lists: on}, cs.reportChanged(ctx, org, contact.ID)
 }
 
-// contactByName returns the contact with this address or external id. If the text fits both, the
-// contact with the address wins.
+// contactByName returns the contact with this contact id, address or external id. If
+// several contacts match, the contact id takes precedence, then the address. It fails with
+// core.CodeNotFound if no contact matches.
 func contactByName(ctx context.Context, store Store, org, name string) (Contact, error) {
 	finders := []func(context.Context, string, string) (Contact, error){store.ContactByExternalID}
 	if strings.Contains(name, "@") {

@@ -48,8 +48,8 @@ func TestSetListMembership(t *testing.T) {
 	b.Refuse(t, set, `{"contact":"crm@1","add":["beta"]}`, core.CodeConflict)
 }
 
-// A shell that joins a list becomes a contact. A move to its address can no longer
-// replace it.
+// TestAShellOnAListIsAContact checks a contact that a sync created and that then joined a
+// list. Another contact can no longer take its address and replace it.
 func TestAShellOnAListIsAContact(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -64,8 +64,9 @@ func TestAShellOnAListIsAContact(t *testing.T) {
 	b.Refuse(t, "contacts_upsert_by_external_id", `{"external_id":"1","email":"shell@example.com"}`, core.CodeContactEmailTaken)
 }
 
-// Memberships are added, removed and set concurrently. Each edit applies as a whole, in
-// any order, and replaying the log leads to the contact's final lists.
+// TestMembershipRaces adds, removes and sets memberships concurrently. It checks that each
+// edit applies as a whole, so that replaying the membership log leads to the contact's
+// final lists.
 func TestMembershipRaces(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// UpdateContactIn changes parts of a contact, as a merge patch (RFC 7396) does.
+// UpdateContactIn has the changes to a contact, in the form of a merge patch (RFC 7396).
 type UpdateContactIn struct {
 	Email            string         `json:"email" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	Attributes       map[string]any `json:"attributes,omitempty" jsonschema:"nullable" jsonschema_description:"Values to change by attribute name; null clears one."`

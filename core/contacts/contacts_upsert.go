@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// UpsertContactIn names a contact by address, external id or both, with the changes to
+// UpsertContactIn has the address, the external id or both of a contact, and the changes to
 // it.
 type UpsertContactIn struct {
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create. With external_id, the new address."`
@@ -20,7 +20,7 @@ type UpsertContactIn struct {
 	write *write
 }
 
-// Upserted is the result of a contact write, for an agent.
+// Upserted is the result of a write to one contact, as an agent gets it.
 type Upserted struct {
 	Contact      Contact `json:"contact"`
 	Result       string  `json:"result" jsonschema:"enum=created,enum=updated,enum=reactivated"`
@@ -28,7 +28,8 @@ type Upserted struct {
 	MailableNote string  `json:"mailable_note" voice:"ours" jsonschema_description:"Whether mail may be sent to the contact, and why not."`
 }
 
-// AgentView returns the result with what a model needs to inform its user.
+// AgentView returns the result for agents, with a sentence on whether the contact is
+// mailable.
 func (w ContactWritten) AgentView() Upserted {
 	return Upserted{Contact: w.Contact, Result: w.Result, VisitorID: w.VisitorID, MailableNote: mailableNote(w.Contact)}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // UpsertByExternalIDIn has the changes to the contact with an external id. If no contact
-// has the id, it is the contact to create.
+// has that id, they describe the contact to create.
 type UpsertByExternalIDIn struct {
 	ExternalID       string         `json:"external_id" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the person, unique in the organization. Percent-encode it in the path."`
 	Email            string         `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Required to create a contact. A different address replaces the contact's; if absent, the address stays."`

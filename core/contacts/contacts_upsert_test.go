@@ -77,8 +77,8 @@ func TestUpsertByExternalID(t *testing.T) {
 	b.Refuse(t, "contacts_lookup", `{}`, core.CodeValidationFailed)
 }
 
-// TestANewAddressKeepsItsOwnNo checks that a change of address keeps the opt-outs that
-// the account already has for the new address.
+// TestANewAddressKeepsItsOwnNo checks that a contact that changes its address gets the
+// opt-outs that the sending account already has for the new address.
 func TestANewAddressKeepsItsOwnNo(t *testing.T) {
 	t.Parallel()
 	b := upserting(t)

@@ -2,7 +2,8 @@ package contacts
 
 import "strconv"
 
-// countOf returns a number with its noun: 1 list, 2 lists.
+// countOf returns a number with its noun, in the plural unless it is 1: "1 list", "2
+// lists".
 func countOf(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -16,8 +16,9 @@ import (
 
 var errAway = errors.New("the database went away")
 
-// cutOff runs an operation whose write reaches the account and whose transaction fails,
-// either before it begins or at its end.
+// cutOff runs an operation whose Prepare writes to the sending account and whose
+// transaction then fails. If inside is true, the transaction rolls back at its end;
+// otherwise it never begins.
 func (b bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 	t.Helper()
 	op := b.Operation(name)
@@ -31,7 +32,7 @@ func (b bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 		t.Fatalf("%s(%s): %v", name, arguments, err)
 	}
 	if !inside {
-		return // the process died, or the transaction never opened
+		return // as if the process had died here
 	}
 	err = b.DB.InTx(t.Context(), func(ctx context.Context) error {
 		if _, err := op.Do(ctx, call, in); err != nil {
@@ -44,8 +45,8 @@ func (b bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 	}
 }
 
-// everywhere returns the active contacts of the mirror and the addresses that the
-// account lists, each with its opt-outs.
+// everywhere returns, by address, the opt-outs of the mirror's active contacts and those at
+// the sending account.
 func (b bundle) everywhere(t *testing.T) (mirror, account map[string]string) {
 	t.Helper()
 	mirror, account = map[string]string{}, map[string]string{}
@@ -74,8 +75,8 @@ func preferences(c contacts.Contact) map[string]sending.Subscription {
 	return chosen
 }
 
-// refusals returns as text what a person has opted out of: the topic news, everything,
-// or both.
+// refusals returns the opt-outs as text: "subscribed" for none, "no news" for the topic
+// news, and "nothing" for the global opt-out.
 func refusals(c sending.Contact) string {
 	said := "subscribed"
 	if c.Preferences["news"] == sending.OptOut {
@@ -87,9 +88,10 @@ func refusals(c sending.Contact) string {
 	return said
 }
 
-// TestSyncRepairsWritesThatWereCutOff checks the sync after a write that reached the
-// account and whose own transaction failed. The mirror and the account agree, and no
-// opt-out is lost. No person is in the audience twice, or in spite of being archived.
+// TestSyncRepairsWritesThatWereCutOff checks the sync after a write that changed the
+// sending account and whose transaction failed. Afterwards the mirror and the account
+// agree, and no opt-out is lost. No person is in the audience twice, and no archived person
+// is in it again.
 func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	t.Parallel()
 	type people = map[string]string
@@ -99,7 +101,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 		operation string
 		arguments string
 		mirror    people
-		account   people // nil: as the mirror
+		account   people // nil if the same as mirror
 	}{
 		"create":              {nil, "contacts_create", `{"email":"ann@example.com"}`, people{ann: "subscribed"}, nil},
 		"create, opted out":   {nil, "contacts_upsert", `{"email":"ann@example.com","unsubscribe_all":true}`, people{ann: "nothing"}, nil},
@@ -129,7 +131,8 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 					}
 					b.cutOff(t, tc.operation, tc.arguments, inside)
 					b.Advance(time.Second)
-					if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil { // too early: the write may still be running, so it must not be repaired yet
+					// The write may still be running, so this sync must not repair it yet.
+					if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil {
 						t.Fatal(err)
 					}
 					b.SyncLater(t)
@@ -153,7 +156,8 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	})
 }
 
-// runSteps runs the steps that come before the write; a sync creates the shells.
+// runSteps runs the operations that precede the write. The step "shell" puts an address
+// into the sending account and syncs, which creates a contact.
 func (b bundle) runSteps(t *testing.T, steps [][2]string) {
 	t.Helper()
 	for _, step := range steps {

@@ -1,20 +1,20 @@
-// Package contacts owns contacts: the people an organization may write to, with
-// attribute values, consent and list memberships. Package core/bulk writes many of them
-// by the plans of this package.
+// Package contacts owns contacts: the people to whom an organization may write, with
+// attribute values, consent and list memberships. Package core/bulk writes many contacts at
+// once and uses the type [Plan] of this package.
 //
-// The sending account decides about consent (choices about topics, the global opt-out).
-// A write calls the account first and mirrors its answer; a read of one contact reads
-// the account. External ids, values, memberships and archiving exist only in Mailhelm.
+// The sending account decides about consent (choices about topics, the global opt-out). A
+// write calls the account first and stores its answer in the mirror. A read of one contact
+// calls the account too. External ids, attribute values, memberships and archiving exist
+// only in Mailhelm.
 //
-// Attributes, lists and topics are defined in packages of their own: core/attributes,
-// core/lists and core/topics. The last one also syncs the mirror with the account. A
-// contact uses their types. Reads and writes of those packages go through the interfaces
-// in contacts.go.
+// Attributes, lists and topics are defined in core/attributes, core/lists and core/topics.
+// The last one also syncs the mirror with the account. This package uses their types, and
+// calls them through the interfaces in contacts.go.
 //
-// One file holds one operation: contacts_upsert.go is the whole of contacts_upsert.
-// Files named after a noun hold what several operations share: contact.go, consent.go,
+// Each operation has its own file: contacts_upsert.go is the whole of contacts_upsert.
+// Files named after a noun have what several operations share: contact.go, consent.go,
 // plan.go.
 //
-// The package contains no SQL (store.go states what it needs stored), no HTTP and no
+// The package contains no SQL (store.go declares the storage that it needs), no HTTP and no
 // code for a particular provider.
 package contacts

@@ -1,6 +1,6 @@
 package contacts
 
-// PlanIn returns the plan that Prepare left in the input of a write.
+// PlanIn returns the plan in the input of a write, after Prepare has set it.
 func PlanIn(in any) Plan {
 	switch in := in.(type) {
 	case CreateContactIn:

@@ -7,26 +7,29 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Claim names a contact by external id, by address or by both. A write with a claim may
-// create the contact, move it to the address or give it the id. External ids are compared
-// byte for byte and are unique in an organization, archived contacts included.
+// Claim names a contact by external id, by address or by both. A write with both may create
+// the contact, change its address, or give it the external id. External ids are compared
+// byte for byte and are unique in an organization, including archived contacts.
 type Claim struct {
 	Email, ExternalID string
-	// Rebind allows the write to replace the external id that the address's contact has.
+	// Rebind allows the write to replace the external id of the contact that has the
+	// address.
 	Rebind bool
-	// Bound is true in a write that cannot rebind, so that no error message advises it.
+	// Bound is true if the operation has no Rebind, so that its error message does not
+	// suggest it.
 	Bound bool
 }
 
-// contactFinder is the part of [Store] that resolves a claim.
+// contactFinder is the part of [Store] that finds the contact of a claim.
 type contactFinder interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 }
 
-// Find looks up the external id first, then the address. It refuses a claim whose names
-// contradict each other. shell is the id of a shell at the address that the contact
-// moves to; the write may drop it.
+// Find returns the contact with the claim's external id, or else the one with its address.
+// It fails if the names belong to different contacts, or if the contact with the address
+// has another external id and Rebind is false. If only a sync has created the contact with
+// the address, Find succeeds and also returns that contact's id: the write may delete it.
 func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
 	if cl.ExternalID == "" {
 		c, err := store.ContactByEmail(ctx, org, cl.Email)
@@ -56,13 +59,13 @@ func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Cont
 	return Contact{}, "", taken.WithCall("contacts_lookup", map[string]any{"external_id": cl.ExternalID})
 }
 
-// mayTake fails with contact_external_id_mismatch if the contact that has the address
-// has another external id.
+// mayTake fails with contact_external_id_mismatch if incumbent, the contact that has the
+// address, has another external id and Rebind is false.
 func (cl Claim) mayTake(incumbent Contact) error {
 	if cl.Rebind || incumbent.ExternalID == nil || *incumbent.ExternalID == cl.ExternalID {
 		return nil
 	}
-	next := "" // use the advice of the catalogue
+	next := "" // "" means the remedy of the error code
 	if cl.Bound {
 		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
 			"To give it another one, use the API's route by external id, which can rebind."
@@ -78,8 +81,8 @@ func (cl Claim) mayTake(incumbent Contact) error {
 	}
 }
 
-// apply returns the contact with the claimed address and external id. A nil existing
-// means a new contact, which needs an address.
+// apply returns the contact with the claim's address and external id. existing is nil for a
+// new contact; it then fails with unknown_external_id if the claim has no address.
 func (cl Claim) apply(existing *Contact) (Contact, error) {
 	if existing == nil && cl.Email == "" {
 		return Contact{}, &core.Error{Code: core.CodeUnknownExternalID, Message: "No contact has this external id, and no address was given to create one."}
@@ -97,8 +100,8 @@ func (cl Claim) apply(existing *Contact) (Contact, error) {
 	return changed, nil
 }
 
-// lostRace turns a conflict about a name into contact_claim_race: the name was free in
-// Prepare, and another process took it before Do.
+// lostRace returns contact_claim_race for a conflict error, and any other error unchanged.
+// The address or external id was free in Prepare, and another process took it before Do.
 func lostRace(err error) error {
 	if !core.IsConflict(err) {
 		return err

@@ -14,8 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// claims upserts one external id many times at once, to a handful of addresses. It
-// returns the number of outcomes by code; "" is success.
+// claims upserts one external id many times concurrently, with seven addresses, through the
+// given processes. It returns the number of results by error code; "" is success. Exactly
+// one call must have created the contact.
 func claims(t *testing.T, many int, through ...*contactstest.World) map[core.Code]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -68,8 +69,9 @@ func TestAThousandClaimsOfOneExternalID(t *testing.T) {
 	})
 }
 
-// Two processes do not wait for each other. Exactly one contact exists afterwards, and
-// the losing calls fail with contact_claim_race.
+// TestClaimsOfTwoProcesses checks concurrent upserts of one external id by two processes,
+// which share no locks. Exactly one contact exists afterwards, and failed calls have one of
+// the errors about contact names.
 func TestClaimsOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -88,8 +90,8 @@ func TestClaimsOfTwoProcesses(t *testing.T) {
 	})
 }
 
-// Of many concurrent calls that identify a new visitor, one creates the contact. All
-// return the same visitor id.
+// TestIdentifyingAtOnce checks many concurrent calls that identify the same new visitor.
+// One call creates the contact, and all return the same visitor id.
 func TestIdentifyingAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

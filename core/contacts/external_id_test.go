@@ -72,8 +72,8 @@ func TestExternalIDRefusalsAndRebinding(t *testing.T) {
 	})
 }
 
-// Leaving lists by archiving by external id is never refused, and adds a log entry for
-// each list.
+// TestArchiveByExternalID checks that archiving by external id removes the contact from all
+// lists. Each removal is in the membership log, and repeating the call succeeds.
 func TestArchiveByExternalID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -9,22 +9,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Said is consent that was stated here and has not reached the account, with the times
-// in microseconds since 1970. It overrides an earlier opt-out at the account. For
-// everything not stated here, the account's value holds.
+// Said records which consent was stated in Mailhelm and is still to be pushed to the
+// sending account, with the time of each statement in microseconds since 1970. A statement
+// overrides an earlier opt-out at the account. For everything else, the account's value
+// holds.
 type Said struct {
-	// UnsubscribeAll is when the global opt-out was stated, true or false; 0 for never.
+	// UnsubscribeAll is the time when the global opt-out was set or removed; 0 for never.
 	UnsubscribeAll int64            `json:"all,omitempty"`
 	Topics         map[string]int64 `json:"topics,omitempty"`
-	// Left lists earlier addresses of the contact.
+	// Left lists earlier addresses of the contact, which are to be removed from the sending
+	// account.
 	Left []string `json:"left,omitempty"`
-	// Fresh is true when another contact had the address just before. The consent that
-	// the account holds for it is then the other contact's.
+	// Fresh is true if another contact had the address just before. The consent that the
+	// sending account has for the address is then that contact's.
 	Fresh bool `json:"fresh,omitempty"`
 }
 
-// Add returns s extended by the consent that the plan states at the time now. A nil s
-// is empty.
+// Add returns a copy of s with the consent that the plan states at the time now, and the
+// address left, which the contact no longer has. s may be nil.
 func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	said := Said{}
 	if s != nil {
@@ -48,8 +50,8 @@ func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	return &said
 }
 
-// AddOptOuts returns a copy of s that also states the opt-outs with which a contact was
-// archived. The account may no longer have them.
+// AddOptOuts returns a copy of s with the opt-outs that an archived contact has, as if they
+// were stated now. The sending account may have deleted them.
 func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 	said := *s
 	if c.UnsubscribeAll {
@@ -68,9 +70,9 @@ func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 	return &said
 }
 
-// MergeConsent returns the consent to store here and at the account. held is what the account
-// holds, nil for nothing. A statement made here holds unless the account has a later
-// opt-out. For everything else the account's value holds.
+// MergeConsent returns the consent to store in the mirror and at the sending account. held
+// is the account's consent, nil for none. A statement in said holds unless the account has
+// a later opt-out. For everything else, the account's value holds.
 func MergeConsent(held *sending.Contact, c Contact, said Said) sending.Contact {
 	here := ConsentOf(c)
 	if held == nil {

@@ -10,46 +10,47 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Plan is a write of one contact as data. Every write is a Plan: of one contact by its
-// name, of a row of a bulk write or import, of an identified visitor, and of a stub. It
-// is built from the request before the transaction, and applied to the stored contact
-// inside it. Its methods are pure, so that both halves of a write have the same result.
+// Plan describes a write of one contact. Every write is a Plan: of a single contact, of a
+// row of a bulk write or import, of an identified visitor, and of a stub. It is built from
+// the request before the transaction, and applied to the stored contact inside it. Its
+// methods have no side effects, so they return the same in both steps.
 type Plan struct {
 	Way   Way
 	Claim Claim
-	// Attributes has values by name, converted to the types of the registry. nil clears
-	// a value.
+	// Attributes has the values to change by attribute name, in the attributes' types. nil
+	// clears a value.
 	Attributes map[string]any
 	Topics     topics.Choices
 	Stated
-	// Lists is nil where memberships stay as they are.
+	// Lists is the change of list memberships, nil for none.
 	Lists *lists.Change
-	// Read has the read-only members that the caller sent back from a read; nil for
-	// none.
+	// Read has the read-only members of a contact that the caller sent back from a read; nil
+	// for none.
 	Read *ReadBack
 }
 
-// Way is the rule by which a write treats the contact that exists.
+// Way is the kind of a write. It decides what the write does with a contact that exists.
 type Way string
 
-// The ways of writing a contact.
+// The kinds of writes.
 const (
-	// Creating states the whole contact and refuses one that is in use.
+	// Creating sets the whole contact and fails if an active contact exists.
 	Creating Way = "create"
-	// Replacing states the whole contact.
+	// Replacing sets the whole contact, whether or not it exists.
 	Replacing Way = "replace"
-	// Updating changes parts of a contact in use and refuses any other.
+	// Updating changes parts of an active contact, and fails if there is none.
 	Updating Way = "update"
-	// Upserting changes parts of the contact that the claim names, or creates it.
+	// Upserting changes parts of the contact that the claim names, or creates that contact.
 	Upserting Way = "upsert"
-	// Identifying is Upserting without consent; it refuses an archived contact.
+	// Identifying is Upserting without consent. It fails for an archived contact.
 	Identifying Way = "identify"
-	// Stubbing creates a contact that has not consented, for an activity.
+	// Stubbing creates a contact for an activity, without consent.
 	Stubbing Way = "stub"
 )
 
-// find returns the contact that the plan names, nil if it does not exist. shell is the
-// id of a shell at the address that the contact moves to; the write may drop it.
+// find returns the contact that the plan names, nil if it does not exist. If a contact that
+// only a sync has created has the new address, shell is its id; the write may delete that
+// contact.
 func (p Plan) find(ctx context.Context, store contactFinder, org string) (existing *Contact, shell string, err error) { //nolint:nonamedreturns // says which
 	var c Contact
 	if p.Way == Identifying {
@@ -66,9 +67,9 @@ func (p Plan) find(ctx context.Context, store contactFinder, org string) (existi
 	return &c, shell, nil
 }
 
-// Apply returns the contact as the plan leaves it, except for its consent and status.
-// existing is nil for a contact that the write creates. It fails if the plan's way does
-// not allow the write.
+// Apply returns the contact as the plan changes it, except for its consent and status.
+// existing is nil for a contact that the write creates. It fails if the plan's Way does not
+// allow the write.
 func (p Plan) Apply(existing *Contact) (Contact, error) {
 	if err := p.check(existing); err != nil {
 		return Contact{}, err
@@ -88,7 +89,7 @@ func (p Plan) Apply(existing *Contact) (Contact, error) {
 	return p.Stated.apply(claimed.withAttributes(p.Attributes)), err
 }
 
-// check refuses a contact in a state that the plan's way does not allow.
+// check fails if the plan's Way does not allow a write of the contact in its present state.
 func (p Plan) check(existing *Contact) error {
 	switch {
 	case p.Way == Creating && existing != nil && existing.isInUse():
@@ -105,21 +106,22 @@ func (p Plan) check(existing *Contact) error {
 	return nil
 }
 
-// isInUse reports whether a caller has written the contact and not archived it since.
+// isInUse reports whether the contact is active and was written by a caller, not only by a
+// sync or an activity.
 func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.Stub }
 
-// StatesConsent reports whether the plan names a choice about a topic or the global opt-out.
+// StatesConsent reports whether the plan sets a choice about a topic or the global opt-out.
 func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
 
-// KeepsStub reports whether a stub stays a stub. It does if the plan states neither
-// consent nor the whole contact, and the contact does not move to the address of a
-// shell.
+// KeepsStub reports whether a stub is still a stub after the write. It is, unless the plan
+// states consent or the whole contact. shell is the id of a contact that a sync created at
+// the new address, "" for none; taking its address ends the stub too.
 func (p Plan) KeepsStub(existing *Contact, shell string) bool {
 	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.StatesConsent() && shell == ""
 }
 
-// DecideConsent returns the consent to store, given the consent in force. The global opt-out
-// changes only if the plan states it.
+// DecideConsent returns the consent to store. inForce is the consent before the write. The
+// global opt-out changes only if the plan states it.
 func (p Plan) DecideConsent(existing *Contact, inForce sending.Contact) sending.Contact {
 	decided := sending.Contact{UnsubscribeAll: inForce.UnsubscribeAll, Preferences: p.choices(existing, inForce.Preferences)}
 	if p.UnsubscribeAll != nil {
@@ -128,12 +130,12 @@ func (p Plan) DecideConsent(existing *Contact, inForce sending.Contact) sending.
 	return decided
 }
 
-// choices returns the choices about topics that shall hold:
+// choices returns the choices about topics after the write:
 //
-//   - Replacing a contact in use: exactly those of the plan.
-//   - Creating and Replacing any other: those of the plan, and opt-outs in force about
+//   - Replacing an active contact: exactly those of the plan.
+//   - Creating, and Replacing any other contact: those of the plan, and earlier opt-outs about
 //     other topics. A caller that creates a contact cannot know of earlier opt-outs.
-//   - In every other way: those of the plan, and all in force about other topics.
+//   - In every other case: those of the plan, and all earlier ones about other topics.
 func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription) map[string]sending.Subscription {
 	named := topics.ChoicesByTopic(p.Topics)
 	if p.Way == Replacing && existing != nil && existing.isInUse() {
@@ -148,8 +150,8 @@ func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription
 	return named
 }
 
-// StubOf returns the stub that an activity creates from the names it was sent with, at
-// the time it is stored. A stub has not consented, so it is not mailable.
+// StubOf returns the stub that an activity creates for the names in its request, stored at
+// the time at. A stub has not consented, so it is not mailable.
 func StubOf(id string, claim Claim, at time.Time) (Contact, error) {
 	stub, err := Plan{Way: Stubbing, Claim: claim}.Apply(nil)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file of plans anew")
 
-// TestGoldenPlans prints the plan of each way of writing a contact.
+// TestGoldenPlans compares the plans of all kinds of writes with a golden file.
 func TestGoldenPlans(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -76,7 +76,7 @@ func TestGoldenPlans(t *testing.T) {
 	}
 }
 
-// TestStubOf checks the contact that an activity makes.
+// TestStubOf checks the contact that StubOf creates for an activity.
 func TestStubOf(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

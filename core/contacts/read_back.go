@@ -6,10 +6,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ReadBack has the members of a contact that a read shows and no write sets. A PUT
-// accepts them, so that a caller can change the body of a GET and send it back. They
-// must equal the contact's, except for derived ones, which may have changed since the
-// read.
+// ReadBack has the members of a contact that reads return and writes do not set. A PUT
+// accepts them, so that a caller can change the body of a GET and send it back. They must
+// equal those of the stored contact, except for derived members, which are ignored.
 type ReadBack struct {
 	ID        string        `json:"id,omitempty" jsonschema:"format=uuid" jsonschema_description:"As a read returned it; another id is refused."`
 	Status    ContactStatus `json:"status,omitempty" jsonschema:"enum=active,enum=archived" jsonschema_description:"active, which the contact is after the write; archived is refused."`
@@ -17,13 +16,13 @@ type ReadBack struct {
 	CreatedAt *time.Time    `json:"created_at,omitempty" jsonschema:"nullable" jsonschema_description:"As a read returned it; another time is refused."`
 	UpdatedAt *time.Time    `json:"updated_at,omitempty" jsonschema:"nullable" jsonschema_description:"Ignored, because it is derived."`
 
-	// externalID is the external id that a read showed, in a write that names the
+	// externalID is the external_id that the caller sent back in a write that names the
 	// contact by address.
 	externalID *string
 }
 
-// differences returns a fault for each member that differs from the contact's. existing
-// is nil for a contact that the write creates.
+// differences returns a fault for each member that differs from the stored contact.
+// existing is nil for a contact that the write creates.
 func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	var faults []core.FieldError
 	fault := func(field, reason string) { faults = append(faults, core.FieldError{Field: field, Reason: reason}) }
@@ -50,7 +49,7 @@ func (r ReadBack) differences(existing *Contact) []core.FieldError {
 	return faults
 }
 
-// check fails with validation_failed for the members that differ from the contact's.
+// check fails with validation_failed if members differ from the stored contact.
 func (r ReadBack) check(existing *Contact) error {
 	faults := r.differences(existing)
 	if faults == nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// wire is a proxy between the product and PostgreSQL. It records each round trip that
-// the product waits for, by the beginning of its SQL.
+// wire is a proxy between Mailhelm and PostgreSQL. It records the beginning of the SQL of
+// each round trip.
 type wire struct {
 	mu    sync.Mutex
 	trips []string
 }
 
-// newWiretapped returns the URL of a new database, reached through the wire.
+// newWiretapped returns the URL of a new database behind a wire, and the wire.
 func newWiretapped(t *testing.T) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(storagetest.PostgresURL(t))
@@ -61,13 +61,14 @@ func newWiretapped(t *testing.T) (*wire, string) {
 	return w, u.String()
 }
 
-// read forwards what the client sends (PostgreSQL's message flow, protocol 3.0).
+// read forwards the messages of the client to the server and records a round trip for each
+// Query and Sync message (PostgreSQL protocol 3.0).
 func (w *wire) read(client io.Reader, server io.Writer) error {
 	in := bufio.NewReader(client)
 	texts, last := map[string]string{}, ""
 	for first := true; ; first = false {
 		var kind byte
-		if !first { // the first message of a connection has no type
+		if !first { // the startup message has no type byte
 			var err error
 			if kind, err = in.ReadByte(); err != nil {
 				return err
@@ -83,13 +84,13 @@ func (w *wire) read(client io.Reader, server io.Writer) error {
 		}
 		names := bytes.SplitN(body, []byte{0}, 3)
 		switch kind {
-		case 'P': // parse: the statement's name, its SQL
+		case 'P': // Parse message: statement name, SQL
 			texts[string(names[0])], last = string(names[1]), "prepare "+string(names[1])
-		case 'B': // bind: the portal, the statement's name
+		case 'B': // Bind message: portal name, statement name
 			last = texts[string(names[1])]
 		case 'Q':
 			w.note(string(names[0]))
-		case 'S': // sync: what came before it is answered
+		case 'S': // Sync message: the client now waits for an answer
 			w.note(last)
 		}
 		message := append(header, body...)
@@ -109,7 +110,7 @@ func (w *wire) note(text string) {
 	w.trips = append(w.trips, text[:min(len(text), 90)])
 }
 
-// takeNotes returns the round trips since the last call.
+// takeNotes returns the round trips recorded since the last call.
 func (w *wire) takeNotes() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -118,9 +119,9 @@ func (w *wire) takeNotes() []string {
 	return all
 }
 
-// TestRoundTripsOfAContactWrite checks how often a write of one contact waits for
-// PostgreSQL, in total and inside its transaction. A change that adds a round trip has
-// to change the number here.
+// TestRoundTripsOfAContactWrite checks the number of round trips to PostgreSQL of each
+// write of one contact: all, and those from BEGIN to COMMIT. A change that adds one must
+// change the number here.
 func TestRoundTripsOfAContactWrite(t *testing.T) {
 	t.Parallel()
 	w, address := newWiretapped(t)
@@ -132,7 +133,7 @@ func TestRoundTripsOfAContactWrite(t *testing.T) {
 	for _, write := range []struct {
 		surface         core.Surface
 		name, arguments string
-		all, inside     int // inside from BEGIN to COMMIT
+		all, inside     int // number of round trips: all, and those from BEGIN to COMMIT
 	}{
 		{core.Agent, "contacts_upsert", `{"email":"%@example.com","attributes":{"plan":"pro","age":4}}`, 10, 8},
 		{core.Agent, "contacts_upsert", `{"email":"ann@example.com","external_id":"ann","attributes":{"age":%}}`, 11, 8},

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// bundle is a world with the steps of these tests.
+// bundle is a contactstest.World with helper methods for the tests of this package.
 type bundle struct{ *contactstest.World }
 
 func setup(t *testing.T) bundle { return setupOn(t, storagetest.SQLite(t)) }

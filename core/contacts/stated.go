@@ -4,19 +4,20 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Stated has the members of a contact that every write accepts alike: single writes,
-// rows of bulk writes and imports. A new field of the contact is a member here and a
-// line in each function of this file.
+// Stated has the members that every write of a contact accepts in the same form: single
+// writes, rows of bulk writes and imports. A new member needs a line in each function of
+// this file.
 type Stated struct {
 	UnsubscribeAll *bool `json:"unsubscribe_all,omitempty" jsonschema:"nullable" jsonschema_description:"true sets the global opt-out, false removes it."`
 }
 
-// StatedMembers describes the members to callers of bulk writes.
+// StatedMembers describes the members of [Stated] to callers of bulk writes.
 var StatedMembers = []core.RowMember{
 	{Name: "unsubscribe_all", Description: "true sets the global opt-out, false removes it; absent or null: unchanged."},
 }
 
-// Take parses a member of a row. It reports whether Stated has the member.
+// Take parses a member of a row into s. It returns false if Stated has no member with this
+// name, and fails if the value has the wrong type.
 func (s *Stated) Take(name string, value []byte) (bool, error) {
 	switch name {
 	case "unsubscribe_all":
@@ -25,6 +26,6 @@ func (s *Stated) Take(name string, value []byte) (bool, error) {
 	return false, nil
 }
 
-// apply returns the contact with the stated members. It leaves out consent, which the
-// account decides.
+// apply returns the contact with the stated members, except for consent: the sending
+// account decides about consent.
 func (s Stated) apply(c Contact) Contact { return c }

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// stub stores a contact that only an activity has named.
+// stub stores a stub: a contact that only an activity has named.
 func (b bundle) stub(t *testing.T, email string) activities.Person {
 	t.Helper()
 	p := activities.Person{ID: core.NewID(), Email: email, EmailKey: email}
@@ -22,8 +22,8 @@ func (b bundle) stub(t *testing.T, email string) activities.Person {
 	return p
 }
 
-// TestAStubIsFilled checks that a write that states the whole contact or any consent
-// ends the stub. The contact keeps its id.
+// TestAStubIsFilled checks that a stub becomes an ordinary contact with the same id when a
+// write states the whole contact or any consent.
 func TestAStubIsFilled(t *testing.T) {
 	t.Parallel()
 	for _, write := range [][2]string{
@@ -49,8 +49,8 @@ func TestAStubIsFilled(t *testing.T) {
 	}
 }
 
-// writeAs runs a write on its surface. It runs a row as a bulk write and waits for the
-// end.
+// writeAs runs a write on a surface that has it. For contacts_bulk, the arguments are one
+// row; it waits until the row is written and its consent pushed.
 func (b bundle) writeAs(t *testing.T, name, arguments string) map[string]any {
 	t.Helper()
 	if name == "contacts_bulk" {
@@ -64,9 +64,9 @@ func (b bundle) writeAs(t *testing.T, name, arguments string) map[string]any {
 	return b.Want(t, name, arguments)
 }
 
-// TestAttributesAreNoConsent checks that a write that changes parts without stating
-// consent keeps the stub and does not call the account. That also holds when the stub
-// moves, is archived and is reactivated.
+// TestAttributesAreNoConsent checks that a write that changes parts of a stub without
+// stating consent does not end the stub and does not call the sending account. That also
+// holds when the stub changes its address, is archived and is reactivated.
 func TestAttributesAreNoConsent(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -104,8 +104,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 		if c, _ := b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, p.ID); c.Attributes["city"] != "Oslo" || c.Attributes["plan"] != "pro" {
 			t.Errorf("%+v", c)
 		}
-		// A stub that moves to an address which the account has takes over that
-		// address's consent.
+		// A stub that gets an address which the sending account has takes over the consent
+		// for that address.
 		b.Advance(time.Minute)
 		b.PutAtAccount(t, sending.Contact{Email: "known@x.example", UnsubscribeAll: true})
 		b.SyncLater(t)
@@ -117,7 +117,7 @@ func TestAttributesAreNoConsent(t *testing.T) {
 }
 
 // TestStubsMeetOtherWrites checks a write during which another write ends or creates the
-// stub. The effects of both are kept, whichever state the first write had read.
+// stub. The changes of both writes are kept.
 func TestStubsMeetOtherWrites(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -151,8 +151,8 @@ func TestAStubIsNotMailable(t *testing.T) {
 	}
 }
 
-// TestASyncEndsAStub checks that a sync which finds the address at the account turns the
-// stub into a shell.
+// TestASyncEndsAStub checks that a sync which finds the address of a stub at the sending
+// account ends the stub: the contact then counts as created by a sync.
 func TestASyncEndsAStub(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// A visitor id identifies a contact on the customer's website. It is a credential: its
-// holder can act as the contact there. The database stores its hash, to find the
-// contact, and the id itself only sealed. It has 130 random bits.
+// A visitor id identifies a contact on the customer's website and has 130 random bits. It
+// is a credential: its holder can act as the contact there. The database stores its hash,
+// to find the contact, and the id itself only encrypted.
 const (
 	visitorPrefix   = "vis_"
 	visitorAlphabet = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -21,14 +21,15 @@ const (
 	visitorPurpose  = "visitor id"
 )
 
-// siteIdentified is the activity that the first issue of an id records.
+// siteIdentified is the activity that is recorded when a contact gets a visitor id.
 const siteIdentified = "site_identified"
 
 func mintVisitorID() string {
 	random := make([]byte, visitorLength)
 	_, _ = rand.Read(random) // never fails; see crypto/rand
 	for i, b := range random {
-		random[i] = visitorAlphabet[int(b)%len(visitorAlphabet)] // 32 letters: each is equally likely
+		// The alphabet has 32 letters, which divides 256, so each letter is equally likely.
+		random[i] = visitorAlphabet[int(b)%len(visitorAlphabet)]
 	}
 	return visitorPrefix + string(random)
 }
@@ -43,17 +44,18 @@ func hashOfVisitorID(id string) []byte {
 	return sum[:]
 }
 
-// visitors issues visitor ids and reads them.
+// visitors issues and reads visitor ids.
 type visitors struct{ *Config }
 
-// recall adds the visitor id that the contact has now to the answer of a repeated call.
+// recall adds the contact's current visitor id to the stored result that a repeated call
+// gets.
 func (v visitors) recall(ctx context.Context, c *core.Call, written ContactWritten) (ContactWritten, error) {
 	var err error
 	written.VisitorID, err = v.visitorID(ctx, c.Principal.Org.ID, written.Contact.ID)
 	return written, err
 }
 
-// visitorID returns the id that the contact has, "" when it has none.
+// visitorID returns the contact's visitor id, "" if it has none.
 func (v visitors) visitorID(ctx context.Context, org, contactID string) (string, error) {
 	held, err := v.Visitors.VisitorID(ctx, org, contactID)
 	if core.IsNotFound(err) {
@@ -69,8 +71,9 @@ func (v visitors) visitorID(ctx context.Context, org, contactID string) (string,
 	return string(id), nil
 }
 
-// issueVisitorID returns the contact's visitor id, and creates one if there is none. It
-// must run in the transaction of a write that locks the contact.
+// issueVisitorID returns the contact's visitor id. If there is none, it creates one and
+// records the activity site_identified. It must run in the transaction of a write that
+// locks the contact.
 func (v visitors) issueVisitorID(ctx context.Context, org, contactID string, now time.Time) (string, error) {
 	id, err := v.visitorID(ctx, org, contactID)
 	if id != "" || err != nil {
@@ -88,8 +91,8 @@ func (v visitors) issueVisitorID(ctx context.Context, org, contactID string, now
 	return id, v.Record(ctx, org, contactID, siteIdentified, now)
 }
 
-// ContactOfVisitor returns the id of the contact that a visitor id was issued for. It
-// fails with core.CodeNotFound for an unknown or revoked visitor id.
+// ContactOfVisitor returns the id of the contact with this visitor id. It fails with
+// core.CodeNotFound for an unknown or revoked visitor id.
 func (cs *Contacts) ContactOfVisitor(ctx context.Context, orgID, visitorID string) (string, error) {
 	if !isVisitorID(visitorID) {
 		return "", core.NotFound("contact")

@@ -15,7 +15,8 @@ type VisitorStore interface {
 	InsertVisitorID(ctx context.Context, orgID string, v VisitorID) error
 	// DeleteVisitorID deletes the contact's visitor id, if it has one.
 	DeleteVisitorID(ctx context.Context, orgID, contactID string) error
-	// ContactOfVisitor returns the id of the contact whose visitor id has the hash.
+	// ContactOfVisitor returns the id of the contact whose visitor id has this hash. It
+	// fails with core.CodeNotFound if there is none.
 	ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error)
 }
 
@@ -24,7 +25,7 @@ type VisitorID struct {
 	ContactID string
 	// Hash is the SHA-256 of the id.
 	Hash []byte
-	// Sealed is the id itself, see visitor_id.go.
+	// Sealed is the encrypted visitor id.
 	Sealed   []byte
 	IssuedAt time.Time
 }

@@ -1,6 +1,7 @@
-// Package jobs is how a domain enqueues work. A job's arguments and its worker live in the
-// domain, beside the task that enqueues them; storage runs them. A job is enqueued in the
-// transaction of the write that needs it, so neither happens without the other.
+// Package jobs has the interfaces with which a domain package enqueues and runs background
+// jobs. The arguments and the worker of a job are in the domain package; the storage
+// package runs the jobs. A job is enqueued in the transaction of the write that needs it,
+// so that both or neither take effect.
 package jobs
 
 import (
@@ -8,29 +9,29 @@ import (
 	"time"
 )
 
-// Args are the arguments of a job: a small struct that is stored as JSON. Kind is the job's
-// name in the database and in metrics and never changes.
+// Args are the arguments of a job: a small struct that is stored as JSON. Kind returns the
+// job's name in the database and in metrics; it must never change.
 type Args interface{ Kind() string }
 
-// Queue takes jobs. Both methods take part in the transaction of their context, if
-// there is one.
+// Queue stores jobs to run later. Both methods take part in the transaction of ctx, if it
+// has one.
 type Queue interface {
 	Enqueue(ctx context.Context, args Args) error
-	// EnqueueOnce is Enqueue unless a job with the same arguments that EnqueueOnce left
-	// still waits or runs. It reports whether it left one. A failed job that waits for its
-	// retry does not count. It is for work that callers ask for repeatedly. Use Enqueue for
-	// a change that a running job may have missed.
+	// EnqueueOnce enqueues a job unless an earlier job of EnqueueOnce with the same
+	// arguments is still waiting or running. It reports whether it enqueued the job. A
+	// failed job that waits for its retry does not count. Use it for work that callers
+	// request repeatedly. Use Enqueue after a change that a running job may have missed.
 	EnqueueOnce(ctx context.Context, args Args) (bool, error)
 }
 
-// Worker does one kind of job.
+// Worker defines how the jobs of one kind run.
 type Worker[T Args] struct {
-	// Work does the job. It may run more than once for the same arguments and must have the
-	// same result. After an error it runs again later.
+	// Work runs the job. It may run more than once for the same arguments, so it must be
+	// idempotent. After an error, the job runs again later.
 	Work func(ctx context.Context, args T) error
-	// Timeout bounds one run; zero means one minute.
+	// Timeout is the maximum duration of one run; zero means one minute.
 	Timeout time.Duration
-	// Every makes the job periodic, with zero arguments, also right at start;
-	// zero means it runs only when enqueued.
+	// Every is the period of a periodic job, which runs with zero arguments and also at the
+	// start of the process. Zero means that the job runs only if it is enqueued.
 	Every time.Duration
 }

@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// ForEachOrg visits the organization with the id, or with "" all that list returns, one
-// after the other. It continues after a failed visit, because one unreachable account must
-// not delay other customers. It returns the failures joined, each prefixed with what and the
-// organization.
+// ForEachOrg calls visit for the organization with the id, or, if id is "", for each
+// organization that list returns. It continues after a failed visit, because one
+// unreachable account must not delay other customers. It returns the failures joined. Each
+// begins with the text in what, such as "sync", and the organization's id.
 //
-// The order is random for each run, since one visit may use up the time of the run.
-// Organizations that were not visited are a failure, and the next run visits others first.
+// The order is random, because one visit may use up the time of the whole run. If ctx ends
+// first, the error counts the organizations that were not visited.
 func ForEachOrg(
 	ctx context.Context, id string, list func(context.Context) ([]string, error), what string, visit func(ctx context.Context, orgID string) error,
 ) error {

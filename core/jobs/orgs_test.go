@@ -42,8 +42,9 @@ func TestOneOrganizationHoldsUpNoOther(t *testing.T) {
 	}
 }
 
-// The first organization of a run may use up the time of the run. So the order differs
-// between runs, and no organization is visited without time.
+// TestNoOrganizationIsAlwaysBehindASlowOne checks that the order of organizations differs
+// between runs, because one slow organization may use up the time of a run. No organization
+// is visited after ctx has ended.
 func TestNoOrganizationIsAlwaysBehindASlowOne(t *testing.T) {
 	t.Parallel()
 	all := []string{"a", "b", "c", "slow", "x", "y", "z"}

@@ -8,23 +8,24 @@ import (
 	"time"
 )
 
-// Letter is a mail to one person, as text and as HTML that say the same.
+// Letter is a mail to one user. Text and HTML have the same content.
 type Letter struct{ To, Subject, Text, HTML string }
 
-// Sender hands letters over to the operator's mail server. Send fails when the letter
-// was not handed over, or when that is not known.
+// Sender passes letters to the operator's mail server. Send fails if the server did not
+// accept the letter, or if it is unknown whether it did.
 type Sender interface {
 	Send(ctx context.Context, l Letter) error
 }
 
-// Event is when an account was changed, and from which network; From is "" when the
-// network is not known.
+// Event is the time of a change to a user's account and the network of the client; From is
+// "" if the network is unknown.
 type Event struct {
 	At   time.Time
 	From string
 }
 
-// String returns the event as letters say it.
+// String returns the time of the event and, if it is known, the network, in the words of a
+// letter.
 func (e Event) String() string {
 	text := e.At.UTC().Format("15:04 UTC on 2 January 2006")
 	if e.From != "" {
@@ -33,16 +34,17 @@ func (e Event) String() string {
 	return text
 }
 
-// content is the words of a letter. No part of it comes from outside, except the
-// network and the address.
+// content is the subject, the paragraphs and the link of a letter. Only the network of the
+// event comes from outside this service.
 type content struct {
 	subject string
 	before  []string // paragraphs
-	link    string   // on a line of its own; "" for none
+	link    string   // written on a line of its own; "" for no link
 	after   []string
 }
 
-// to renders the content for an address.
+// to returns the letter with this content for an address. It adds a sentence that says why
+// the address receives it.
 func (c content) to(address string) Letter {
 	end := fmt.Sprintf("This mail was sent to %s because an account has this address.", address)
 	after := append(append([]string(nil), c.after...), end)

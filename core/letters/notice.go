@@ -2,7 +2,7 @@ package letters
 
 import "fmt"
 
-// Notice names what a letter reports to a person about their account.
+// Notice is a kind of letter that reports an event to a user, such as a changed password.
 type Notice string
 
 // The notices. Jobs store them.
@@ -13,7 +13,8 @@ const (
 	WrongPasswords  Notice = "wrong_passwords"
 )
 
-// notices are the words of each notice. %s stands for the event.
+// notices has the texts of the letter for each kind of notice. %s stands for the time and
+// the network of the event.
 var notices = map[Notice]struct{ subject, event, advice, end string }{
 	PasswordChanged: {
 		subject: "Your Mailhelm password was changed",
@@ -38,8 +39,8 @@ var notices = map[Notice]struct{ subject, event, advice, end string }{
 	},
 }
 
-// Letter returns the letter of a notice about an event. link is the address of the page
-// on which people look after their account.
+// Letter returns the letter that reports the event to the address. link is the URL of the
+// page on which users manage their account.
 func (n Notice) Letter(address, link string, event Event) Letter {
 	words := notices[n]
 	c := content{subject: words.subject, before: []string{fmt.Sprintf(words.event, event), words.advice}, link: link}

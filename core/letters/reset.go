@@ -2,8 +2,8 @@ package letters
 
 import "fmt"
 
-// Reset returns the letter with the link that sets a new password. asked is the request
-// for it.
+// Reset returns the letter with the link that sets a new password. asked has the time and
+// the network of the user's request for the link.
 func Reset(address, link string, asked Event) Letter {
 	return content{
 		subject: "Set a new password for Mailhelm",

@@ -2,24 +2,24 @@ package lists
 
 import "slices"
 
-// Directive changes which static lists a contact is on: by adding and removing, or by
-// setting the whole membership. Lists are named by id or key.
+// Directive tells which static lists a contact is on: by adding and removing lists, or by
+// setting all of them. Lists are named by id or key.
 type Directive struct {
 	Add    []string  `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to add the contact to."`
 	Remove []string  `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to remove the contact from."`
 	Set    *[]string `json:"set,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Exactly these lists; empty removes the contact from all. Not together with add or remove."`
 }
 
-// Change changes which static lists a contact is on, by their ids. A nil Change leaves
-// them as they are.
+// Change is a change of the static lists that a contact is on, with the ids of the lists. A
+// nil *Change leaves the contact's lists as they are.
 type Change struct {
-	// Exactly is true if the contact is on the lists of Join afterwards and on no others.
+	// Exactly is true if the contact is afterwards on the lists of Join and on no others.
 	Exactly     bool
 	Join, Leave []string
 }
 
-// Apply returns the lists to be on, given those that the contact is on. It does not
-// change current.
+// Apply returns the ids of the lists that the contact is on after the change. current has
+// the ids before the change and is not modified. The result may contain an id twice.
 func (c *Change) Apply(current []string) []string {
 	switch {
 	case c == nil:

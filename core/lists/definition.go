@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// List is a static list. Contacts join and leave it by explicit calls.
+// List is a static list of contacts. Contacts join and leave it through explicit calls.
 type List struct {
 	ID          string      `json:"id" jsonschema:"format=uuid"`
 	Key         string      `json:"key" voice:"untrusted" jsonschema_description:"Slug that is unique in the organization and never changes."`
@@ -21,17 +21,17 @@ type List struct {
 	UpdatedAt   time.Time   `json:"updated_at"`
 }
 
-// statusActive is the status of a list in use.
+// statusActive is the status of a list that is not archived.
 const statusActive = "active"
 
-// Ref names a list that a contact is on.
+// Ref identifies a static list that a contact is on.
 type Ref struct {
 	ID   string `json:"id" jsonschema:"format=uuid"`
 	Key  string `json:"key" voice:"untrusted"`
 	Name string `json:"name" voice:"untrusted"`
 }
 
-// Member is one contact on a list.
+// Member is a contact on a static list.
 type Member struct {
 	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string    `json:"email" voice:"untrusted"`

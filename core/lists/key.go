@@ -8,8 +8,9 @@ import (
 
 const longestKey = 64
 
-// checkKey checks the form of a key: lower-case letters, digits, hyphens and underscores,
-// beginning with a letter or digit. It must not have the form of an id.
+// checkKey fails with core.CodeValidationFailed unless the key consists of lower-case
+// letters, digits, hyphens and underscores and begins with a letter or digit. A key in the
+// form of an id is refused, too.
 func checkKey(key string) error {
 	wrong := func(r rune) bool { return !isKeyLetter(r) && r != '-' && r != '_' }
 	switch {
@@ -23,8 +24,9 @@ func checkKey(key string) error {
 
 func isKeyLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' }
 
-// slugOf returns a key made from a name: lower case, with a hyphen for each run of other
-// characters. It is "" for a name without an ASCII letter or digit.
+// slugOf returns a list key made from a name: lower case, with a hyphen for each run of
+// other characters than ASCII letters and digits. It returns "" if the name has no ASCII
+// letter or digit.
 func slugOf(name string) string {
 	var slug strings.Builder
 	for _, r := range strings.ToLower(name) {

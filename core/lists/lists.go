@@ -6,15 +6,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config configures the lists. All fields are required unless their comments say what nil
-// means.
+// Config configures [Lists]. All fields are required, except those whose comment gives nil
+// a meaning.
 type Config struct {
 	Store   Store
 	Members MemberStore
 	Clock   core.Clock
 
-	// Deletes is called before lists are deleted, in the transaction of the deletion; an
-	// error prevents it. nil means that nothing depends on lists.
+	// Deletes is called with the ids of lists before they are deleted, in the transaction of
+	// the deletion. An error prevents the deletion. nil means that nothing depends on lists.
 	Deletes func(ctx context.Context, orgID string, listIDs []string) error
 }
 
@@ -23,10 +23,11 @@ type Lists struct {
 	Config
 }
 
-// New returns Lists with the configuration.
+// New returns Lists that use the configuration.
 func New(cfg Config) *Lists { return &Lists{cfg} }
 
-// Operations returns the operations, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (l *Lists) Operations() []core.Operation {
 	return []core.Operation{
 		l.listsList(),

@@ -6,13 +6,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// CheckListMemberIn names a list and a contact.
+// CheckListMemberIn has the list and the contact whose membership is checked.
 type CheckListMemberIn struct {
 	ID      string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
 	Contact string `json:"contact" jsonschema:"minLength=1,maxLength=254" jsonschema_description:"Id of the contact, or its percent-encoded address."`
 }
 
-// Membership is the answer whether a contact is on a list.
+// Membership tells whether a contact is on a list.
 type Membership struct {
 	IsMember bool `json:"is_member"`
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxLists is the maximum number of lists of an organization. Lists that are created at the
-// same moment may exceed it by a few.
+// maxLists is the maximum number of static lists of an organization. Concurrent creations
+// may exceed it by a few.
 const maxLists = 1000
 
-// CreateListIn is a new static list.
+// CreateListIn has the definition of a new static list.
 type CreateListIn struct {
 	Name        string `json:"name" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"Name of the list, for people."`
 	Key         string `json:"key,omitempty" jsonschema:"maxLength=64" jsonschema_description:"Slug, unique in the organization, which never changes. Default: derived from the name."`

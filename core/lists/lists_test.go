@@ -101,8 +101,8 @@ func TestListsForAnAgentAreCounted(t *testing.T) {
 	w.Refuse(t, "lists_list", `{"cursor":"x"}`, core.CodeValidationFailed)
 }
 
-// TestADeletedListIsToldOf checks that Config.Deletes is called before a deletion, and that
-// its error prevents the deletion.
+// TestADeletedListIsToldOf checks that Config.Deletes is called before a list is deleted,
+// and that its error prevents the deletion.
 func TestADeletedListIsToldOf(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// UpdateListIn changes a list. Members that are left out stay.
+// UpdateListIn changes the name or the description of a static list. Values that are not
+// sent do not change.
 type UpdateListIn struct {
 	ID          string  `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the list, or its key."`
 	Name        *string `json:"name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"Name of the list, for people."`
@@ -44,8 +45,8 @@ func (l *Lists) updateList(ctx context.Context, c *core.Call, in UpdateListIn) (
 	return list, l.Store.UpdateList(ctx, c.Principal.Org.ID, list)
 }
 
-// readManaged returns a list that may be changed here. It fails with core.CodeConflict for
-// one that a repository defines.
+// readManaged returns a list that may be changed through the API. It fails with
+// core.CodeConflict if a repository defines the list.
 func (l *Lists) readManaged(ctx context.Context, c *core.Call, ref string) (List, error) {
 	list, err := l.Store.List(ctx, c.Principal.Org.ID, ref)
 	if err != nil {

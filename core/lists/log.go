@@ -2,16 +2,17 @@ package lists
 
 import "time"
 
-// SetKind is the kind of the set that a transition is about.
+// SetKind tells whether a transition in the membership log is about a list or a segment.
 type SetKind string
 
-// The kinds of sets that contacts enter and leave.
+// The kinds of sets that contacts enter and leave: static lists and segments.
 const (
 	ListSet    SetKind = "list"
 	SegmentSet SetKind = "segment"
 )
 
-// Transition is a line of the membership log: a contact entered a set or left it.
+// Transition is an entry of the membership log: a contact entered or left a list or a
+// segment.
 type Transition struct {
 	ID        string
 	At        time.Time

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Exactly returns the change that puts the contact on these lists and on no others. It
-// returns nil for nil names. field is the name of the member in a refusal. It fails with
-// core.CodeValidationFailed for unknown lists.
+// Exactly returns the change that puts a contact on the named lists and on no others, or
+// nil if names is nil. It fails with core.CodeValidationFailed if a list is unknown; field
+// is the name of the member in that error.
 func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]string) (*Change, error) {
 	if names == nil {
 		return nil, nil
@@ -23,8 +23,9 @@ func (l *Lists) Exactly(ctx context.Context, orgID, field string, names *[]strin
 	return &Change{Exactly: true, Join: ids}, nil
 }
 
-// DirectiveChange returns the change of a directive, nil for nil. It fails with
-// core.CodeValidationFailed for unknown lists and for contradicting directives.
+// DirectiveChange returns the change that the directive describes, or nil if d is nil. It
+// fails with core.CodeValidationFailed if a list is unknown or the directive contradicts
+// itself.
 func (l *Lists) DirectiveChange(ctx context.Context, orgID string, d *Directive) (*Change, error) {
 	if d == nil {
 		return nil, nil
@@ -38,8 +39,9 @@ func (l *Lists) DirectiveChange(ctx context.Context, orgID string, d *Directive)
 	return l.AddAndRemove(ctx, orgID, "lists.", d.Add, d.Remove)
 }
 
-// AddAndRemove returns the change that joins some lists and leaves others. prefix precedes
-// `add` and `remove` in a refusal. It fails as Directed does.
+// AddAndRemove returns the change that adds a contact to the lists in joins and removes it
+// from those in leaves. It fails with core.CodeValidationFailed if a list is unknown or
+// named in both. prefix precedes "add" and "remove" in the error.
 func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, leaves []string) (*Change, error) {
 	add, err := l.resolve(ctx, orgID, prefix+"add", joins)
 	if err != nil {
@@ -57,8 +59,9 @@ func (l *Lists) AddAndRemove(ctx context.Context, orgID, prefix string, joins, l
 	return &Change{Join: add, Leave: remove}, nil
 }
 
-// resolve returns the sorted ids of the named lists. It fails with core.CodeValidationFailed
-// for each name that is no static list of the organization.
+// resolve returns the sorted ids of the lists with these ids or keys. It fails with
+// core.CodeValidationFailed, with one entry for each name that is no static list of the
+// organization.
 func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -84,13 +87,14 @@ func (l *Lists) resolve(ctx context.Context, orgID, field string, names []string
 	return slices.Compact(ids), nil
 }
 
-// Find returns the active lists with these ids or keys. It omits unknown ones.
+// Find returns the active lists with these ids or keys. It skips ids and keys of no list.
 func (l *Lists) Find(ctx context.Context, orgID string, names []string) ([]Ref, error) {
 	return l.Store.ListsByRef(ctx, orgID, names)
 }
 
-// ApplyChange applies a change to the contact's lists and returns the lists afterwards. Call
-// it in the transaction of the write to the contact.
+// ApplyChange applies a change to the contact's lists and returns the lists afterwards.
+// current has the lists before the change. Call ApplyChange in the transaction of the write
+// to the contact.
 func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, current []Ref, change *Change) ([]Ref, error) {
 	if current == nil {
 		current = []Ref{} // a new contact
@@ -102,15 +106,15 @@ func (l *Lists) ApplyChange(ctx context.Context, orgID, contactID string, curren
 	for i, r := range current {
 		ids[i] = r.ID
 	}
-	// Use the present time, not the start of the call: the call may have waited for a lock.
-	// The log is read in the order of its times.
+	// Use the present time and not the start of the call, because the call may have waited
+	// for a lock. The membership log is read in the order of these times.
 	if _, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, change.Apply(ids), l.Clock()); err != nil {
 		return nil, err
 	}
 	return l.Members.ContactLists(ctx, orgID, contactID)
 }
 
-// LeaveAll takes a contact off all lists and returns how many those were.
+// LeaveAll removes a contact from all static lists and returns the number of these lists.
 func (l *Lists) LeaveAll(ctx context.Context, orgID, contactID string, at time.Time) (int, error) {
 	left, _, err := l.Members.ReplaceMembership(ctx, orgID, contactID, nil, at)
 	return len(left), err

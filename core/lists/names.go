@@ -11,11 +11,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Names are the lists that a contact shall be on. Each is an id, a key, or an object as
-// reads of a contact return it. nil means that the caller did not send the member.
+// Names has the static lists that a contact is to be on. Each is an id, a key, or an object
+// in the form in which reads of a contact return a list. nil means that the caller did not
+// send the member.
 type Names []Name
 
-// Name names one list. Key and Name are "" if the caller did not send an object.
+// Name names one static list. Key and Name are "" unless the caller sent an object.
 type Name struct {
 	Ref       string // id or key
 	Key, Name string
@@ -34,7 +35,7 @@ func (n *Name) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// JSONSchema describes both forms, and null.
+// JSONSchema describes an array of strings or objects, and null.
 func (Names) JSONSchema() *jsonschema.Schema {
 	text := &jsonschema.Schema{Type: "string"}
 	shown := jsonschema.NewProperties()
@@ -50,7 +51,7 @@ func (Names) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
-// refs returns the ids and keys, nil for nil names.
+// refs returns the ids or keys of the named lists, or nil if n is nil.
 func (n *Names) refs() *[]string {
 	if n == nil {
 		return nil
@@ -62,13 +63,15 @@ func (n *Names) refs() *[]string {
 	return &refs
 }
 
-// isShown reports whether one of the names is an object with a key or a name.
+// isShown reports whether the caller sent an object with a key or a name for one of the
+// lists.
 func (n *Names) isShown() bool {
 	return n != nil && slices.ContainsFunc(*n, func(name Name) bool { return name.Key != "" || name.Name != "" })
 }
 
-// ExactChange returns the change of Exactly, for names that may be objects. It also fails
-// with core.CodeValidationFailed if a key or a name is not that of the list.
+// ExactChange returns the change of [Lists.Exactly] for names that may be objects. It also
+// fails with core.CodeValidationFailed if the key or name in an object is not that of the
+// list.
 func (l *Lists) ExactChange(ctx context.Context, orgID, field string, names *Names) (*Change, error) {
 	edit, err := l.Exactly(ctx, orgID, field, names.refs())
 	if err != nil || !names.isShown() {

@@ -7,47 +7,50 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store stores static lists and their members. Every method sees only the given organization
-// and takes part in the transaction of its context. Finders of one list fail with
-// core.CodeNotFound.
+// Store stores static lists. Every method sees only the given organization and takes part
+// in the transaction of its context. Methods that find one list fail with core.CodeNotFound
+// if there is none.
 type Store interface {
-	// InsertList fails with core.CodeConflict when a list has the key, archived lists
-	// included.
+	// InsertList stores a new list. It fails with core.CodeConflict if another list has the
+	// key, even an archived one.
 	InsertList(ctx context.Context, orgID string, l List) error
-	// UpdateList replaces the name and the description of a list found by id.
+	// UpdateList replaces the name, the description and the update time of the list with the
+	// id l.ID.
 	UpdateList(ctx context.Context, orgID string, l List) error
-	// DeleteList deletes a list found by id, with its members. The membership log stays
-	// as it is.
+	// DeleteList deletes the list with the id, and its memberships. Entries of the
+	// membership log stay.
 	DeleteList(ctx context.Context, orgID, id string) error
-	// List returns a list by UUID, else by key, including archived ones. Inside a
-	// transaction it locks the list until the transaction ends.
+	// List returns the list that has ref as its id, else as its key, even if it is archived.
+	// Inside a transaction it locks the list until the transaction ends.
 	List(ctx context.Context, orgID, ref string) (List, error)
-	// Lists returns one page of active lists, newest first, with member counts. Query is
-	// matched in name and key without regard to case; "" matches all.
+	// Lists returns one page of active lists, newest first, with their numbers of members.
+	// f.Query matches a part of the name or the key, ignoring case; "" matches all lists.
 	Lists(ctx context.Context, orgID string, f Filter) ([]List, error)
 	CountLists(ctx context.Context, orgID, query string) (int, error)
-	// ListsByRef returns the active lists with these UUIDs or keys. It omits unknown ones.
+	// ListsByRef returns the active lists with these ids or keys. It skips ids and keys of
+	// no list.
 	ListsByRef(ctx context.Context, orgID string, refs []string) ([]Ref, error)
 }
 
-// MemberStore keeps who is on a static list. Every method sees only the organization given
-// and takes part in the transaction of its context.
+// MemberStore stores which contacts are on static lists. Every method sees only the given
+// organization and takes part in the transaction of its context.
 type MemberStore interface {
-	// ContactLists returns the lists that a contact is on, by key.
+	// ContactLists returns the lists that a contact is on, sorted by key.
 	ContactLists(ctx context.Context, orgID, contactID string) ([]Ref, error)
-	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of
-	// those it left and those it joined, and logs each of them.
+	// ReplaceMembership puts the contact on exactly these lists. It returns the ids of the
+	// lists that the contact left and joined, and writes each of them to the membership log.
 	ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) (left, joined []string, err error)
-	// ListMembers returns one page of the members of a list, newest membership first.
+	// ListMembers returns one page of the members of a list, most recently added first.
 	ListMembers(ctx context.Context, orgID, listID string, after *core.After, limit int) ([]Member, error)
-	// IsListMember reports whether a contact is on a list. contact is an id or an address.
+	// IsListMember reports whether a contact is on a list. contact is the id or the address
+	// of the contact.
 	IsListMember(ctx context.Context, orgID, listID, contact string) (bool, error)
-	// MembershipLog returns the lines of the log after the given one, oldest first; nil
-	// starts at the beginning.
+	// MembershipLog returns entries of the membership log after the position, oldest first.
+	// A nil position starts at the beginning.
 	MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]Transition, error)
 }
 
-// Filter narrows a page of lists.
+// Filter selects a page of static lists.
 type Filter struct {
 	Query string
 	After *core.After

@@ -11,16 +11,17 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Mask hides recipients from callers without the scope. It also hides them in texts of mail
-// servers, which quote the address that they refuse. The zero mask hides nothing.
+// Mask hides recipients from callers without the scope api.messages.unmask_recipients, also
+// in texts of mail servers, which quote refused addresses. The zero Mask hides nothing.
 type Mask struct {
 	hides bool
-	// whole matches the recipients' addresses, local matches their local parts as words.
-	// Both are nil without a known recipient.
+	// whole matches the addresses of the known recipients, local matches the parts before
+	// the @ as words. Each is nil if there is nothing to match.
 	whole, local *regexp.Regexp
 }
 
-// For returns the mask of a caller for texts about these recipients.
+// For returns the mask for texts about these recipients. It is the zero Mask if the caller
+// has the scope api.messages.unmask_recipients.
 func For(c *core.Call, recipients ...string) Mask {
 	if c.Principal.Scopes.Has(core.MessagesUnmask) {
 		return Mask{}
@@ -42,18 +43,17 @@ func For(c *core.Call, recipients ...string) Mask {
 	return m
 }
 
-// shortestName is the shortest local part that is hidden on its own. A shorter one occurs in
-// too many words and identifies no person.
+// shortestName is the minimum length of a local part (before the @) that is hidden on its
+// own. Shorter ones occur in too many words and identify no person.
 const shortestName = 3
 
 func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	if len(alternatives) == 0 {
 		return nil
 	}
-	// Longest first, because the first alternative that fits is taken.
+	// Longest first, because a regular expression takes the first alternative that matches.
 	slices.SortFunc(alternatives, func(a, b string) int { return cmp.Or(len(b)-len(a), cmp.Compare(a, b)) })
-	// An address that is not UTF-8 makes no valid expression. The general expression
-	// anyAddress hides it.
+	// An address that is not UTF-8 makes the expression invalid; anyAddress then hides it.
 	found, err := regexp.Compile(before + strings.Join(slices.Compact(alternatives), "|") + after)
 	if err != nil {
 		return nil
@@ -61,10 +61,12 @@ func anyOf(alternatives []string, before, after string) *regexp.Regexp {
 	return found
 }
 
-// anyAddress matches what looks like an address, in prose or in a link.
+// anyAddress matches a local part, @ or %40, and the first character of a domain, in prose
+// or in a link.
 var anyAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-]+(?:@|%40)[\p{L}\p{N}\[]`)
 
-// Address returns an address, masked unless the mask hides nothing.
+// Address returns the address with a hidden local part, or unchanged if the mask hides
+// nothing.
 func (m Mask) Address(address string) string {
 	if !m.hides {
 		return address
@@ -72,8 +74,8 @@ func (m Mask) Address(address string) string {
 	return core.MaskAddress(address)
 }
 
-// Text returns s with the addresses of recipients and of others masked, even where they are
-// encoded.
+// Text returns s with all email addresses masked, also where they are encoded (base64,
+// hexadecimal, percent). In a sentence it also masks the names of recipients.
 func (m Mask) Text(s string) string {
 	if !m.hides {
 		return s
@@ -85,7 +87,8 @@ func (m Mask) Text(s string) string {
 	if strings.Contains(s, "@") || strings.Contains(s, "%40") {
 		s = anyAddress.ReplaceAllStringFunc(s, maskLocalPart)
 	}
-	// A single word is a value of a vocabulary, not a sentence about a person.
+	// A text of one word is a fixed value such as a status, so a recipient's name is
+	// replaced only in texts with a space.
 	if m.local != nil && strings.Contains(s, " ") {
 		s = m.local.ReplaceAllStringFunc(s, func(name string) string { return firstOf(name) + hidden })
 	}
@@ -101,14 +104,15 @@ func firstOf(s string) string {
 	return ""
 }
 
-// maskLocalPart hides the part before the last @ or its percent-encoded form.
+// maskLocalPart replaces the text before the last @ or %40 by its first character and ***.
 func maskLocalPart(found string) string {
 	at := max(strings.LastIndex(found, "@"), strings.LastIndex(found, "%40"))
 	return firstOf(found) + hidden + found[at:]
 }
 
-// Metadata returns the members of an event's metadata, masked. It returns nil when there are
-// none or when raw is not an object. Numbers keep their digits.
+// Metadata returns the JSON object raw, the metadata of an event, with masked texts. It
+// returns nil if raw is empty, is not an object or has no members. Numbers keep their
+// digits.
 func (m Mask) Metadata(raw json.RawMessage) map[string]any {
 	if len(raw) == 0 {
 		return nil
@@ -125,8 +129,8 @@ func (m Mask) Metadata(raw json.RawMessage) map[string]any {
 	return object
 }
 
-// EachText calls change for every text in a JSON value, including member names, and returns
-// the changed value. It changes lists in place.
+// EachText replaces every string in a JSON value, including member names, by the result of
+// change, and returns the value. It changes arrays in place and copies objects.
 func EachText(v any, change func(string) string) any {
 	switch v := v.(type) {
 	case string:

@@ -9,32 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// The expressions for sequences that may be an encoded text. Shorter sequences than these
-// cannot contain an encoded address.
+// These expressions match sequences that may be encoded text. Shorter sequences of base64
+// and hexadecimal digits cannot contain an encoded address.
 var (
 	base64Run  = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 	hexRun     = regexp.MustCompile(`(?i)[0-9a-f]{12,}`)
 	percentRun = regexp.MustCompile(`[\w.!$*+~{|}^@%-]*%[0-9A-Fa-f]{2}[\w.!$*+~{|}^@%-]*`)
 )
 
-// encodedAddress is stricter than anyAddress, because random bytes that can be decoded must
-// not look like an address.
+// encodedAddress matches an address in decoded bytes. It is stricter than anyAddress, so
+// that decoded random bytes rarely match.
 var encodedAddress = regexp.MustCompile(`[\p{L}\p{N}.!#$*+_~{|}^=-](?:@|%40)[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)*\.\p{L}{2,}`)
 
-// maxEncodings is the maximum number of nested encodings, such as base64 within a
-// percent-encoded link.
+// maxEncodings is the maximum number of nested encodings that are decoded, such as base64
+// within a percent-encoded link.
 const maxEncodings = 3
 
-// maskEncoded hides every sequence of s that decodes to an address or a recipient's name.
-// Links in click events have recipients in base64 (either alphabet, with or without
-// padding), hexadecimal digits and percent-encoding.
+// maskEncoded returns s with *** for every sequence that decodes to text with an address or
+// a recipient's name. It decodes base64 (either alphabet, with or without padding),
+// hexadecimal digits and percent-encoding, which links in click events contain.
 func (m Mask) maskEncoded(s string, depth int) string {
 	if depth == maxEncodings || len(s) < 8 {
 		return s
 	}
 	s = percentRun.ReplaceAllStringFunc(s, func(run string) string {
 		if !strings.Contains(strings.ReplaceAll(run, "%40", "@"), "%") {
-			return run // anyAddress reads it, and leaves the domain
+			return run // Text masks this with anyAddress, which keeps the domain
 		}
 		if text, err := url.PathUnescape(run); err == nil && m.names(text, depth) {
 			return hidden
@@ -51,18 +51,18 @@ func (m Mask) maskEncoded(s string, depth int) string {
 }
 
 // names reports whether a decoded text contains an address or the name of a recipient,
-// directly or in a further encoding.
+// directly or in another encoding. depth counts the encodings before this one.
 func (m Mask) names(text string, depth int) bool {
 	switch {
 	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):
 		return true
 	}
-	// Bytes that are not text are not decoded further.
+	// Decoded bytes that are not UTF-8 text are not decoded again.
 	return utf8.ValidString(text) && m.maskEncoded(text, depth+1) != text
 }
 
-// isNameInHex reports whether hexadecimal digits decode to a name. It tries both possible
-// starts of the first byte, because a digit before it may belong to other text.
+// isNameInHex reports whether hexadecimal digits decode to text with an address or a
+// recipient's name, with or without the first digit, which may belong to other text.
 func (m Mask) isNameInHex(run string, depth int) bool {
 	for from := range 2 {
 		digits := run[from:]
@@ -74,9 +74,9 @@ func (m Mask) isNameInHex(run string, depth int) bool {
 	return false
 }
 
-// withoutBase64 hides the segments of a path that decode to an address or a recipient's
-// name. A slash is also a base64 character, so it hides the whole run if that decodes to
-// one.
+// withoutBase64 returns run with *** for each segment between slashes that decodes to text
+// with an address or a recipient's name. A slash is also a base64 character, so it then
+// tries the whole run.
 func (m Mask) withoutBase64(run string, depth int) string {
 	segments := strings.Split(run, "/")
 	found := false
@@ -96,8 +96,8 @@ func (m Mask) withoutBase64(run string, depth int) string {
 
 var oneAlphabet = strings.NewReplacer("-", "+", "_", "/")
 
-// isNameInBase64 reports whether base64 decodes to a name. It tries each of the four
-// possible starts of a group of characters.
+// isNameInBase64 reports whether run decodes from base64 to text with an address or a
+// recipient's name, starting at one of the first four characters.
 func (m Mask) isNameInBase64(run string, depth int) bool {
 	run = oneAlphabet.Replace(run)
 	for from := 0; from < 4 && len(run)-from >= 8; from++ {

@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// Settings are the settings that an organization chooses itself.
+// Settings are the settings of an organization that its members can change.
 type Settings struct {
 	Name string
-	// RequireSecondFactor: see [core.Org].
+	// RequireSecondFactor and PlatformMode are described at [core.Org].
 	RequireSecondFactor bool
 	PlatformMode        bool
 }
@@ -28,8 +28,8 @@ type SettingsEdit struct {
 	PlatformMode        *bool
 }
 
-// EditTo returns the edit from these settings to the wanted ones. It omits the settings that
-// are equal in both.
+// EditTo returns the edit that changes s to wanted. It omits settings that are equal in
+// both.
 func (s Settings) EditTo(wanted Settings) SettingsEdit {
 	var edit SettingsEdit
 	if wanted.Name != s.Name {
@@ -57,11 +57,11 @@ func (e SettingsEdit) applyTo(s Settings) Settings {
 	return s
 }
 
-// EditSettings changes settings of an organization and returns the organization. It
-// needs org.manage. An edit without a difference writes nothing.
+// EditSettings changes settings of an organization and returns the organization. It needs
+// the permission org.manage. If no setting differs, it writes nothing.
 //
-// proven says that the person proved a second factor in this session. Without it, an
-// edit that starts to require second factors fails with core.CodeConflict: it would
+// proven says whether the person has proved a second factor in this session. Without it, an
+// edit that begins to require second factors fails with core.CodeConflict, because it would
 // lock the person out.
 func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID string, edit SettingsEdit, proven bool) (core.Org, error) {
 	if edit.Name != nil {
@@ -108,7 +108,7 @@ func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID
 	return org, nil
 }
 
-// changes returns the settings that differ, by name.
+// changes returns the settings that differ between s and wanted, by name.
 func (s Settings) changes(wanted Settings) map[string]access.Edited {
 	found := map[string]access.Edited{}
 	note := func(name string, before, after any) {

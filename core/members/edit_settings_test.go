@@ -54,10 +54,10 @@ func TestEditSettings(t *testing.T) {
 		if p, err := g.auth.Authenticate(ctx, secret, access.API); err != nil || p.Org.Name != wanted.Name {
 			t.Errorf("the next request is of %+v, %v", p.Org, err)
 		}
-		wanted.Name = "Acme" // the requirement stands already, so nothing has to be proven
+		wanted.Name = "Acme" // second factors are required already, so no proof is needed
 		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), false)
 		g.must(err)
-		_, err = m.EditSettings(ctx, operator, g.org.ID, edit(wanted), false) // changes nothing
+		_, err = m.EditSettings(ctx, operator, g.org.ID, edit(wanted), false) // equal settings change nothing
 		g.must(err)
 		if lines := g.auditLines(); len(lines) != 2 {
 			t.Errorf("lines %v", lines)

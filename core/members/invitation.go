@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// InvitationLifetime is how long the link of an invitation can be used.
+// InvitationLifetime is how long the link of an invitation is valid.
 const InvitationLifetime = 7 * 24 * time.Hour
 
 // maxInvitations is the maximum number of open invitations of an organization.
 const maxInvitations = 100
 
-// Invitation is an offer to a person with an address to join an organization. Its link has
+// Invitation invites the person with an email address to join an organization. Its link has
 // 256 random bits; only their hash is stored.
 type Invitation struct {
 	ID          string
@@ -25,31 +25,31 @@ type Invitation struct {
 	Hash        []byte
 	Email       string
 	Role        Role
-	Permissions []Permission // of a plain member
+	Permissions []Permission // of a plain member; nil for an owner
 	InvitedBy   string       // a user's id, or [access.Operator]
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
 }
 
-// InvitationStore stores open and expired invitations. Used and withdrawn ones are deleted.
-// Finders and changes fail with core.CodeNotFound. Every method takes part in the
-// transaction of its context.
+// InvitationStore stores open and expired invitations. Used and withdrawn invitations are
+// deleted. Finders and changes fail with core.CodeNotFound if the invitation does not
+// exist. Every method takes part in the transaction of its context.
 type InvitationStore interface {
 	InsertInvitation(ctx context.Context, i Invitation) error
-	// Invitations lists an organization's, newest first.
+	// Invitations returns the invitations of an organization, newest first.
 	Invitations(ctx context.Context, orgID string) ([]Invitation, error)
 	InvitationByHash(ctx context.Context, hash []byte) (Invitation, error)
-	// DeleteInvitation deletes an invitation. Of any number of concurrent callers, it
-	// succeeds for one.
+	// DeleteInvitation deletes an invitation. Of several concurrent calls, exactly one
+	// succeeds.
 	DeleteInvitation(ctx context.Context, orgID, id string) error
-	// DeleteInvitationsBy deletes the invitations that a user made and returns how many.
+	// DeleteInvitationsBy deletes the invitations that a user made and returns their number.
 	DeleteInvitationsBy(ctx context.Context, orgID, userID string) (int, error)
 }
 
 var errInvitation = errors.New("unknown, expired or void invitation")
 
-// noInvitation returns the same error for every cause, so that guessed links reveal
-// nothing.
+// noInvitation returns the error for a link without a valid invitation. It is the same for
+// every cause, so that guessed links reveal nothing.
 func noInvitation() error {
 	return &core.Error{
 		Code: core.CodeNotFound, Message: "This invitation is not open any more, or never was.",
@@ -58,8 +58,8 @@ func noInvitation() error {
 }
 
 // openInvitation returns the invitation with a link's secret. It fails with
-// core.CodeNotFound for an expired one. It also fails if its inviter could not make it now:
-// an invitation never gives more than its inviter has.
+// core.CodeNotFound for an unknown or expired one. It fails in the same way if the inviter
+// may no longer make it: an invitation never gives more than its inviter has.
 func (m Memberships) openInvitation(ctx context.Context, secret string, now time.Time) (Invitation, error) {
 	if !access.IsLink(secret) {
 		return Invitation{}, noInvitation()
@@ -81,5 +81,5 @@ func (m Memberships) openInvitation(ctx context.Context, secret string, now time
 	return i, nil
 }
 
-// IsFor reports whether an invitation is for an address.
+// IsFor reports whether the invitation is for this email address, ignoring case.
 func (i Invitation) IsFor(email string) bool { return strings.EqualFold(i.Email, email) }

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// inviting creates an invitation by an owner and returns its secret.
+// inviting makes an invitation as the actor by and returns the secret of its link.
 func (g *gate) inviting(m members.Memberships, by access.Actor, email string, may ...members.Permission) string {
 	g.t.Helper()
 	_, secret, err := m.Invite(g.t.Context(), by, members.NewInvitation{OrgID: g.org.ID, Email: email, Role: members.PlainMember, Permissions: may})
@@ -80,8 +80,8 @@ func TestInvitationsAndJoining(t *testing.T) {
 	})
 }
 
-// TestInvitationsEnd checks what makes a link invalid: its use, a week, withdrawal, a newer
-// invitation, and lost permissions of the inviter.
+// TestInvitationsEnd checks what makes the link of an invitation invalid: its use, the end
+// of a week, withdrawal, a newer invitation, and the inviter's loss of permissions.
 func TestInvitationsEnd(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -176,8 +176,8 @@ func TestWhoMayInvite(t *testing.T) {
 	g.wantCode("one too many", err, core.CodeConflict)
 }
 
-// TestALinkIsGoodOnce checks that concurrent uses of a link create one member and one
-// account.
+// TestALinkIsGoodOnce checks that several concurrent uses of one invitation link create one
+// account and one member.
 func TestALinkIsGoodOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -208,8 +208,8 @@ func TestALinkIsGoodOnce(t *testing.T) {
 	})
 }
 
-// TestJoiningAgainBeginsAnew checks that a person who joins again gets no earlier permission
-// back. That includes a grant that was stored at the moment of the removal.
+// TestJoiningAgainBeginsAnew checks that a person who was removed and joins again does not
+// get earlier grants back, not even a grant that was stored during the removal.
 func TestJoiningAgainBeginsAnew(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -218,7 +218,7 @@ func TestJoiningAgainBeginsAnew(t *testing.T) {
 		ann, _ := g.person("ann", members.PlainMember, members.MayViewLists)
 		g.must(m.RemoveMember(ctx, operator, g.org.ID, ann.ID))
 		slipped := access.Grant{ID: core.NewID(), OrgID: g.org.ID, UserID: ann.ID, ClientID: "c", Resource: access.API, CreatedAt: start}
-		g.must(db.Grants().InsertGrant(ctx, slipped)) // an approval that was under way
+		g.must(db.Grants().InsertGrant(ctx, slipped)) // a grant approved while the person was being removed
 		_, err := m.Join(ctx, g.inviting(m, operator, ann.Email, members.MayViewLists), ann)
 		g.must(err)
 		if grant, err := db.Grants().Grant(ctx, g.org.ID, slipped.ID); err != nil || grant.RevokedAt == nil {

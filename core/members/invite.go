@@ -14,23 +14,24 @@ type NewInvitation struct {
 	OrgID       string
 	Email       string
 	Role        Role
-	Permissions []Permission // of a plain member
+	Permissions []Permission // of a plain member; ignored for an owner
 }
 
-// invited is the audit detail of an invitation. It leaves the address out.
+// invited is the audit detail of an invitation. It does not contain the email address.
 type invited struct {
 	Role        Role         `json:"role"`
 	Permissions []Permission `json:"permissions"`
-	// Replaces is the invitation of the same address that this one withdrew, if any.
+	// Replaces is the id of an earlier invitation of the same address, which this one
+	// withdrew; "" for none.
 	Replaces string `json:"replaces,omitempty"`
 }
 
 // Invite makes an invitation and returns it with the secret of its link, which is not
-// stored. It needs members.manage, and the actor must have every permission that it
-// gives. It withdraws an earlier invitation of the same address.
+// stored. It withdraws an earlier invitation of the same address. It needs the permission
+// members.manage, and the actor must have every permission that the invitation gives.
 //
-// It fails with core.CodeConflict when the address is a member already, and when too
-// many invitations are open.
+// It fails with core.CodeConflict if the address belongs to a member, and if the
+// organization has too many open invitations.
 func (m Memberships) Invite(ctx context.Context, actor access.Actor, n NewInvitation) (Invitation, string, error) {
 	if err := n.check(); err != nil {
 		return Invitation{}, "", err
@@ -89,8 +90,8 @@ func (n *NewInvitation) check() error {
 	return err
 }
 
-// notYetMember fails with core.CodeConflict when the address belongs to a member. The actor
-// may read the list of members, so this reveals nothing new.
+// notYetMember fails with core.CodeConflict if the invited address belongs to a member. The
+// actor may read the list of members, so this reveals nothing new.
 func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	user, err := m.Users.UserByEmail(ctx, n.Email)
 	if err == nil {
@@ -105,8 +106,8 @@ func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	return core.Conflict("This address is a member's already.", "Change the member's permissions instead.")
 }
 
-// makeRoom deletes expired invitations and an open one of the same address. It returns
-// the id of the open one, or "".
+// makeRoom deletes expired invitations, and an open one of the same address, whose id it
+// returns; "" for none. It fails with core.CodeConflict if too many others are open.
 func (m Memberships) makeRoom(ctx context.Context, next Invitation) (string, error) {
 	invitations, err := m.Invitations.Invitations(ctx, next.OrgID)
 	if err != nil {

@@ -10,18 +10,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// Offer is an invitation as the page behind its link shows it.
+// Offer is what the page behind the link of an invitation shows.
 type Offer struct {
 	Invitation Invitation
 	Org        core.Org
-	// HasAccount reports that the address has an account. MaySignIn reports that the
-	// account belongs to an organization; without one it cannot sign in. Only the
-	// holder of the link learns either.
+	// HasAccount reports whether the invited address has an account. MaySignIn reports
+	// whether that account belongs to an organization; without one, it cannot sign in. Only
+	// a person who has the link can see either.
 	HasAccount, MaySignIn bool
 }
 
-// FindOffer returns the invitation behind a link. It fails with core.CodeNotFound, in the
-// same words, for a link that is unknown, used, withdrawn, expired or void.
+// FindOffer returns the invitation with a link's secret. It fails with core.CodeNotFound,
+// always with the same text, for a link that is unknown, used, withdrawn or expired. It
+// fails so too if the inviter may no longer make the invitation.
 func (m Memberships) FindOffer(ctx context.Context, secret string) (Offer, error) {
 	i, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
@@ -47,9 +48,10 @@ func (m Memberships) FindOffer(ctx context.Context, secret string) (Offer, error
 	return offer, nil
 }
 
-// Join accepts an invitation for a user whose identity was proven, and returns the member.
-// The invitation cannot be used again. It fails like [Memberships.FindOffer], and with
-// core.CodeConflict when the invitation is for another address.
+// Join accepts an invitation for a user whose identity was proved, and returns the new
+// member. The invitation cannot be used again. It fails with core.CodeNotFound for an
+// invalid link, and with core.CodeConflict if the invitation is for another address or the
+// user is a member already.
 func (m Memberships) Join(ctx context.Context, secret string, user access.User) (Member, error) {
 	return m.join(ctx, secret, func(_ context.Context, i Invitation, _ time.Time) (access.User, error) {
 		if !i.IsFor(user.Email) {
@@ -60,11 +62,11 @@ func (m Memberships) Join(ctx context.Context, secret string, user access.User) 
 }
 
 // JoinNew accepts an invitation for an address without an account. It creates the account
-// and returns the member. It claims the invitation before it hashes the password, so a link
-// costs one hash however often it is tried.
+// and returns the new member. It deletes the invitation before it hashes the password, so
+// that of several concurrent calls only one computes a hash.
 //
-// It fails like [Memberships.FindOffer]. It fails with core.CodeValidationFailed for a
-// refused name or password, and with core.CodeConflict when the address has an account.
+// It fails with core.CodeNotFound for an invalid link, with core.CodeValidationFailed for a
+// refused name or password, and with core.CodeConflict if the address has an account.
 func (m Memberships) JoinNew(ctx context.Context, secret, name, password string) (Member, error) {
 	if err := access.CheckName(name); err != nil {
 		return Member{}, err
@@ -88,8 +90,8 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 	})
 }
 
-// join claims an invitation, calls who for the user, and makes the user a member. After a
-// failure the invitation stays open.
+// join deletes an invitation, calls who to get the user, and makes the user a member, in
+// one transaction. After a failure, the invitation stays open.
 func (m Memberships) join(ctx context.Context, secret string, who func(context.Context, Invitation, time.Time) (access.User, error)) (Member, error) {
 	found, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
@@ -97,8 +99,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	}
 	var member Member
 	err = m.change(ctx, found.OrgID, func(ctx context.Context, now time.Time) error {
-		// Read the invitation again: the organization is locked now, so the inviter's
-		// permissions cannot change.
+		// Read the invitation again: only now is the organization locked, so that the
+		// inviter's permissions cannot change.
 		i, err := m.openInvitation(ctx, secret, now)
 		if err != nil {
 			return err
@@ -117,8 +119,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 			}
 			return core.Conflict("You are a member of this organization already.", "Nothing has to be done.")
 		}
-		// The person may have approved a client while being removed from the organization
-		// earlier.
+		// Revoke grants again: the person may have approved a client during an earlier
+		// removal from the organization.
 		if _, err := m.Grants.RevokeGrantsOfUser(ctx, i.OrgID, user.ID, now); err != nil {
 			return err
 		}
@@ -137,7 +139,7 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	return member, nil
 }
 
-// joined is the audit detail of a membership that an invitation began.
+// joined is the audit detail of a membership that began with an invitation.
 type joined struct {
 	Invitation string `json:"invitation"`
 	InvitedBy  string `json:"invited_by"`

@@ -11,10 +11,10 @@ import (
 )
 
 // Memberships has the operations on members, invitations and settings of an organization.
-// Each is one transaction together with its line in the audit log. It locks the organization
-// until its end, so that two concurrent operations cannot remove both owners.
+// Each operation and its audit entry are one transaction. It locks the organization until
+// its end, so that concurrent operations cannot remove all owners.
 //
-// Each operation checks the actor's permission and fails with invalid_scope without it. An
+// Each operation fails with invalid_scope if the actor lacks the permission for it. An
 // operator may do everything. A person may do what the membership permits at that moment.
 type Memberships struct {
 	Orgs        OrgStore
@@ -25,20 +25,22 @@ type Memberships struct {
 	Audit       access.AuditAppender
 	Transactor  core.Transactor
 	Clock       core.Clock
-	// Principals removes cached credentials in this process, so that their next request
-	// meets the change. It is nil in a process that authenticates no callers. Other
-	// processes apply a change within a second on PostgreSQL, within five seconds otherwise.
+	// Principals removes cached principals in this process, so that their next request reads
+	// the store. It is nil in a process that authenticates no callers. Other processes apply
+	// a change within a second on PostgreSQL, within five seconds otherwise.
 	Principals Forgetter
 }
 
-// Accounts finds and creates the accounts of people; core/people has the store.
+// Accounts finds and creates the accounts of people. The store of core/people implements
+// it.
 type Accounts interface {
 	// UserByEmail fails with core.CodeNotFound for an unknown address.
 	UserByEmail(ctx context.Context, email string) (access.User, error)
 	InsertUser(ctx context.Context, u access.User) error
 }
 
-// GrantRevoker revokes grants of people to OAuth clients; core/access has the store.
+// GrantRevoker revokes grants of people to OAuth clients. The store of core/access
+// implements it.
 type GrantRevoker interface {
 	// RevokeGrantsOfUser revokes all grants of a person in an organization and
 	// returns their ids.
@@ -47,13 +49,13 @@ type GrantRevoker interface {
 
 // Forgetter removes cached principals; access.Authenticator implements it.
 type Forgetter interface {
-	// ForgetUser removes the principals of all tokens that act for a person.
+	// ForgetUser removes the cached principals of all tokens that act for a person.
 	ForgetUser(userID string)
-	// ForgetOrg removes the principals of all credentials of an organization.
+	// ForgetOrg removes the cached principals of all credentials of an organization.
 	ForgetOrg(orgID string)
 }
 
-// change runs one operation in a transaction, with the organization locked.
+// change calls do in a transaction in which the organization is locked.
 func (m Memberships) change(ctx context.Context, orgID string, do func(ctx context.Context, now time.Time) error) error {
 	return m.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := m.Members.HoldMembers(ctx, orgID); err != nil {
@@ -63,9 +65,9 @@ func (m Memberships) change(ctx context.Context, orgID string, do func(ctx conte
 	})
 }
 
-// Require fails with invalid_scope for an actor without the permission. It locks the
+// Require fails with invalid_scope if the actor lacks the permission. It locks the
 // organization until the transaction of ctx ends, so that the permission cannot be removed
-// in between. Call it first in a transaction.
+// before that. Call it before anything else in a transaction.
 func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID string, p Permission) error {
 	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
 		return err
@@ -77,8 +79,8 @@ func (m Memberships) Require(ctx context.Context, actor access.Actor, orgID stri
 	return may.need(p)
 }
 
-// RequireMember fails, as Require does, for an actor who does not belong to the
-// organization.
+// RequireMember fails with invalid_scope if the actor does not belong to the organization.
+// It locks the organization until the transaction of ctx ends.
 func (m Memberships) RequireMember(ctx context.Context, actor access.Actor, orgID string) error {
 	if err := m.Members.HoldMembers(ctx, orgID); err != nil {
 		return err
@@ -101,14 +103,14 @@ func (m Memberships) record(ctx context.Context, now time.Time, e access.AuditEn
 	return access.RecordAudit(ctx, m.Audit, now, e)
 }
 
-// authority has the permissions of an actor in an organization at one moment.
+// authority has the permissions that an actor has in an organization at one moment.
 type authority struct {
-	unlimited bool // an operator
+	unlimited bool // true for an operator, who may do everything
 	member    Member
 }
 
-// authority returns the permissions of the actor. It returns the zero value for a person who
-// does not belong to the organization.
+// authority returns the permissions of the actor. For a person who does not belong to the
+// organization, it returns the zero value.
 func (m Memberships) authority(ctx context.Context, orgID string, actor access.Actor) (authority, error) {
 	switch actor.Kind {
 	case access.Operator:
@@ -127,7 +129,7 @@ func (a authority) owns() bool { return a.unlimited || a.member.Role == Owner }
 
 func (a authority) has(p Permission) bool { return a.unlimited || a.member.Has(p) }
 
-// need fails with invalid_scope for an actor without the permission.
+// need fails with invalid_scope if the actor lacks the permission.
 func (a authority) need(p Permission) error {
 	if a.has(p) {
 		return nil
@@ -136,7 +138,7 @@ func (a authority) need(p Permission) error {
 		fmt.Sprintf("Ask a member who manages its members for the permission %s.", p))
 }
 
-// mayGive fails with invalid_scope for a role or a permission that the actor does not have.
+// mayGive fails with invalid_scope if the actor lacks the role or one of the permissions.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
 		return ownersOnlyError()
@@ -158,8 +160,8 @@ func permissionError(message, next string) error {
 	return &core.Error{Code: core.CodeInvalidScope, Message: message, Next: next}
 }
 
-// requireOtherOwner fails with core.CodeConflict unless the organization has an owner
-// other than the given member. The caller must have locked the organization.
+// requireOtherOwner fails with core.CodeConflict unless the organization has another owner
+// than the member without. The caller must have locked the organization.
 func (m Memberships) requireOtherOwner(ctx context.Context, without Member) error {
 	members, err := m.Members.Members(ctx, without.OrgID)
 	if err != nil {
@@ -171,7 +173,8 @@ func (m Memberships) requireOtherOwner(ctx context.Context, without Member) erro
 	return core.Conflict("This is the last owner of the organization.", "Make another member an owner first.")
 }
 
-// permissionDiff is the audit detail of a change of permissions. Both lists are sorted.
+// permissionDiff is the audit detail of a change of permissions: the added and the removed
+// ones, sorted.
 type permissionDiff struct {
 	Added   []Permission `json:"added"`
 	Removed []Permission `json:"removed"`
@@ -191,11 +194,11 @@ func diffPermissions(before, after []Permission) permissionDiff {
 	return permissionDiff{Added: lacking(after, before), Removed: lacking(before, after)}
 }
 
-// maxQuoted is how much of an unknown permission a refusal quotes, in characters.
+// maxQuoted is how many characters of an unknown permission an error message quotes.
 const maxQuoted = 100
 
-// checkPermissions returns permissions sorted and without duplicates. It fails for one
-// that is not in the catalogue.
+// checkPermissions returns the permissions sorted and without duplicates. It fails with
+// core.CodeValidationFailed for a permission that Mailhelm does not define.
 func checkPermissions(given []Permission) ([]Permission, error) {
 	for _, p := range given {
 		if !slices.Contains(permissions, p) {

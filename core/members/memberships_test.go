@@ -24,7 +24,8 @@ func (g *gate) memberships() members.Memberships {
 	}
 }
 
-// person creates a user and, with a role, a member of the organization.
+// person creates a user and, unless role is "", makes the user a member of the
+// organization.
 func (g *gate) person(name string, role members.Role, may ...members.Permission) (access.User, access.Actor) {
 	g.t.Helper()
 	u := access.User{ID: core.NewID(), Email: name + "@example.com", Name: name, CreatedAt: start}
@@ -42,7 +43,7 @@ func (g *gate) member(userID string) members.Member {
 	return m
 }
 
-// last returns the newest line of the audit log.
+// last returns the newest entry of the audit log.
 func (g *gate) last() line {
 	g.t.Helper()
 	lines := g.auditLines()
@@ -87,9 +88,10 @@ func TestSetPermissions(t *testing.T) {
 		if diff := cmp.Diff(line{"member.permissions_updated", "user " + asManager.ID, plain.ID, `{"added":["lists.view"],"removed":[]}`}, g.last()); diff != "" {
 			t.Errorf("audit (-want +got):\n%s", diff)
 		}
-		_, err = m.SetPermissions(ctx, asManager, g.org.ID, plain.ID, got.Permissions) // changes nothing
+		_, err = m.SetPermissions(ctx, asManager, g.org.ID, plain.ID, got.Permissions) // equal ones change nothing
 		g.must(err)
-		_, err = m.SetPermissions(ctx, asManager, g.org.ID, plain.ID, nil) // also what the manager lacks
+		// Permissions that the manager does not have are removed, too.
+		_, err = m.SetPermissions(ctx, asManager, g.org.ID, plain.ID, nil)
 		g.must(err)
 		_, err = m.SetPermissions(ctx, asOwner, g.org.ID, plain.ID, members.AllPermissions())
 		g.must(err)
@@ -144,7 +146,7 @@ func TestSetRole(t *testing.T) {
 		}
 		_, err = m.SetRole(ctx, asOwner, g.org.ID, owner.ID, "admin")
 		g.wantCode("an unknown role", err, core.CodeValidationFailed)
-		_, err = m.SetRole(ctx, asOwner, g.org.ID, owner.ID, members.Owner) // changes nothing
+		_, err = m.SetRole(ctx, asOwner, g.org.ID, owner.ID, members.Owner) // the same role changes nothing
 		g.must(err)
 		if lines := g.auditLines(); len(lines) != 0 {
 			t.Errorf("lines %v", lines)
@@ -163,8 +165,8 @@ func TestSetRole(t *testing.T) {
 	})
 }
 
-// TestAnOwnerStays checks that one owner remains when two owners demote or remove each other
-// at the same time.
+// TestAnOwnerStays checks that one owner remains when all owners demote or remove
+// themselves at the same time.
 func TestAnOwnerStays(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(members.Memberships, context.Context, access.Actor, string, string) error{
@@ -239,7 +241,7 @@ func TestRemoveMember(t *testing.T) {
 			t.Errorf("removing (-want +got):\n%s", diff)
 		}
 
-		// Adding the person again restores none of the earlier grants.
+		// Adding the person again does not restore the earlier grants.
 		g.must(db.Members().SetMember(ctx, members.Member{OrgID: g.org.ID, UserID: manager.ID, Role: members.Owner}))
 		if got, err := db.Grants().Grant(ctx, g.org.ID, grant.ID); err != nil || got.RevokedAt == nil {
 			t.Errorf("the grant is %+v, %v", got, err)

@@ -6,12 +6,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Permission allows a member of an organization a kind of action. The catalogue is fixed. A
-// person's token has at most the scopes that the person's permissions cover at the moment of
-// the call.
+// Permission allows a member of an organization one kind of action. A person's token has at
+// most the scopes that the person's permissions cover at the time of the call.
 type Permission string
 
-// The permission catalogue, by area.
+// All permissions, by area.
 const (
 	MayViewAccount          Permission = "account.view"
 	MayViewAnalytics        Permission = "analytics.view"
@@ -50,8 +49,8 @@ const (
 	MayViewAudit            Permission = "audit.view"
 )
 
-// permissionOf has the permission that each scope needs. A test checks that every scope has
-// one.
+// permissionOf is the permission that a member needs to give a token each scope. A test
+// checks that every scope has one.
 var permissionOf = map[core.Scope]Permission{
 	core.AccountView:       MayViewAccount,
 	core.MessagesView:      MayViewAnalytics,
@@ -93,7 +92,7 @@ var permissionOf = map[core.Scope]Permission{
 	core.DomainAuthManage:  MayManageDomainAuth,
 }
 
-// AllPermissions returns the whole catalogue, sorted.
+// AllPermissions returns all permissions, sorted.
 func AllPermissions() []Permission { return slices.Clone(permissions) }
 
 var permissions = sortPermissions(
@@ -114,19 +113,19 @@ func sortPermissions(list ...Permission) []Permission {
 // Role determines how a member gets permissions.
 type Role string
 
-// The roles. An owner has every permission, including those added in later versions. A plain
-// member has the permissions that were given.
+// The roles. An owner has every permission, including those of later versions. A plain
+// member has the permissions in [Member].Permissions.
 const (
 	Owner       Role = "owner"
 	PlainMember Role = "member"
 )
 
-// Member is a user in an organization.
+// Member is the membership of a user in an organization.
 type Member struct {
 	OrgID       string
 	UserID      string
 	Role        Role
-	Permissions []Permission // of a plain member
+	Permissions []Permission // of a plain member; an owner has all
 }
 
 // Has reports whether the member has the permission.
@@ -134,8 +133,8 @@ func (m Member) Has(p Permission) bool {
 	return m.Role == Owner || slices.Contains(m.Permissions, p)
 }
 
-// Scopes returns the scopes that the member's permissions cover now. Every token that acts
-// for the member is limited to them.
+// Scopes returns the scopes that the member's permissions cover. A token that acts for the
+// member has no others.
 func (m Member) Scopes() core.Scopes {
 	var names []string
 	for scope, permission := range permissionOf {

@@ -1,6 +1,6 @@
 package members
 
-// PermissionArea is a group of permissions under one heading.
+// PermissionArea is a group of permissions under one heading of a page.
 type PermissionArea struct {
 	Name        string
 	Permissions []PermissionWords
@@ -12,8 +12,8 @@ type PermissionWords struct {
 	Words      string
 }
 
-// PermissionAreas returns the catalogue in words, in reading order. A test checks that
-// it holds each permission once.
+// PermissionAreas returns all permissions with their descriptions, in the order of the
+// pages. A test checks that it contains each permission once.
 func PermissionAreas() []PermissionArea { return permissionAreas }
 
 var permissionAreas = []PermissionArea{

@@ -7,17 +7,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// removal is the audit detail of a removal: what ended with the membership.
+// removal is the audit detail of a removed member: what ended with the membership.
 type removal struct {
 	Role        Role `json:"role"`
-	Left        bool `json:"left"` // the person left
+	Left        bool `json:"left"` // whether the person ended the membership
 	Grants      int  `json:"grants_revoked"`
 	Invitations int  `json:"invitations_withdrawn"`
 }
 
-// RemoveMember ends a membership. It needs members.manage, and an owner as actor to
-// remove an owner. Every member may leave. It revokes what the person allowed clients
-// in this organization, and deletes the person's open invitations.
+// RemoveMember ends a membership. Every member may end their own. Any other removal needs
+// the permission members.manage, and removing an owner needs an owner. It revokes the
+// person's grants to clients in this organization, and deletes the open invitations that
+// the person made.
 //
 // It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for the last owner.
@@ -60,7 +61,8 @@ func (m Memberships) RemoveMember(ctx context.Context, actor access.Actor, orgID
 	return err
 }
 
-// endWith removes a member with the grants and invitations of the membership.
+// endWith removes a member, revokes the member's grants and deletes the member's
+// invitations.
 func (m Memberships) endWith(ctx context.Context, member Member, now time.Time) (removal, error) {
 	grants, err := m.Grants.RevokeGrantsOfUser(ctx, member.OrgID, member.UserID, now)
 	if err != nil {

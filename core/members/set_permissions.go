@@ -9,8 +9,8 @@ import (
 )
 
 // SetPermissions replaces the permissions of a plain member and returns the member. It
-// needs members.manage. The actor must have each permission that it adds, but may take
-// any away. Without a difference it writes nothing.
+// needs the permission members.manage. The actor must have each permission that it adds,
+// but may remove any. If nothing changes, it writes nothing.
 //
 // It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for an owner.

@@ -13,8 +13,8 @@ type roleChange struct {
 	After  Role `json:"after"`
 }
 
-// SetRole makes a member an owner or an owner a member, and returns the member. Only an
-// owner may do either. A former owner begins as a member without permissions.
+// SetRole changes the role of a member and returns the member. Only an owner may do it. A
+// former owner has no permissions until they are set.
 //
 // It fails with core.CodeNotFound for a user who is not a member, and with
 // core.CodeConflict for the last owner.

@@ -15,12 +15,13 @@ import (
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// gate is a store with one organization, and a clock that the test moves.
+// gate is the fixture of these tests: a database with one organization, and a clock that
+// the test advances.
 type gate struct {
 	t   testing.TB
 	db  *storage.DB
 	org core.Org
-	// auth caches principals, which the operations have to remove.
+	// auth has cached principals that the operations must remove.
 	auth *access.Authenticator
 
 	mu  sync.Mutex

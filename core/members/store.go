@@ -6,20 +6,21 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// OrgStore stores organizations. Finders fail with core.CodeNotFound. Every method takes
-// part in the transaction of its context.
+// OrgStore stores organizations. Finders fail with core.CodeNotFound if the organization
+// does not exist. Every method takes part in the transaction of its context.
 type OrgStore interface {
 	// InsertOrg fails with core.CodeConflict when the id or the slug is taken.
 	InsertOrg(ctx context.Context, org core.Org) error
 	Org(ctx context.Context, orgID string) (core.Org, error)
 	// OrgBySlug returns an organization by its URL-safe name, which is unique.
 	OrgBySlug(ctx context.Context, slug string) (core.Org, error)
-	// OrgIDs lists every organization, oldest first, for jobs that visit all.
+	// OrgIDs returns the ids of all organizations, oldest first, for jobs that process each
+	// of them.
 	OrgIDs(ctx context.Context) ([]string, error)
-	// SetRateLimit sets or clears (nil) the plan's calls a minute.
+	// SetRateLimit sets the organization's limit in calls per minute; nil removes the limit.
 	SetRateLimit(ctx context.Context, orgID string, perMinute *int) error
-	// SetOrgSettings replaces the name, the requirement of second factors and platform mode
-	// of the organization with the ID of org.
+	// SetOrgSettings replaces Name, RequireSecondFactor and PlatformMode of the organization
+	// with the id org.ID.
 	SetOrgSettings(ctx context.Context, org core.Org) error
 }
 
@@ -34,14 +35,14 @@ type Store interface {
 	// for other transactions that have the lock. It fails with core.CodeNotFound for an
 	// unknown organization.
 	HoldMembers(ctx context.Context, orgID string) error
-	// MembershipsOf lists the memberships of a user, by name of organization.
+	// MembershipsOf returns the memberships of a user, in order of the organizations' names.
 	MembershipsOf(ctx context.Context, userID string) ([]Member, error)
-	// OrganizationsOf lists the organizations of a user in the same order.
+	// OrganizationsOf returns the organizations of a user, in order of their names.
 	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
-	// AddMember makes a user a member with a role. It fails with core.CodeConflict
-	// for a user who is a member already.
+	// AddMember makes a user a member with a role. It fails with core.CodeConflict if the
+	// user is a member already.
 	AddMember(ctx context.Context, orgID, userID, role string) error
-	// SetMember adds a member or replaces the role and permissions of one.
+	// SetMember adds a membership, or replaces the role and permissions of an existing one.
 	SetMember(ctx context.Context, m Member) error
 	RemoveMember(ctx context.Context, orgID, userID string) error
 }
@@ -49,7 +50,8 @@ type Store interface {
 // Ceilings implements [access.Ceilings] with a store of memberships.
 type Ceilings struct{ Members Store }
 
-// MemberScopes returns [Member.Scopes] of a member.
+// MemberScopes returns the [Member.Scopes] of a membership. It fails with core.CodeNotFound
+// if the user is not a member.
 func (c Ceilings) MemberScopes(ctx context.Context, orgID, userID string) (core.Scopes, error) {
 	member, err := c.Members.Member(ctx, orgID, userID)
 	if err != nil {

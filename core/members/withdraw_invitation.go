@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// WithdrawInvitation deletes an invitation, so that its link no longer works. It needs
-// members.manage. It fails with core.CodeNotFound for one that is not open.
+// WithdrawInvitation deletes an invitation, so that its link no longer works. It needs the
+// permission members.manage. It fails with core.CodeNotFound if the invitation is not open.
 func (m Memberships) WithdrawInvitation(ctx context.Context, actor access.Actor, orgID, id string) error {
 	return m.change(ctx, orgID, func(ctx context.Context, now time.Time) error {
 		may, err := m.authority(ctx, orgID, actor)

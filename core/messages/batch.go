@@ -12,46 +12,47 @@ import (
 )
 
 const (
-	// maxBatch is the approximate number of events that one transaction stores. The events
-	// of one caller stay together, so it may be exceeded.
+	// maxBatch is the target number of events in one transaction. The events of one caller
+	// are never split, so a transaction may store more.
 	maxBatch = 500
-	// maxWaiting is the maximum number of events that wait for the database.
+	// maxWaiting is the maximum number of events that wait in memory to be stored.
 	maxWaiting = 20_000
 	// maxWaitingOfOne is the maximum number of waiting events of one organization, so that
 	// one organization cannot use up maxWaiting.
 	maxWaitingOfOne = maxWaiting / 4
-	// batchTime is the longest time for one batch, including retries after a failure.
+	// batchTime is the time limit for storing one batch, including retries after a failure.
 	batchTime = 20 * time.Second
 )
 
-// Batch records the events of concurrent callers in one transaction. Providers send each
-// event in a request of its own, and a commit costs more than a hundred events. The first
-// caller does not wait. Callers that come while a transaction runs share the next one.
+// Batch stores the events of concurrent callers in shared transactions. Providers send each
+// event in a request of its own, and one commit costs more than a hundred inserted events.
+// The first caller's events are stored at once. Callers that arrive while a transaction
+// runs share the next one.
 type Batch struct {
 	messages *Messages
 	mu       sync.Mutex
 	waiting  []*delivery
-	events   map[string]int // by organization, of all in waiting
+	events   map[string]int // number of waiting events by organization id
 	all      int            // the sum of events
 	draining bool
 }
 
-// delivery is one caller with its events.
+// delivery is one call of [Batch.Record]: its events and, once they are stored, its result.
 type delivery struct {
 	orgID    string
 	events   []Event
 	recorded Recorded
 	err      error
-	done     chan struct{} // closed when recorded and err stand
+	done     chan struct{} // closed when recorded and err are set
 }
 
 // NewBatch returns a Batch that stores events through m.
 func NewBatch(m *Messages) *Batch { return &Batch{messages: m, events: make(map[string]int)} }
 
-// Record stores events as [Messages.Record] does, and returns when they are committed. When
-// ctx ends, it returns early, and the events may or may not be committed later. ctx must not
-// have a transaction. It fails with core.CodeDedupUnavailable when too many events wait, of
-// the organization or in total.
+// Record stores events as [Messages.Record] does, and returns when they are committed. If
+// ctx ends first, it returns the error of ctx, and the events may or may not be committed
+// later. ctx must not have a transaction. It fails with core.CodeDedupUnavailable if too
+// many events wait, in the organization or in total.
 func (b *Batch) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	d := &delivery{orgID: orgID, events: events, done: make(chan struct{})}
 	if !b.enter(ctx, d) {
@@ -79,13 +80,15 @@ func (b *Batch) enter(ctx context.Context, d *delivery) bool {
 	b.all += n
 	if !b.draining {
 		b.draining = true
-		// A caller that leaves must not fail the events of other callers.
+		// A transaction stores the events of several callers, so it must continue when the
+		// context of one caller is cancelled.
 		go b.drain(context.WithoutCancel(ctx))
 	}
 	return true
 }
 
-// drain stores batches until no delivery waits.
+// drain takes batches from the waiting calls of Record and stores them, until no call
+// waits.
 func (b *Batch) drain(ctx context.Context) {
 	for {
 		batch := b.next()
@@ -118,7 +121,7 @@ func (b *Batch) next() []*delivery {
 	return batch
 }
 
-// settle stores a batch and passes the results to its callers.
+// settle stores a batch and then lets the waiting calls of Record return their results.
 func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	ctx, cancel := context.WithTimeout(ctx, batchTime)
 	defer cancel()
@@ -128,8 +131,8 @@ func (b *Batch) settle(ctx context.Context, batch []*delivery) {
 	}
 }
 
-// try stores deliveries in one transaction. After a failure it tries each half separately,
-// so that an invalid event fails only its own caller.
+// try stores the events of a batch in one transaction. If that fails, it tries each half of
+// the batch separately, so that an invalid event fails only its own caller.
 func (b *Batch) try(ctx context.Context, batch []*delivery) {
 	err := b.recordTogether(ctx, batch)
 	if err == nil {
@@ -145,8 +148,8 @@ func (b *Batch) try(ctx context.Context, batch []*delivery) {
 	}
 }
 
-// recordTogether stores deliveries in one transaction. It turns a panic of a recorder into
-// an error, so that one event cannot end the process.
+// recordTogether stores the events of a batch in one transaction. It turns a panic of a
+// [Recorder] into an error, so that one event cannot end the process.
 func (b *Batch) recordTogether(ctx context.Context, batch []*delivery) error {
 	var failed error
 	func() {
@@ -183,9 +186,9 @@ func (b *Batch) record(ctx context.Context, batch []*delivery) error {
 	})
 }
 
-// count returns the numbers of new and duplicate events of the delivery, and removes the new
-// ones from fresh. An event of two callers is new for the first and a duplicate for the
-// second.
+// count returns how many events of d are new and how many are duplicates. fresh has the
+// organization and id of each new event; count removes those it counts. If two callers sent
+// the same event, it is new for the first and a duplicate for the second.
 func (d *delivery) count(fresh map[[2]string]bool) Recorded {
 	var r Recorded
 	for _, e := range d.events {

@@ -15,11 +15,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// tally is a recorder that counts events and panics for some of them.
+// tally is a [messages.Recorder] that counts its calls. It fails for an event with the
+// subject "poison" and panics for one with the subject "worse".
 type tally struct {
 	mu    sync.Mutex
 	calls int
-	hold  chan struct{} // the first call waits for it
+	hold  chan struct{} // the first ObserveEvents blocks until hold is closed
 	held  chan struct{} // closed when it does
 }
 
@@ -60,7 +61,8 @@ func event(n int, subject string) messages.Event {
 }
 
 // TestBatch checks that callers that arrive during a transaction share the next one. An
-// event that cannot be stored fails only its own caller, and acknowledged events are stored.
+// event that cannot be stored must fail only its own caller. Every event for which Record
+// returned no error must be stored.
 func TestBatch(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -81,7 +83,7 @@ func TestBatch(t *testing.T) {
 			subject := map[int]string{12: "poison", 15: "poison", 31: "worse", 34: "worse"}[n]
 			call(n, subject)
 		}
-		for b.Waiting() < callers-1 { // without this the callers might come after the first is done
+		for b.Waiting() < callers-1 { // otherwise the callers might arrive after the first transaction
 			runtime.Gosched()
 		}
 		close(r.hold)
@@ -103,7 +105,7 @@ func TestBatch(t *testing.T) {
 				}
 			}
 		}
-		if fresh != callers/2-2 { // every event comes twice, and two of them never
+		if fresh != callers/2-2 { // two callers send each event, and two events are invalid
 			t.Errorf("%d new events", fresh)
 		}
 		again, err := b.Record(t.Context(), "org-0", []messages.Event{event(0, ""), event(600, "")})
@@ -113,7 +115,8 @@ func TestBatch(t *testing.T) {
 	})
 }
 
-// TestBatchCallerLeaves checks that a caller that gives up does not fail the others.
+// TestBatchCallerLeaves checks that events are still stored when their caller's context is
+// cancelled, and that the next caller succeeds.
 func TestBatchCallerLeaves(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -139,8 +142,8 @@ func TestBatchCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestBatchKeepsRoomForOthers checks that too many events of one organization are refused
-// before they use up the room of all.
+// TestBatchKeepsRoomForOthers checks that the events of one organization are refused above
+// its limit, and that another organization's events are then still accepted.
 func TestBatchKeepsRoomForOthers(t *testing.T) {
 	t.Parallel()
 	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
@@ -180,8 +183,8 @@ func TestBatchKeepsRoomForOthers(t *testing.T) {
 	}
 }
 
-// TestPoisonCostsFewTransactions checks that an invalid event in a full batch causes a few
-// more transactions, not one per caller.
+// TestPoisonCostsFewTransactions checks that one invalid event among 256 callers causes a
+// few more transactions, not one per caller.
 func TestPoisonCostsFewTransactions(t *testing.T) {
 	t.Parallel()
 	r := &tally{hold: make(chan struct{}), held: make(chan struct{})}
@@ -210,8 +213,8 @@ func TestPoisonCostsFewTransactions(t *testing.T) {
 	}
 }
 
-// TestBatchOfAClosedDatabase checks that every caller gets an error and none waits forever
-// when the database is closed.
+// TestBatchOfAClosedDatabase checks that every caller gets an error, and no caller waits
+// forever, when the database is closed.
 func TestBatchOfAClosedDatabase(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

@@ -1,16 +1,16 @@
 package messages
 
-// cause is the reason why a message did not arrive, as the end of a sentence, with the
-// remedies.
+// cause explains why a message bounced or was delayed, and how to fix it. why completes a
+// sentence such as "The message did not arrive: ...".
 type cause struct {
 	why string
-	// unsent is true when the provider did not try to deliver.
+	// unsent is true if the provider did not try to deliver the message.
 	unsent   bool
 	remedies []remedy
 }
 
-// bounces are the causes of bounces, by type and sub type. An entry without a sub type also
-// applies to unlisted sub types.
+// bounces maps the type and sub type of a bounce to its cause. An entry without a sub type
+// also applies to sub types that are not listed.
 var bounces = map[BounceKind]cause{
 	{PermanentBounce, ""}:        {why: "the receiving server refused it permanently", remedies: []remedy{checkAddress, stopMailing, checkSuppression}},
 	{PermanentBounce, "General"}: {why: "the receiving server refused it permanently; the provider could not identify the reason", remedies: []remedy{readAnswer, checkAddress, checkSuppression}},
@@ -41,7 +41,7 @@ var bounces = map[BounceKind]cause{
 	{UndeterminedBounce, "Undetermined"}: {why: "it came back, and the provider could not tell from the answer why", remedies: []remedy{readAnswer, sendLater, checkAddress}},
 }
 
-// delays are the causes of a delayed delivery, by the provider's word.
+// delays maps the provider's delay type to the cause of a delayed delivery.
 var delays = map[string]cause{
 	"InternalFailure":                {why: "something failed at the provider"},
 	"General":                        {why: "something failed while the provider and the receiving server talked"},

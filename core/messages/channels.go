@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// channelName returns the name of a channel at the provider, "" for an unknown channel.
+// channelName returns the provider's name of the channel with the given id, "" for an
+// unknown channel.
 func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (string, error) {
 	if m.Channels == nil {
 		return "", nil
@@ -19,9 +20,9 @@ func (m *Messages) channelName(ctx context.Context, c *core.Call, id string) (st
 	return name, err
 }
 
-// channelOf returns the name at the provider of a channel that an agent names by slug or id.
-// It fails with core.CodeNotFound for an unknown one: an empty answer would mean that the
-// channel sent nothing.
+// channelOf returns the provider's name of a channel, given the channel's slug or id. It
+// fails with core.CodeNotFound for an unknown channel, because an empty search result would
+// suggest that the channel sent nothing.
 func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string) (string, error) {
 	err := error(core.NotFound("channel"))
 	name := ""
@@ -34,8 +35,8 @@ func (m *Messages) channelOf(ctx context.Context, c *core.Call, reference string
 	return name, err
 }
 
-// nameChannels replaces the provider's names of channels in records by their slugs. An
-// unknown channel keeps the provider's name.
+// nameChannels replaces the provider's channel names in records by Mailhelm's slugs. A
+// channel that Mailhelm does not know keeps the provider's name.
 func (m *Messages) nameChannels(ctx context.Context, c *core.Call, records []Record) error {
 	if m.Channels == nil {
 		return nil

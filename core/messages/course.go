@@ -9,20 +9,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/mask"
 )
 
-// course is the delivery of a message to one recipient, as its events report it.
+// course is the delivery of one message to one recipient, as reported by the events.
 type course struct {
 	recipient string
-	// events are the events of this recipient and of the whole message, oldest first.
+	// events are the events that name this recipient and those that name none, oldest first.
 	events []Event
 
 	message Message
-	of      int // how many recipients the message had
+	of      int // number of recipients of the message
 	hide    mask.Mask
 	now     time.Time
 }
 
-// coursesOf returns the courses of a message, one for each known recipient, in the order of
-// the events.
+// coursesOf returns one course for each known recipient of a message, in the order in which
+// the message and its events name the recipients. Without a known recipient, it returns one
+// course with all events.
 func coursesOf(m Message, events []Event) []*course {
 	var order []string
 	byKey := map[string]*course{}
@@ -54,20 +55,23 @@ func coursesOf(m Message, events []Event) []*course {
 	return all
 }
 
-// isRecipientAction reports whether a recipient caused the event (open, click, complaint,
-// subscription). Without a recipient in the event, the actor is unknown.
+// isRecipientAction reports whether events of type t are caused by a recipient (open,
+// click, complaint, subscription). If such an event names no recipient, it is unknown which
+// recipient caused it.
 func isRecipientAction(t EventType) bool {
 	return t == Open || t == Click || t == Subscription || t == Complaint
 }
 
-// worstCourse returns the course whose status most needs an explanation.
+// worstCourse returns the course (the delivery to one recipient) with the worst outcome;
+// see [concernRank].
 func worstCourse(courses []*course) *course {
 	return slices.MaxFunc(courses, func(a, b *course) int {
 		return concernRank(a.mostSignificant().Type) - concernRank(b.mostSignificant().Type)
 	})
 }
 
-// concernRank returns the rank of an event type by how much it needs an explanation.
+// concernRank ranks event types by how much they need an explanation: a complaint has the
+// highest rank, a delivery the lowest.
 func concernRank(t EventType) int {
 	switch t {
 	case Complaint:
@@ -84,9 +88,9 @@ func concernRank(t EventType) int {
 	return 2
 }
 
-// mostSignificant returns the highest-ranked event; among equals, the latest. A rendering
-// failure ranks with a rejection, and a subscription shows that the message arrived. Without
-// any event it returns a Send without a time.
+// mostSignificant returns the event with the highest [Rank]; among equals, the latest. It
+// ranks a rendering failure as a rejection, and a subscription as a delivery because it
+// shows that the message arrived. Without any event it returns a Send with a zero time.
 func (k *course) mostSignificant() Event {
 	weight := func(t EventType) int {
 		switch t {
@@ -118,7 +122,8 @@ func (k *course) eventsOf(t EventType) []Event {
 	return found
 }
 
-// subject returns the beginning of the diagnosis of a message with several recipients.
+// subject returns the beginning of the diagnosis, which names the recipient; "" if the
+// message has only one.
 func (k *course) subject() string {
 	if k.of < 2 {
 		return ""
@@ -126,8 +131,8 @@ func (k *course) subject() string {
 	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quote(k.hide.Address(k.recipient)), k.of)
 }
 
-// quote returns a text of the provider about the event, quoted and clipped, in a sentence of
-// Mailhelm; "" when the event has none.
+// quote returns a sentence that consists of before and the quoted text of a metadata member
+// of e. It returns "" if that member is missing or empty.
 func (k *course) quote(e Event, member, before string) string {
 	text, _ := k.hide.Metadata(e.Metadata)[member].(string)
 	if text == "" {

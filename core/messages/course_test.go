@@ -2,7 +2,8 @@ package messages
 
 import "testing"
 
-// A course belongs to one recipient, however events spell the domain of the address.
+// TestACourseHasAllSpellingsOfItsRecipient checks that events belong to one recipient even
+// if they spell the domain of the address in different ways.
 func TestACourseHasAllSpellingsOfItsRecipient(t *testing.T) {
 	t.Parallel()
 	m := Message{To: "ann@xn--mnchen-3ya.example"}

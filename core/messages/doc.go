@@ -1,7 +1,7 @@
-// Package messages stores the messages that an account sent and the events that the provider
-// reported about them. It accepts events in any order and any number of times, and explains
-// what happened to a message and why.
+// Package messages stores the messages that a sending account sent and the events that the
+// provider reported about them. It accepts events in any order and any number of times. It
+// explains what happened to a message and why.
 //
-// It sends nothing and does not decide which addresses are undeliverable. Packages that
-// compute figures get every new event as a [Recorder].
+// The package sends no mail and does not decide which addresses are undeliverable. Packages
+// that compute statistics from events implement [Recorder].
 package messages

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// EventType is the provider's name for a kind of event.
+// EventType is a kind of event, such as Bounce, in the provider's spelling.
 type EventType string
 
-// The event types. A message's status is one of all but Subscription.
+// The event types. Each except Subscription can be the status of a message.
 const (
 	Send             EventType = "Send"
 	Delivery         EventType = "Delivery"
@@ -25,27 +25,28 @@ const (
 
 // Event is one event of one message and, if the provider names one, of one recipient.
 type Event struct {
-	// ID is derived from the event's content. The same event has the same id each time and
-	// in every envelope.
+	// ID is derived from the event's content. An event that arrives again, also by another
+	// transport such as SNS or EventBridge, has the same id.
 	ID         string
 	MessageID  string // the provider's
 	Type       EventType
 	OccurredAt time.Time
-	// Recipient is the address that the event is about, as the provider spells it.
+	// Recipient is the address that the event is about, as the provider spells it; "" if the
+	// provider names none.
 	Recipient string
 	// Metadata is a JSON object with further details, or nil.
 	Metadata json.RawMessage
-	// Bounced is set on a Bounce alone.
+	// Bounced is the kind of a Bounce; nil for other types of events.
 	Bounced *BounceKind
-	// ComplaintSubType is the provider's sub type of a Complaint, "" for a complaint by a
-	// person.
+	// ComplaintSubType is the provider's sub type of a Complaint. It is "" if a recipient
+	// complained.
 	ComplaintSubType string
-	// Mail is the message, which every event repeats.
+	// Mail describes the message. The provider repeats it in every event.
 	Mail Mail
 }
 
-// SentAt returns the time when the message was sent. If that is unknown, it returns the
-// event's own time.
+// SentAt returns the time when the message was sent. If that time is unknown, it returns
+// the time of the event.
 func (e *Event) SentAt() time.Time {
 	if e.Mail.SentAt.IsZero() {
 		return e.OccurredAt
@@ -53,16 +54,16 @@ func (e *Event) SentAt() time.Time {
 	return e.Mail.SentAt
 }
 
-// BounceKind says whether a bounce is final: "Permanent", "Transient" or "Undetermined",
-// with the provider's sub type.
+// BounceKind is the type of a bounce ("Permanent", "Transient" or "Undetermined") and the
+// provider's sub type. Only a permanent bounce is final.
 type BounceKind struct{ Type, SubType string }
 
 // OnAccountList is the sub type of a bounce or complaint without a delivery attempt. The
-// address was on the account's own suppression list, and the provider sent nothing.
+// provider sends nothing to addresses on the account's own suppression list.
 const OnAccountList = "OnAccountSuppressionList"
 
 // IsKeptBack reports whether the provider sent nothing because the address is on the
-// account's own list.
+// account's own suppression list.
 func (e *Event) IsKeptBack() bool {
 	return e.ComplaintSubType == OnAccountList || e.Bounced != nil && e.Bounced.SubType == OnAccountList
 }
@@ -74,22 +75,24 @@ const (
 	UndeterminedBounce = "Undetermined"
 )
 
-// Mail is what an event says about its message.
+// Mail describes a message, as each of its events does.
 type Mail struct {
-	From    string // the address in From, without a name
+	From    string // sender's address, without a display name
 	To      []string
 	SentAt  time.Time
-	Subject string // "" when the provider does not say
-	// Template and Channel are names at the provider; "" for none.
+	Subject string // "" if the provider does not report it
+	// Template and Channel are the provider's names of the template and the configuration
+	// set; "" if the message has none.
 	Template string
 	Channel  string
-	// Test is true for a test message. Test messages are stored and not counted.
+	// Test is true for a test message. Test messages are stored but not counted in
+	// statistics.
 	Test bool
 }
 
-// Recorder computes figures from events. ObserveEvents is called inside the transaction that
-// stores new events, once for each event, even if the event arrived several times. It takes
-// part in the transaction: figures and events agree, or neither is stored. The events are in
+// Recorder computes statistics from events. ObserveEvents is called inside the transaction
+// that stores new events, once for each event, even if the event arrived several times. If
+// it fails, the transaction is rolled back and the events are not stored. The events are in
 // no particular order.
 type Recorder interface {
 	ObserveEvents(ctx context.Context, orgID string, events []Event) error

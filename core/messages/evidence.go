@@ -7,11 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// namedEvents is the maximum number of events that a claim lists, the latest ones.
+// namedEvents is the maximum number of event ids in one claim; it has the ids of the latest
+// events.
 const namedEvents = 10
 
-// claims returns the facts about the course, one for each type of event, in the order of
-// delivery.
+// claims returns one claim for each type of event in the course. The claims are in the
+// order in which such events occur: first Send, then Delivery or Bounce, then Open and
+// Click.
 func (k *course) claims() []Claim {
 	var claims []Claim
 	for _, t := range []EventType{Send, Reject, RenderingFailure, DeliveryDelay, Delivery, Bounce, Open, Click, Complaint, Subscription} {
@@ -28,8 +30,8 @@ func (k *course) claims() []Claim {
 	return claims
 }
 
-// describeEvents describes the events of one type in one sentence. Its details are those of the last
-// event.
+// describeEvents returns one sentence about events, which must have the same type. Times
+// and details in it are those of the last event.
 func (k *course) describeEvents(events []Event) string {
 	last := events[len(events)-1]
 	when := " at " + formatInstant(last.OccurredAt)
@@ -59,7 +61,8 @@ func (k *course) describeEvents(events []Event) string {
 	return "The recipient changed a subscription" + when + "."
 }
 
-// isListComplaint reports whether the account's own suppression list caused the complaint.
+// isListComplaint reports whether e is a complaint that the provider reports without
+// sending, because the address is on the account's suppression list.
 func (k *course) isListComplaint(e Event) bool {
 	sub, _ := k.hide.Metadata(e.Metadata)["complaintSubType"].(string)
 	return e.Type == Complaint && sub == OnAccountList
@@ -72,7 +75,7 @@ func times(events []Event, last string) string {
 	return fmt.Sprintf(" %d times, last%s", len(events), last)
 }
 
-// kindOf returns the kind of a bounce in the provider's words, quoted because they may be
+// kindOf returns the type and sub type of a bounce, quoted because the provider may send
 // any text.
 func kindOf(e Event) string {
 	if e.Bounced == nil {
@@ -81,7 +84,8 @@ func kindOf(e Event) string {
 	return core.Quote(strings.TrimSpace(e.Bounced.Type + " " + e.Bounced.SubType))
 }
 
-// tally returns the facts about several recipients: how many had each outcome.
+// tally returns one claim that counts the recipients by their most significant event; nil
+// for fewer than two recipients.
 func tally(courses []*course) []Claim {
 	if len(courses) < 2 {
 		return nil
@@ -119,8 +123,9 @@ func (s *suppressionAnswer) claims() []Claim {
 	return []Claim{{Text: text + ". The account mails it nothing while it is there."}}
 }
 
-// withheldClaims name the scopes of the lists that the caller may not read. So the caller
-// does not conclude that the recipient is on none of them.
+// withheldClaims returns a claim with the scopes that the caller lacks to read the
+// suppression and undeliverable lists. Without it, the caller might conclude that the
+// recipient is on neither list.
 func withheldClaims(c *core.Call, recipient string) []Claim {
 	var missing []string
 	for _, scope := range []core.Scope{core.SuppressionsView, core.UndeliverableView} {

@@ -1,6 +1,6 @@
 package messages
 
-// Waiting returns the number of deliveries that wait for the next transaction.
+// Waiting returns the number of calls of Record that wait for the next transaction.
 func (b *Batch) Waiting() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -4,12 +4,13 @@ import (
 	"context"
 )
 
-// Recorded counts the events of a call: new ones, and duplicates of stored ones.
+// Recorded counts the events of one call: new events, and duplicates of events already
+// stored.
 type Recorded struct{ New, Duplicates int }
 
-// Record stores those of an organization's events that are new, together with the figures of
-// every Recorder, in one transaction. When it returns nil, they are committed, unless ctx
-// has a transaction of the caller.
+// Record stores the new ones among the events of an organization and passes them to every
+// [Recorder], in one transaction. When it returns nil, the transaction is committed, unless
+// ctx has a transaction of the caller.
 func (m *Messages) Record(ctx context.Context, orgID string, events []Event) (Recorded, error) {
 	fresh, err := m.record(ctx, orgID, events)
 	if err != nil {

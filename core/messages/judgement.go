@@ -8,22 +8,23 @@ import (
 )
 
 const (
-	// answerWithin is the time without an event after which a diagnosis reports silence.
-	// Most servers answer within a minute.
+	// answerWithin is how long after the Send a diagnosis waits for another event before its
+	// outcome is "silent". Most servers answer within a minute.
 	answerWithin = 3 * time.Hour
-	// triedFor is the time after the last delay within which the provider delivers or gives
-	// up, and reports it.
+	// triedFor is how long after the last delay a diagnosis waits before its outcome is
+	// "silent". By then, the provider has delivered the message or reported that it gave up.
 	triedFor = 24 * time.Hour
 )
 
-// judgement is the outcome of a message, its cause and the remedies.
+// judgement is the outcome of a delivery, its explanation and the suggested remedies.
 type judgement struct {
 	outcome  Outcome
 	text     string
 	remedies []remedy
 }
 
-// judge returns the judgement of the course.
+// judge returns the outcome of the message for one recipient. It is decided by the most
+// significant of the recipient's events.
 func (k *course) judge() judgement {
 	e := k.mostSignificant()
 	switch e.Type {
@@ -58,8 +59,8 @@ func (k *course) judgeComplaint(e Event) judgement {
 	}
 }
 
-// judgeArrival judges a message that a server accepted, which is all that a sender can
-// know.
+// judgeArrival returns the outcome of a message that the receiving server accepted. A
+// sender cannot learn in which folder the server put it.
 func (k *course) judgeArrival(e Event) judgement {
 	switch e.Type {
 	case Click:
@@ -117,7 +118,8 @@ func (k *course) judgeBounce(e Event) judgement {
 	return judgement{outcome, text + k.quote(e, "smtp_response", " The server answered: "), cause.remedies}
 }
 
-// causeOf returns the cause of a bounce. An unknown kind is described by its type.
+// causeOf returns the cause of a bounce. For an unknown sub type, it returns the cause of
+// the bounce's type and appends the provider's name of the sub type.
 func causeOf(e Event) cause {
 	kind := BounceKind{Type: UndeterminedBounce}
 	if e.Bounced != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// TestLinksDoNotHideTheRecipient: click addresses and servers' answers contain addresses
-// in many encodings. A caller without the scope for addresses sees none of them.
+// TestLinksDoNotHideTheRecipient checks that addresses are masked in click URLs and server
+// answers even if they are encoded, for example in base64. The caller lacks the scope that
+// shows addresses.
 func TestLinksDoNotHideTheRecipient(t *testing.T) {
 	t.Parallel()
 	std, raw := base64.StdEncoding.EncodeToString, base64.RawStdEncoding.EncodeToString
@@ -63,8 +64,8 @@ func TestLinksDoNotHideTheRecipient(t *testing.T) {
 	}
 }
 
-// TestOtherCodesStay checks that codes which do not decode to an address are shown as
-// they came.
+// TestOtherCodesStay checks that encoded parts of a URL are not masked if they do not
+// decode to an address.
 func TestOtherCodesStay(t *testing.T) {
 	t.Parallel()
 	links := []string{
@@ -87,7 +88,8 @@ func TestOtherCodesStay(t *testing.T) {
 	}
 }
 
-// percent encodes every character that is no letter or digit.
+// percent returns s with every byte percent-encoded that is not a lower-case letter or a
+// digit.
 func percent(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {

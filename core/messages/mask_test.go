@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// TestNothingNamesTheRecipientWithoutTheScope checks texts of providers and servers, which
-// repeat the recipient's address in several forms.
+// TestNothingNamesTheRecipientWithoutTheScope checks that addresses are masked wherever
+// texts of the provider repeat them, if the caller lacks the scope that shows addresses.
 func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 	t.Parallel()
 	said := map[string]any{
@@ -39,15 +39,16 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 		}
 	}
 	contains(t, masked, "j***@example.com", "s***@example.net", "u?e***%40example.com", "user j*** unknown", "1.50", `"permanent"`)
-	if strings.Count(masked, `"metadata"`) != 2 { // of the Bounce, on both surfaces; a Send has none
+	// the Bounce has metadata on REST and for agents; the Send has none
+	if strings.Count(masked, `"metadata"`) != 2 {
 		t.Error(masked)
 	}
 	d.withoutMask()
 	contains(t, everything(), jane, "user jane.doe unknown", "secret.person@example.net", "jane.doe%40example.com")
 }
 
-// TestSubjectsHideTheNamesOfAllRecipients checks that a subject may contain the local part
-// of any recipient's address, not only of the first.
+// TestSubjectsHideTheNamesOfAllRecipients checks that a subject is masked if it contains
+// the local part of any recipient's address, not only of the first.
 func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -71,8 +72,8 @@ func TestSubjectsHideTheNamesOfAllRecipients(t *testing.T) {
 	}
 }
 
-// TestMetadataThatIsNoObjectIsLeftOut checks that metadata that is not an object is treated
-// as none, for every caller.
+// TestMetadataThatIsNoObjectIsLeftOut checks that metadata that is not a JSON object with
+// members is omitted, also for callers who may see addresses.
 func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -89,8 +90,8 @@ func TestMetadataThatIsNoObjectIsLeftOut(t *testing.T) {
 	}
 }
 
-// TestStrangeRecipientsAreMasked checks addresses that a provider accepts and Mailhelm would
-// not.
+// TestStrangeRecipientsAreMasked checks that recipients are masked even if Mailhelm would
+// refuse their addresses as invalid. A provider may accept such addresses.
 func TestStrangeRecipientsAreMasked(t *testing.T) {
 	t.Parallel()
 	for _, recipient := range []string{`"jane doe"@example.com`, "jäne.döe@exämple.com", "jane.doe\xff@example.com", "jane.doe", "a.jane@b@example.com"} {

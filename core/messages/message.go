@@ -2,26 +2,26 @@ package messages
 
 import "time"
 
-// Message is one message that the account accepted.
+// Message is one message that the sending account accepted.
 type Message struct {
 	ID string
-	// From is the sender, To the first recipient; other recipients are found by their own
-	// address.
+	// From is the sender's address, To the address of the first recipient.
 	From, To string
 	// Identity is the domain of From in lower case.
 	Identity string
 	SentAt   time.Time
-	// Status is the event type with the highest [Rank].
+	// Status is the type of the message's event with the highest [Rank].
 	Status      EventType
 	LastEventAt time.Time
-	// Channel, Subject and Template are "" when the provider did not say.
+	// Channel and Template are the provider's names. A member is "" if the provider did not
+	// report it.
 	Channel, Subject, Template string
 	Test                       bool
 }
 
-// Rank orders statuses: the event with the highest rank is the status of its message. Types
-// that are not a status have rank 0. The messages table stores ranks, so a change needs a
-// migration.
+// Rank orders event types: the status of a message is the type of its event with the
+// highest rank. Send has rank 0, the lowest; so has Subscription, which is never a status.
+// The messages table stores ranks, so a change needs a migration.
 func Rank(t EventType) int {
 	switch t {
 	case Complaint:

@@ -2,28 +2,31 @@ package messages
 
 import "github.com/mailhelm/mailhelm/core"
 
-// Config configures the package. All members are required except the last three; nil means
-// that there is no such source.
+// Config configures a [Messages]. All members are required except Channels, Suppressions
+// and Undeliverables; nil means that there is no such source.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
-	// Recorders get the new events, in this order, in the transaction that stores them.
+	// Recorders receive the new events, in this order, in the transaction that stores them.
 	Recorders []Recorder
 	Clock     core.Clock
-	// Channels translates names of channels. With nil, no channel is known.
+	// Channels translates between the provider's and Mailhelm's names of channels. If it is
+	// nil, every channel is unknown.
 	Channels ChannelNames
-	// Suppressions and Undeliverables are read by a diagnosis, in addition to events.
+	// Suppressions and Undeliverables are the lists that a diagnosis searches for the
+	// recipient.
 	Suppressions   SuppressionList
 	Undeliverables UndeliverableList
 }
 
-// Messages has the operations of this package.
+// Messages implements the operations on messages and their events.
 type Messages struct{ Config }
 
 // New returns a Messages.
 func New(cfg Config) *Messages { return &Messages{Config: cfg} }
 
-// Operations returns the operations, in the order of the catalogue.
+// Operations returns the operations of the package, in the order in which the catalogue
+// lists them.
 func (m *Messages) Operations() []core.Operation {
 	return []core.Operation{
 		m.messagesSearch(), m.messagesDiagnose(),

@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// shownEvents is the maximum number of events that an agent gets, the latest ones.
+	// shownEvents is the maximum number of events in a diagnosis; it shows the latest ones.
 	shownEvents = 50
-	// metadataRoom is the maximum size of the metadata of these events together, in bytes.
-	// clippedTo is the longest text in it, in characters.
+	// metadataRoom is the maximum size of the metadata of all events in a diagnosis, in
+	// bytes. clippedTo is the maximum length of one text in the metadata, in characters.
 	metadataRoom = 10 << 10
 	clippedTo    = 300
 )
@@ -26,8 +26,8 @@ type DiagnoseMessageIn struct {
 
 	found  Message
 	events []Event
-	// suppressed is the account's answer about the recipient, nil when the account was not
-	// asked.
+	// suppressed is the result of looking up the recipient on the account's suppression
+	// list. It is nil if the list was not queried.
 	suppressed *suppressionAnswer
 }
 
@@ -36,7 +36,7 @@ type suppressionAnswer struct {
 	err   error
 }
 
-// Outcome is the outcome of a message, in one word.
+// Outcome is the outcome of a message in one word, such as "arrived".
 type Outcome string
 
 // The outcomes.
@@ -47,15 +47,16 @@ const (
 	NotSent    Outcome = "not_sent"
 	Delayed    Outcome = "delayed"
 	Underway   Outcome = "underway"
-	// Silent means that no event was reported for longer than is usual.
+	// Silent means that no event was reported for longer than usual, so the outcome is
+	// unknown.
 	Silent Outcome = "silent"
 )
 
-// Diagnosis is the outcome of a message and its cause. For several recipients, it is about
-// the one with the worst outcome.
+// Diagnosis explains the outcome of a message. If the message has several recipients, the
+// diagnosis is about the recipient with the worst outcome.
 type Diagnosis struct {
-	// Message is a [Record]. Its schema is described only once in a list of tools, in
-	// messages_search.
+	// Message holds a [Record]. It has the type any so that the list of tools contains the
+	// schema of a Record only once, in messages_search.
 	Message     any          `json:"message" voice:"untrusted" jsonschema:"type=object"`
 	Outcome     Outcome      `json:"outcome" jsonschema:"enum=arrived,enum=complained,enum=bounced,enum=not_sent,enum=delayed,enum=underway,enum=silent"`
 	Text        string       `json:"diagnosis" voice:"ours"`
@@ -66,24 +67,24 @@ type Diagnosis struct {
 	Truncated   bool         `json:"truncated" jsonschema_description:"Whether events or parts of them are left out."`
 }
 
-// WasTruncated reports whether events or parts of them are left out.
+// WasTruncated reports whether events or parts of events were left out.
 func (d Diagnosis) WasTruncated() bool { return d.Truncated }
 
-// Claim is one established fact with its evidence.
+// Claim is one established fact, with the ids of the events that prove it.
 type Claim struct {
 	Text   string   `json:"claim" voice:"ours"`
 	Events []string `json:"event_ids,omitempty" voice:"ours" jsonschema_description:"At most ten."`
 }
 
-// NextStep is a remedy. Tool and Arguments are set when a call that this caller may make
-// carries it out.
+// NextStep is a suggested action. Tool and Arguments are set if a tool call carries it out
+// and the caller has the scopes for that call.
 type NextStep struct {
 	Text      string         `json:"step" voice:"ours"`
 	Tool      string         `json:"tool,omitempty" voice:"ours"`
 	Arguments map[string]any `json:"arguments,omitempty" voice:"untrusted"`
 }
 
-// ShownEvent is an event with what distinguishes it from others of its message.
+// ShownEvent is an event as a diagnosis shows it, without the details of the message.
 type ShownEvent struct {
 	ID         string         `json:"id" voice:"ours"`
 	Type       EventType      `json:"type" voice:"ours"`
@@ -107,8 +108,9 @@ func (m *Messages) messagesDiagnose() core.Operation {
 	})
 }
 
-// prepareDiagnosis asks the account about the recipient, if the caller has the scope. A
-// failure of the account becomes part of the diagnosis.
+// prepareDiagnosis loads the message and its events. It also looks up the recipient on the
+// account's suppression list if the caller has the scope for it. If that lookup fails, the
+// diagnosis says so instead of failing.
 func (m *Messages) prepareDiagnosis(ctx context.Context, c *core.Call, in DiagnoseMessageIn) (DiagnoseMessageIn, error) {
 	var err error
 	if in.found, in.events, err = m.history(ctx, c, in.MessageID); err != nil {
@@ -149,8 +151,8 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 	}, nil
 }
 
-// undeliverable returns nil when the address is not listed, and for a caller without the
-// scope.
+// undeliverable returns the entry of address on the undeliverable list. It returns nil if
+// the address is not listed or the caller lacks the scope.
 func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address string) (*UndeliverableRecipient, error) {
 	if m.Undeliverables == nil || address == "" || !c.Principal.Scopes.Has(core.UndeliverableView) {
 		return nil, nil
@@ -158,9 +160,9 @@ func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address stri
 	return m.Undeliverables.Undeliverable(ctx, c.Principal.Org.ID, address)
 }
 
-// showEvents returns the events as an agent sees them, and whether metadata was left out:
-// long texts are clipped, and older events of a message with many events lose their
-// metadata.
+// showEvents returns the events as an agent sees them, and whether any metadata was clipped
+// or left out. From the latest event backwards, it includes metadata until metadataRoom is
+// used up.
 func showEvents(events []Event, hide mask.Mask) ([]ShownEvent, bool) {
 	all, cut, room := make([]ShownEvent, len(events)), false, metadataRoom
 	for i, e := range slices.Backward(events) {
@@ -180,8 +182,8 @@ func showEvents(events []Event, hide mask.Mask) ([]ShownEvent, bool) {
 	return all, cut
 }
 
-// clip returns metadata with its names and texts clipped to clippedTo characters, and
-// whether any was longer.
+// clip returns metadata in which every name and text is cut to clippedTo characters. It
+// also reports whether any was longer.
 func clip(metadata map[string]any) (map[string]any, bool) {
 	cut := false
 	text := func(s string) string {

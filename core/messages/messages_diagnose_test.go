@@ -21,13 +21,13 @@ func newBounce(id, kind, sub string, at time.Time, more string) messages.Event {
 	return e
 }
 
-// course has the events of a message and the expected diagnosis.
+// course is a test case: the events of a message and the expected diagnosis.
 type course struct {
 	name    string
-	then    []messages.Event // after the Send, five hours ago
+	then    []messages.Event // events after the Send, which was five hours ago
 	outcome messages.Outcome
 	says    string
-	step    string // part of one next step; "" when there is none
+	step    string // part of an expected next step; "" if no step is expected
 }
 
 func courses() []course {
@@ -97,8 +97,8 @@ func TestDiagnoses(t *testing.T) {
 	}
 }
 
-// checkEvidence fails unless every event is in the answer and exactly one claim refers to
-// it.
+// checkEvidence fails the test unless the diagnosis lists every event and exactly one claim
+// refers to each event.
 func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event) {
 	t.Helper()
 	var claimed, listed, want []string
@@ -119,8 +119,8 @@ func checkEvidence(t *testing.T, got messages.Diagnosis, events []messages.Event
 	}
 }
 
-// TestOneEventIsNotNothing checks a message with a single event other than Send. The
-// diagnosis must not say that nothing was reported, however old the event is.
+// TestOneEventIsNotNothing checks the diagnosis of a message with a single event that is
+// not a Send. It must not say that nothing was reported, however old the event is.
 func TestOneEventIsNotNothing(t *testing.T) {
 	t.Parallel()
 	for kind, want := range map[messages.EventType]messages.Outcome{
@@ -133,7 +133,7 @@ func TestOneEventIsNotNothing(t *testing.T) {
 				d := setup(t)
 				e := newEvent("m", kind, timeBefore(age), "")
 				if e.Mail.To = recipients; len(recipients) != 1 {
-					e.Recipient = "" // the provider does not say who it was
+					e.Recipient = "" // the event does not say which recipient it is about
 				}
 				d.record(e)
 				if got := d.diagnose("m"); got.Outcome != want || strings.Contains(got.Text, "nothing since") {
@@ -164,8 +164,8 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 		}
 		return string(text)
 	}
-	// Without the scope of a list, the diagnosis does not query the account and mentions no
-	// list.
+	// Without the scope of the suppression list, the diagnosis does not query the account.
+	// Without the scope of a list, it says nothing about that list.
 	all := d.scopes
 	d.suppressed, d.undeliverable = &messages.SuppressedRecipient{Reason: "complaint", At: now}, &messages.UndeliverableRecipient{Reason: "complaint", LastSeenAt: now}
 	for _, scopes := range []core.Scopes{core.NewScopes("api.messages.view"), core.NewScopes("api.messages.view", "api.messages.unmask_recipients")} {
@@ -198,8 +198,9 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 	}
 }
 
-// TestNextStepsAreForTheCaller: an answer suggests only calls that the caller may make. A
-// suggested call contains an address only if the caller may see addresses.
+// TestNextStepsAreForTheCaller checks that next steps suggest only tool calls that the
+// caller has the scopes for. A suggested call contains an address only if the caller may
+// see addresses.
 func TestNextStepsAreForTheCaller(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -248,8 +249,8 @@ func TestADiagnosisIsAboutTheRecipientWhomItFaredWorstWith(t *testing.T) {
 	}
 }
 
-// TestWhatIsWorse checks which of two recipients the diagnosis is about: the one whose
-// outcome most needs an explanation.
+// TestWhatIsWorse checks that the diagnosis of a message with two recipients is about the
+// recipient with the worse outcome.
 func TestWhatIsWorse(t *testing.T) {
 	t.Parallel()
 	worse := []messages.EventType{messages.Complaint, messages.Bounce, messages.Reject, messages.DeliveryDelay, messages.Send, messages.Delivery}

@@ -12,7 +12,8 @@ import (
 type EventRecord struct {
 	Type       EventType `json:"type" jsonschema:"enum=Send,enum=Delivery,enum=Bounce,enum=Complaint,enum=Reject,enum=Open,enum=Click,enum=DeliveryDelay,enum=RenderingFailure,enum=Subscription"`
 	OccurredAt time.Time `json:"occurred_at"`
-	// Metadata depends on the type. It keeps members that the provider adds.
+	// Metadata is the JSON object of event details. Its members depend on the type of the
+	// event; members unknown to Mailhelm are included.
 	Metadata map[string]any `json:"metadata,omitempty" voice:"untrusted" jsonschema_description:"Details of the event from the provider; absent without any."`
 }
 
@@ -42,8 +43,8 @@ func (m *Messages) listEvents(ctx context.Context, c *core.Call, in GetMessageIn
 	return core.Collection[EventRecord]{Data: records}, nil
 }
 
-// history returns a message with its events, oldest first. It fails with not_found for an
-// unknown message and for one without events.
+// history returns a message and its events, oldest first. It fails with core.CodeNotFound
+// if the message is unknown, too old, or has no events.
 func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Message, []Event, error) {
 	found, err := m.find(ctx, c, id)
 	if err != nil {
@@ -56,7 +57,8 @@ func (m *Messages) history(ctx context.Context, c *core.Call, id string) (Messag
 	return found, events, err
 }
 
-// eventRecordOf returns the event as a caller sees it. A Send has no metadata.
+// eventRecordOf returns the event as a caller sees it, with addresses masked by hide. It
+// omits the metadata of a Send.
 func eventRecordOf(e Event, hide mask.Mask) EventRecord {
 	r := EventRecord{Type: e.Type, OccurredAt: e.OccurredAt}
 	if e.Type != Send {

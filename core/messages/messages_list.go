@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListMessagesIn filters and pages messages. Filters that are set must all match.
+// ListMessagesIn has the filters and page parameters of messages_list. A message must match
+// every filter that is set.
 type ListMessagesIn struct {
 	From      *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window. Default: 30 days before now, or before to if that is earlier. Limited by the plan's retention."`
 	To        *time.Time `json:"to,omitempty" jsonschema_description:"End of the window. Default: now."`
@@ -63,8 +64,9 @@ func (m *Messages) listMessages(ctx context.Context, c *core.Call, in ListMessag
 	return m.page(ctx, c, f, cursor)
 }
 
-// costOfFilters returns Light for at most one filter, which an index answers, else Heavy:
-// further filters are checked row by row. Empty filters do not count.
+// costOfFilters returns core.Light if at most one filter is not empty, because an index
+// serves a single filter. Otherwise it returns core.Heavy, because the database checks
+// further filters row by row.
 func costOfFilters(filters ...string) core.Cost {
 	set := 0
 	for _, filter := range filters {
@@ -78,8 +80,9 @@ func costOfFilters(filters ...string) core.Cost {
 	return core.Light
 }
 
-// filterText returns the filters as text for cursors: a cursor fits only its own list. A
-// window that ends now gives the same text a moment later.
+// filterText returns the filters as text, which is stored in cursors, so that a cursor is
+// refused in a list with other filters. For a window without an end, the text is the same
+// at any time.
 func (in ListMessagesIn) filterText() string {
 	return fmt.Sprintf("messages %s %s %q %q %q %q %q", timeText(in.From), timeText(in.To), in.Channel, in.Status, in.Template, in.Identity, in.Recipient)
 }
@@ -91,8 +94,9 @@ func timeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// mayName refuses a recipient from callers without the scope for recipients. They could
-// otherwise find addresses by trying them.
+// mayName checks the recipient filter. It fails with core.MissingScope if the caller may
+// not see addresses, because such a caller could otherwise find addresses by trial. It also
+// fails if the address is incomplete.
 func mayName(c *core.Call, recipient string) error {
 	switch {
 	case recipient == "":
@@ -103,8 +107,8 @@ func mayName(c *core.Call, recipient string) error {
 	return refusePartialAddress("recipient", recipient)
 }
 
-// refusePartialAddress refuses a text that cannot be an address. Otherwise it accepts whatever a
-// provider accepts.
+// refusePartialAddress fails unless address has text before and after its last "@". It does
+// not check more, because providers accept addresses that Mailhelm would refuse.
 func refusePartialAddress(field, address string) error {
 	if at := strings.LastIndexByte(address, '@'); at < 1 || at == len(address)-1 {
 		return core.Invalid(field, "is not a whole address")
@@ -112,12 +116,14 @@ func refusePartialAddress(field, address string) error {
 	return nil
 }
 
-// domainOf returns the domain of an identity, in lower case.
+// domainOf returns the domain of a sending identity, which is a domain or an address, in
+// lower case.
 func domainOf(identity string) string {
 	return strings.ToLower(identity[strings.LastIndexByte(identity, '@')+1:])
 }
 
-// pageAsked has the page parameters of a call.
+// pageAsked has the page parameters of a call: the filter text of the list, the cursor and
+// the page size.
 type pageAsked struct {
 	filter, cursor string
 	limit          int

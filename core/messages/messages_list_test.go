@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// idsOf returns the ids of the messages of a page or a sample, in order.
+// idsOf returns the ids of the messages in an operation's result, in order.
 func idsOf(t *testing.T, answer string) []string {
 	t.Helper()
 	var page struct{ Data, Items []struct{ ID string } }
@@ -26,7 +26,8 @@ func idsOf(t *testing.T, answer string) []string {
 	return ids
 }
 
-// other returns a message of another organization, with another channel and template.
+// other returns the Send of a message with another sender, recipient and channel than those
+// of newEvent, and without a template.
 func other(id string, at time.Time) messages.Event {
 	return messages.Event{
 		ID: id + "-Send", MessageID: id, Type: messages.Send, OccurredAt: at, Recipient: "bob@example.net",
@@ -139,12 +140,13 @@ func TestRefusalsOfMessages(t *testing.T) {
 		}
 	}
 	d.surface = core.REST
-	contains(t, d.must("messages_get", `{"id":"m1"}`), `"id":"m1"`) // older than the plan keeps, and still there
+	// the message is older than the plan's retention, but get has no window
+	contains(t, d.must("messages_get", `{"id":"m1"}`), `"id":"m1"`)
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }
 
-// TestAMessageOfWhichNothingIsKnown checks the refusal for a message without events: it says
-// that events arrive soon after sending.
+// TestAMessageOfWhichNothingIsKnown checks the error for a message that is unknown or too
+// old. It must say that a message is known from its first event on, for 365 days.
 func TestAMessageOfWhichNothingIsKnown(t *testing.T) {
 	t.Parallel()
 	d := setup(t)
@@ -171,8 +173,8 @@ func TestASearchCountsWhatItLeavesOut(t *testing.T) {
 	contains(t, d.must("messages_search", `{"template":"welcome"}`), `"shown":5,"total":5,"truncated":false`)
 }
 
-// TestChannelsAreNamedByTheirSlugs checks that callers see the slug of a channel, not its
-// name at the provider.
+// TestChannelsAreNamedByTheirSlugs checks that callers see Mailhelm's slug of a channel,
+// not the provider's name.
 func TestChannelsAreNamedByTheirSlugs(t *testing.T) {
 	t.Parallel()
 	d := setup(t).withoutMask()

@@ -9,14 +9,15 @@ import (
 )
 
 const (
-	// sampleSize is the number of messages that an agent gets without a limit.
+	// sampleSize is the number of messages in the result if the caller sends no limit.
 	sampleSize = 20
-	// countedTo is the highest number that the search counts to. A larger number changes no
-	// decision of an agent, and agents search often.
+	// countedTo is the highest total that the search reports. Counting further is slow, and
+	// a larger total changes no decision of an agent.
 	countedTo = 10_000
 )
 
-// SearchMessagesIn narrows messages. Filters that are set must all match.
+// SearchMessagesIn has the filters of messages_search. A message must match every filter
+// that is set.
 type SearchMessagesIn struct {
 	From      *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
 	To        *time.Time `json:"to,omitempty" jsonschema_description:"Default now."`

@@ -9,29 +9,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is the pause between deletions of expired data. Reads omit such data even
-// before they are deleted.
+// PurgeEvery is the interval between deletions of expired data. Reads already omit expired
+// data before it is deleted.
 const PurgeEvery = time.Hour
 
-// purgeBatch is the number of rows of a table that one transaction deletes, so that events
-// can be stored in between.
+// purgeBatch is the maximum number of rows of each table that one transaction deletes, so
+// that new events can be stored between transactions.
 const purgeBatch = 1000
 
-// PurgeArgs has the arguments of the purge. It has none.
+// PurgeArgs has the arguments of the purge job, which takes none.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the purge job.
 func (PurgeArgs) Kind() string { return "messages_purge" }
 
-// Purger deletes data of an organization that are older than a time, at most limit rows of
-// each table. It returns the number of deleted rows; 0 means that nothing is left.
+// Purger deletes an organization's data that is older than before, at most limit rows of
+// each table. It returns the number of deleted rows; 0 means that all such data is deleted.
 type Purger interface {
 	Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 }
 
 // PurgeConfig configures [PurgeWorker].
 type PurgeConfig struct {
-	// From are the stores to purge.
+	// From are the stores whose data is purged.
 	From  []Purger
 	Orgs  func(ctx context.Context) ([]string, error)
 	Org   func(ctx context.Context, id string) (core.Org, error)
@@ -39,10 +39,10 @@ type PurgeConfig struct {
 	Log   *slog.Logger
 }
 
-// PurgeWorker returns the worker that deletes messages, events and figures that no caller
-// may read any more. Messages expire after a year, figures after the plan's retention. It
-// deletes whole UTC days, up to the same day everywhere. So the remaining data agree, and an
-// old event that arrives again is not counted with a partial day.
+// PurgeWorker returns the worker that deletes messages, events and statistics older than
+// the retention of the plan, but not before 365 days. It deletes whole UTC days, the same
+// days in all stores. So the remaining data is consistent, and an old event that arrives
+// again is not counted with a partial day.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge", cfg.purge)
@@ -73,9 +73,10 @@ func (cfg PurgeConfig) purge(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// purgeBefore returns the beginning of the oldest UTC day of which data may be read.
+// purgeBefore returns the beginning of the oldest UTC day whose data must be kept.
 func purgeBefore(now time.Time, retentionDays int) time.Time {
-	// Windows may begin a minute late, and comparing reports read nothing older.
+	// The margin of one hour covers reads whose window begins up to a minute before the
+	// retention.
 	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -max(keptDays, retentionDays))
 	return oldest.Truncate(24 * time.Hour)
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// kept has an organization's messages with all stored figures.
+// kept is an organization in a database, with a [messages.Messages] that also records
+// statistics.
 type kept struct {
 	t   *testing.T
 	db  *storage.DB
@@ -37,8 +38,8 @@ func newKept(t *testing.T, db *storage.DB, retentionDays int) kept {
 	return kept{t, db, all, org}
 }
 
-// yearlyEvents returns the events of one message for each time: sent, bounced and opened, each
-// with its own recipient.
+// yearlyEvents returns three events for each time: the Send, Bounce and Open of one
+// message. The messages have three recipients in turn.
 func yearlyEvents(times ...time.Time) []messages.Event {
 	var all []messages.Event
 	for i, at := range times {
@@ -63,7 +64,8 @@ func (k kept) record(events []messages.Event) {
 	}
 }
 
-// tables returns everything that the organization's reads return, without a limit in time.
+// tables returns all messages and statistics that can be read of the organization, of any
+// age.
 func (k kept) tables() map[string]any {
 	k.t.Helper()
 	ctx, always := k.t.Context(), core.Window{From: now.AddDate(-10, 0, 0), To: now.AddDate(1, 0, 0)}
@@ -88,14 +90,14 @@ func (k kept) tables() map[string]any {
 	return seen
 }
 
-// TestPurge checks that a purge deletes all data older than the retention, to the day, with
-// the counts. All other data stay. Old events that arrive again change no read.
+// TestPurge checks that a purge deletes messages and statistics from before the oldest kept
+// day, and nothing else. If old events arrive again, the next purge deletes them too.
 func TestPurge(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		day := func(ago int) time.Time { return now.UTC().Truncate(24*time.Hour).AddDate(0, 0, -ago) }
 		var old, readable []time.Time
-		for i := range 1100 { // more than one step of each table
+		for i := range 1100 { // more rows of each table than one transaction deletes
 			old = append(old, day(365).Add(-time.Duration(i+1)*time.Minute))
 		}
 		for i := range 5 {
@@ -137,8 +139,8 @@ func TestPurge(t *testing.T) {
 	})
 }
 
-// TestPurgeGoesInSteps checks that each step deletes a limited number of rows, and none of
-// another organization.
+// TestPurgeGoesInSteps checks that each call of Purge deletes a limited number of rows, and
+// no row of another organization.
 func TestPurgeGoesInSteps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

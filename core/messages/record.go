@@ -8,11 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/mask"
 )
 
-// keptDays is how many days messages and their events are stored, on every plan.
+// keptDays is the number of days for which a message and its events can be read, on every
+// plan.
 const keptDays = 365
 
-// Record is a message as a caller sees it. Recipients are masked unless the caller may see
-// them. Members that the provider did not report are omitted.
+// Record is a message as a caller sees it. Recipients are masked unless the caller has the
+// scope that shows them. Optional members are omitted if the provider did not report them.
 type Record struct {
 	ID          string     `json:"id" voice:"untrusted" jsonschema_description:"The provider's id of the message."`
 	From        string     `json:"from" voice:"untrusted"`
@@ -36,8 +37,8 @@ func recordOf(m Message, hide mask.Mask) Record {
 	return r
 }
 
-// recordsOf masks each message for the caller by the recipients of that message. It masks
-// the names of all recipients, because a subject may name any of them.
+// recordsOf returns the messages as records, masked for the caller. It loads all recipients
+// of each message first, because a subject may contain the name of any of them.
 func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message) ([]Record, error) {
 	var recipients map[string][]string
 	if len(found) > 0 && !c.Principal.Scopes.Has(core.MessagesUnmask) {
@@ -57,7 +58,8 @@ func (m *Messages) recordsOf(ctx context.Context, c *core.Call, found []Message)
 	return records, nil
 }
 
-// find returns one message that is within the retention.
+// find returns a message by id. It fails with core.CodeNotFound if the message is unknown
+// or was sent more than keptDays days ago.
 func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, error) {
 	found, err := m.Store.Message(ctx, c.Principal.Org.ID, id)
 	if isNotFound(err) || err == nil && found.SentAt.Before(c.Now.AddDate(0, 0, -keptDays)) {
@@ -66,13 +68,14 @@ func (m *Messages) find(ctx context.Context, c *core.Call, id string) (Message, 
 	return found, err
 }
 
-// messageNotFound returns the error for every message that is not found: of another
-// organization, too old, or without events yet.
+// messageNotFound returns the error for a message that is unknown, of another organization,
+// too old, or without events so far.
 func messageNotFound() error {
 	return core.NotFound("message").WithNext("Check that the id is the provider's. A message is known here from its first event on, usually seconds after it was sent, and for 365 days.")
 }
 
-// recipientsOf returns the addresses that a message and its events name.
+// recipientsOf returns the first recipient of a message and the recipients of its events,
+// with repetitions and empty texts.
 func recipientsOf(m Message, events []Event) []string {
 	all := []string{m.To}
 	for _, e := range events {

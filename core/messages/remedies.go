@@ -4,14 +4,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// remedy is one action about a message. With a tool it is also a call, for callers who may
-// make it.
+// remedy is an action that may solve a delivery problem. If tool is set, a call of that
+// tool carries it out, for callers with the scopes.
 type remedy struct {
 	step string
 	tool string
-	// scopes are required for the call.
+	// scopes are the scopes that the tool call requires.
 	scopes []core.Scope
-	// arguments returns the arguments of the call; nil when the course lacks them.
+	// arguments returns the arguments of the tool call. It returns nil if they cannot be
+	// filled in, for example without a recipient.
 	arguments func(*course) map[string]any
 }
 
@@ -58,7 +59,8 @@ func withTemplate(k *course) map[string]any {
 	return map[string]any{"template": k.message.Template}
 }
 
-// remedies returns the remedies for an address on the account's list.
+// remedies returns the remedies that follow from the lookup on the suppression list. They
+// are to look at the entry, or to diagnose again if the lookup failed.
 func (s *suppressionAnswer) remedies() []remedy {
 	switch {
 	case s == nil || s.err == nil && s.entry == nil:
@@ -69,8 +71,9 @@ func (s *suppressionAnswer) remedies() []remedy {
 	return []remedy{checkSuppression}
 }
 
-// steps returns the remedies that this caller may take, each once. A remedy that is only a
-// call is left out without arguments.
+// steps returns the remedies as next steps, each once. A step contains a tool call only if
+// the caller has the scopes and the arguments are known. The search for messages of the
+// same template is left out if the message has no template.
 func (k *course) steps(c *core.Call, remedies []remedy) []NextStep {
 	steps, taken := []NextStep{}, map[string]bool{}
 	for _, r := range remedies {

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The maximum sizes of an event's metadata.
+// The limits for the metadata of an event: maxMetadata, maxMetadataText and maxMetadataName
+// in bytes, maxMetadataDepth in levels of nesting.
 const (
 	maxMetadata      = 8 << 10
 	maxMetadataText  = 2 << 10
@@ -21,8 +22,9 @@ const (
 	maxMetadataDepth = 6
 )
 
-// sesKind is one type of event: the member with its details, the member of those that lists
-// recipients, and Mailhelm's names of the details. Other details keep the provider's name.
+// sesKind says how to read one type of SES event. member is the JSON member with the
+// details, and recipients the member of the details with the recipients. names maps names
+// of details to Mailhelm's names; other details keep SES's names.
 type sesKind struct {
 	event      EventType
 	member     string
@@ -32,7 +34,7 @@ type sesKind struct {
 
 var whoLooked = map[string]string{"ipAddress": "ip_address", "userAgent": "user_agent"}
 
-// sesKinds are the types of events by the provider's name.
+// sesKinds are the types of SES events by the name that SES gives them.
 var sesKinds = map[string]sesKind{
 	"Send": {event: Send, member: "send", recipients: ofDestination},
 	"Delivery": {event: Delivery, member: "delivery", recipients: "recipients", names: map[string]string{
@@ -56,11 +58,12 @@ var sesKinds = map[string]sesKind{
 	"Subscription":      {event: Subscription, member: "subscription"},
 }
 
-// ofDestination means that a type of event has no list of recipients. The mail's recipients
-// are then used.
+// ofDestination is the value of sesKind.recipients for events that do not list recipients.
+// The events are then about all recipients of the mail.
 const ofDestination = "destination"
 
-// events returns one event for each recipient that the details list.
+// events returns one event for each recipient of the SES event. If no recipient is known,
+// it returns one event without a recipient.
 func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now time.Time) ([]Event, error) {
 	details, err := k.read(members[k.member])
 	if err != nil {
@@ -97,7 +100,8 @@ func (k sesKind) events(members map[string]json.RawMessage, mail mailOf, now tim
 	return events, nil
 }
 
-// read returns the details with cleaned texts. An event may lack them.
+// read returns the details of an SES event, decoded from JSON. It returns an empty map if
+// the event has no details.
 func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 	if raw == nil {
 		return map[string]any{}, nil
@@ -114,8 +118,8 @@ func (k sesKind) read(raw json.RawMessage) (map[string]any, error) {
 	return details, nil
 }
 
-// unknownMembers returns the members of the event that no type defines, with cleaned texts.
-// They are stored without interpretation.
+// unknownMembers returns the top-level members of an SES event other than its type, its
+// mail and the details of its type. They are stored in the metadata without interpretation.
 func (k sesKind) unknownMembers(members map[string]json.RawMessage) map[string]any {
 	unknown := map[string]any{}
 	for name, raw := range members {
@@ -126,21 +130,23 @@ func (k sesKind) unknownMembers(members map[string]json.RawMessage) map[string]a
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
 		var value any
-		if decoder.Decode(&value) == nil { // it was read before, as a part of the event
+		if decoder.Decode(&value) == nil { // cannot fail: raw was parsed as part of the event
 			unknown[name] = value
 		}
 	}
 	return unknown
 }
 
-// recipient is one recipient of an event, with the details about that recipient alone.
+// recipient is one recipient of an SES event, with the details that are about that
+// recipient alone.
 type recipient struct {
 	address string
 	details map[string]any
 }
 
-// recipientsOf removes the list of recipients from the details and returns it. Without a
-// list, the event is about the mail's only recipient, or names none.
+// recipientsOf removes the list of recipients from the details and returns it without
+// duplicates. If the list is empty, it returns the mail's only recipient; for a Send, all
+// recipients of the mail. Otherwise it returns one empty recipient.
 func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient, error) {
 	listed, _ := details[k.recipients].([]any)
 	delete(details, k.recipients)
@@ -169,8 +175,8 @@ func (k sesKind) recipientsOf(details map[string]any, mail mailOf) ([]recipient,
 	return all, nil
 }
 
-// recipientOf returns a recipient from an address, or from an object with an address and
-// details.
+// recipientOf reads a recipient from a JSON text (the address) or from an object with the
+// address and details.
 func recipientOf(listed any) recipient {
 	switch listed := listed.(type) {
 	case string:
@@ -183,7 +189,8 @@ func recipientOf(listed any) recipient {
 	return recipient{}
 }
 
-// bounceKind returns whether a bounce is final. An unknown type is not final.
+// bounceKind returns the type and sub type of a bounce, nil for other events. It replaces
+// an unknown type by Undetermined.
 func (k sesKind) bounceKind(details map[string]any) *BounceKind {
 	if k.event != Bounce {
 		return nil
@@ -195,8 +202,8 @@ func (k sesKind) bounceKind(details map[string]any) *BounceKind {
 	return &b
 }
 
-// metadata returns the details under Mailhelm's names, with the unknown members. Of details
-// without such a name it leaves out those beyond the limit.
+// metadata returns the details and the unknown members beside them as a JSON object.
+// Details with a Mailhelm name come first; what would exceed maxMetadata is left out.
 func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	kept, size := make(map[string]json.RawMessage), 0
 	keep := func(name string, value any) {
@@ -227,7 +234,8 @@ func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	return all
 }
 
-// cleanValue returns a value with cleaned texts, without parts that nest too deep.
+// cleanValue returns a JSON value with its names and texts cleaned by cleanText, without
+// parts that are nested more than depth levels deep.
 func cleanValue(value any, depth int) any {
 	switch value := value.(type) {
 	case string:
@@ -263,14 +271,15 @@ func text(details map[string]any, name string, limit int) string {
 	return cleanText(value, limit)
 }
 
-// identify returns the id of an event, a digest of the members that distinguish it from all
-// others. It omits members that the provider may omit or write in another order.
+// identify returns the id of an event: a digest of those values that distinguish it from
+// other events of the message. Details that SES may add or leave out are not part of the
+// digest.
 func identify(e Event, details map[string]any) string {
 	parts := []string{
 		e.MessageID, string(e.Type), e.OccurredAt.Format(time.RFC3339Nano), e.Recipient,
 		text(details, "feedbackId", MaxSESEvent), text(details, "link", MaxSESEvent),
 		text(details, "userAgent", MaxSESEvent), text(details, "ipAddress", MaxSESEvent),
 	}
-	// No part contains a NUL, so different lists of parts have different texts.
+	// No part contains a NUL, so different parts never give the same joined text.
 	return uuid.NewHash(sha256.New(), uuid.Nil, []byte(strings.Join(parts, "\x00")), 8).String()
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MaxSESEvent is the largest event in bytes. It is the limit of Amazon SNS and Amazon
-// EventBridge.
+// MaxSESEvent is the maximum size of an SES event in bytes, which is the limit of Amazon
+// SNS and Amazon EventBridge.
 const MaxSESEvent = 256 << 10
 
-// The maximum sizes of an event. Events of the provider are much smaller.
+// The limits for the parts of an event: maxRecipients is a number, the others are in bytes.
+// Events of SES are far below them.
 const (
 	maxMessageID  = 200
 	maxRecipients = 500
@@ -23,13 +24,14 @@ const (
 	maxSubject    = 1000
 )
 
-// farFuture is how far ahead of the clock the time of an event may be. earliest is a time
-// before any event.
+// farFuture is the maximum time by which an event's time may be ahead of the clock. Times
+// before earliest are refused.
 const farFuture = 24 * time.Hour
 
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// sesMail is the object that every event has.
+// sesMail is the JSON member "mail", which every SES event has and which describes the
+// message.
 type sesMail struct {
 	Timestamp     string         `json:"timestamp"`
 	MessageID     string         `json:"messageId"`
@@ -42,11 +44,10 @@ type sesMail struct {
 	} `json:"commonHeaders"`
 }
 
-// ParseSES reads one event as Amazon SES publishes it (eventType), as it notifies the owner
-// of an identity (notificationType), or within the envelope of Amazon EventBridge (detail).
-// An event with several recipients becomes one event for each. It fails with
-// core.CodeValidationFailed when a required member is missing or invalid; it does not check
-// other members.
+// ParseSES parses an event of Amazon SES in any of three forms: event publishing
+// (eventType), identity notifications (notificationType) and Amazon EventBridge (detail).
+// It returns one event for each recipient. It fails with core.CodeValidationFailed if a
+// required member is missing or invalid; it does not check other members.
 func ParseSES(raw []byte, now time.Time) ([]Event, error) {
 	if len(raw) > MaxSESEvent {
 		return nil, core.Invalid("", "is longer than 256 KB")
@@ -98,7 +99,7 @@ func sesKindOf(members map[string]json.RawMessage) (sesKind, error) {
 	return kind, nil
 }
 
-// mailOf is the message of an event, with the id that only events carry.
+// mailOf is the message that an SES event describes, with the message id.
 type mailOf struct {
 	Mail
 	messageID string
@@ -130,8 +131,9 @@ func sesMailOf(raw json.RawMessage, now time.Time) (mailOf, error) {
 	}}, nil
 }
 
-// from returns the sender. Every event has the member source, but not every event has
-// headers. So source comes first, and all events of a message have the same sender.
+// from returns the sender's address. It prefers the member source, which every SES event
+// has, over the headers, which only some have. So all events of a message have the same
+// sender.
 func (m sesMail) from() string {
 	if from := address(m.Source); from != "" || len(m.CommonHeaders.From) == 0 {
 		return cut(from, maxAddress)
@@ -139,7 +141,8 @@ func (m sesMail) from() string {
 	return cut(address(m.CommonHeaders.From[0]), maxAddress)
 }
 
-// tag returns the first value of a tag, "" without one.
+// tag returns the first value of the message tag with this name, "" if the message has no
+// such tag.
 func (m sesMail) tag(name string) string {
 	value := m.Tags[name]
 	if several, ok := value.([]any); ok && len(several) > 0 {
@@ -149,7 +152,8 @@ func (m sesMail) tag(name string) string {
 	return cleanText(text, maxName)
 }
 
-// isMessageID reports whether id is safe in Mailhelm's paths and logs.
+// isMessageID reports whether id is a valid message id: 1 to 200 visible ASCII characters,
+// which are safe in paths and logs.
 func isMessageID(id string) bool {
 	return id != "" && len(id) <= maxMessageID && !strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r > '~' })
 }
@@ -167,7 +171,8 @@ func sesTime(member, text string, now time.Time) (time.Time, error) {
 	return t.UTC().Truncate(time.Microsecond), nil
 }
 
-// addresses returns the addresses in texts, without empty ones.
+// addresses returns the address of each text, without empty ones. It fails if there are too
+// many addresses or one is too long; member names the JSON member in the error.
 func addresses(member string, texts []string) ([]string, error) {
 	if len(texts) > maxRecipients {
 		return nil, core.Invalid(member, "names more than 500 recipients")
@@ -185,7 +190,8 @@ func addresses(member string, texts []string) ([]string, error) {
 	return all, nil
 }
 
-// address returns the text in angle brackets, or the whole text without brackets.
+// address returns the address in a header value: the text in angle brackets, or the whole
+// text if there are none.
 func address(text string) string {
 	text = strings.TrimSpace(cleanText(text, maxSubject))
 	if open := strings.LastIndexByte(text, '<'); open >= 0 && strings.HasSuffix(text, ">") {
@@ -194,8 +200,8 @@ func address(text string) string {
 	return text
 }
 
-// cleanText returns text that both databases store and every surface can write: valid UTF-8
-// without NUL, of at most limit bytes.
+// cleanText returns text as valid UTF-8 without NUL, cut to limit bytes. SQLite and
+// PostgreSQL can store such text, and JSON can represent it.
 func cleanText(text string, limit int) string {
 	return cut(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), limit)
 }
@@ -211,8 +217,9 @@ func cut(text string, limit int) string {
 	return text[:limit]
 }
 
-// UnwrapSES returns the event in a notification of Amazon SNS. It does not verify the
-// notification: the caller must, unless the sender is trusted.
+// UnwrapSES returns the SES event in a notification of Amazon SNS. If raw is not such a
+// notification, it returns raw. It does not verify the signature: the caller must, unless
+// the sender is trusted.
 func UnwrapSES(raw []byte) []byte {
 	var notification struct {
 		Type    string
@@ -227,8 +234,8 @@ func UnwrapSES(raw []byte) []byte {
 	return []byte(*notification.Message)
 }
 
-// IsSESNotice reports whether a message is the notice with which Amazon SES tests a topic.
-// It is not an event.
+// IsSESNotice reports whether message is the test message that Amazon SES sends to a new
+// SNS topic. It is not an event.
 func IsSESNotice(message []byte) bool {
 	return bytes.HasPrefix(message, []byte("Successfully validated SNS topic for Amazon SES")) ||
 		bytes.Contains(message, []byte(`"AmazonSnsSubscriptionSucceeded"`)) && len(message) < maxSubject

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// parsedAt is a day after the events of the fixtures.
+// parsedAt is the current time for ParseSES, a day after the events in testdata.
 var parsedAt = time.Date(2026, 3, 3, 8, 0, 0, 0, time.UTC)
 
 func fixture(t testing.TB, name string) []byte {
@@ -45,7 +45,7 @@ func fixtures(t testing.TB) map[string][]byte {
 	return all
 }
 
-// TestGoldenParseSES compares the result of an event of each type with a golden file.
+// TestGoldenParseSES compares the parsed events of each type with golden files.
 func TestGoldenParseSES(t *testing.T) {
 	t.Parallel()
 	types := map[messages.EventType]bool{}
@@ -81,8 +81,8 @@ func TestGoldenParseSES(t *testing.T) {
 	}
 }
 
-// TestEventIDs checks that an event has the same id in any envelope, and different events
-// have different ids.
+// TestEventIDs checks that an event has the same id with and without an SNS or EventBridge
+// envelope, and that different events have different ids.
 func TestEventIDs(t *testing.T) {
 	t.Parallel()
 	id := func(raw []byte) string {
@@ -121,8 +121,8 @@ func TestEventIDs(t *testing.T) {
 	}
 }
 
-// TestParseSESRefuses checks that a refusal has the name of the invalid member and not its
-// value.
+// TestParseSESRefuses checks that the error for an invalid event names the invalid member
+// and says what is wrong with it.
 func TestParseSESRefuses(t *testing.T) {
 	t.Parallel()
 	edit := func(old, replacement string) []byte {
@@ -165,8 +165,8 @@ func TestParseSESRefuses(t *testing.T) {
 	}
 }
 
-// TestParseSESCleans checks that characters which a database or a terminal cannot handle are
-// removed, and nothing else.
+// TestParseSESCleans checks that metadata contains no NUL and no invalid Unicode, and that
+// long texts are cut to 2048 bytes.
 func TestParseSESCleans(t *testing.T) {
 	t.Parallel()
 	raw := bytes.Replace(fixture(t, "open"), []byte("Mozilla/5.0"), []byte(`Moz\u0000illa\ud800/5.0`), 1)
@@ -190,8 +190,8 @@ func TestParseSESCleans(t *testing.T) {
 	}
 }
 
-// TestUnknownMembersAreKept checks that unknown members are stored wherever they are in the
-// event. They do not replace known ones or change the event's id.
+// TestUnknownMembersAreKept checks that unknown JSON members of an event are stored in its
+// metadata. They must not overwrite known members or change the event's id.
 func TestUnknownMembersAreKept(t *testing.T) {
 	t.Parallel()
 	plain := fixture(t, "delivery")

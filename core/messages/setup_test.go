@@ -24,7 +24,8 @@ const (
 	channel = "6d1f3c1e-8f0a-4c53-9d5a-0f1e2d3c4b5a"
 )
 
-// neighbours implements the interfaces of other packages.
+// neighbours implements the interfaces that the package needs from other packages, with
+// fixed results.
 type neighbours struct {
 	suppressed    *messages.SuppressedRecipient
 	undeliverable *messages.UndeliverableRecipient
@@ -41,7 +42,8 @@ func (n *neighbours) ChannelName(_ context.Context, _, id string) (string, error
 	return "", core.NotFound("channel")
 }
 
-// ChannelNameOf returns the provider's name of a channel, which differs from the slug.
+// ChannelNameOf returns the provider's name of a channel. For one channel, that name
+// differs from the slug.
 func (n *neighbours) ChannelNameOf(_ context.Context, _, slug string) (string, error) {
 	switch slug {
 	case "marketing", channel:
@@ -71,7 +73,8 @@ func (n *neighbours) Undeliverable(context.Context, string, string) (*messages.U
 	return n.undeliverable, nil
 }
 
-// desk has the operations over a real database, for one caller.
+// desk runs the package's operations over a real database, as a caller of an organization
+// with the given scopes.
 type desk struct {
 	t       *testing.T
 	db      *storage.DB
@@ -103,12 +106,14 @@ func (d *desk) withoutMask() *desk {
 	return d
 }
 
-// mail returns a marketing message sent to Jane.
+// mail returns the description of a message that was sent to Jane with the template
+// "welcome".
 func mail(sent time.Time) messages.Mail {
 	return messages.Mail{From: "shop@mail.example.com", To: []string{jane}, SentAt: sent, Subject: "For " + jane, Template: "welcome", Channel: "marketing"}
 }
 
-// newEvent returns an event of a message to Jane. more is added to its metadata.
+// newEvent returns an event of a message to Jane. more is its metadata, a JSON object or
+// "".
 func newEvent(id string, t messages.EventType, at time.Time, more string) messages.Event {
 	e := messages.Event{ID: fmt.Sprintf("%s-%s-%d", id, t, at.Unix()), MessageID: id, Type: t, OccurredAt: at, Recipient: jane, Mail: mail(at)}
 	if more != "" {
@@ -127,8 +132,9 @@ func (d *desk) record(events ...messages.Event) {
 	}
 }
 
-// run runs an operation with the steps of the rails, and returns the result as the surface
-// shows it.
+// run decodes the arguments, runs the operation and returns its result as JSON, as the
+// surface (REST or agent) shows it. It also checks the result against the operation's
+// schema.
 func (d *desk) run(name, arguments string) (string, *core.Error) {
 	d.t.Helper()
 	op := d.ops[name]

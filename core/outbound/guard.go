@@ -1,7 +1,7 @@
-// Package outbound decides to which addresses this server may connect when an outsider
+// Package outbound decides to which IP addresses this server may connect if an outsider
 // chose the address: the public Internet, and the networks that the operator allows. It
-// checks addresses and ports, for any protocol. Callers choose the ports and have their own
-// rules for host names.
+// checks addresses and ports, for any protocol over TCP. Callers choose the ports and have
+// their own rules for host names.
 package outbound
 
 import (
@@ -14,34 +14,36 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// ErrPort is the error for a public address with a port that the guard does not allow. With
-// any port, outsiders could make this server connect to services of other people.
+// ErrPort is the error for a public address with a port that the Guard does not allow. If
+// every port were allowed, outsiders could use this server to connect to services of third
+// parties.
 var ErrPort = errors.New("no port that is connected to on the public Internet")
 
-// Guard allows or refuses addresses. Use New; the zero value does not work.
+// Guard decides whether the server may connect to an IP address and port. Create it with
+// New; the zero value does not work.
 type Guard struct {
 	allowed []netip.Prefix
 	ports   []uint16
 	public  *ssrf.Guardian
 }
 
-// New returns a guard that allows these ports of public addresses, and every port of the
-// allowed networks. The library refuses IANA's special-purpose registries. For IPv6, it
-// refuses everything outside global unicast, so also IPv4-mapped, NAT64 and unique-local
-// addresses. New adds two networks that the library allows.
+// New returns a Guard that allows the ports at public addresses, and every port in the
+// networks of allowed. The ssrf library refuses IANA's special-purpose networks. For IPv6,
+// it refuses everything outside global unicast, which includes IPv4-mapped, NAT64 and
+// unique-local addresses. New also refuses two networks that the library allows.
 func New(allowed []netip.Prefix, ports ...uint16) Guard {
 	return Guard{allowed: slices.Clone(allowed), ports: slices.Clone(ports), public: ssrf.New(
-		ssrf.WithAnyPort(), // Control has a rule of its own, after that for addresses
-		// The host agent and metadata of Azure, on an address that looks public.
+		ssrf.WithAnyPort(), // Control checks the port itself, after the address
+		// Azure's host agent and metadata service use this address, which looks public.
 		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
-		// The 6bone, returned to IANA (RFC 3701), is assigned to no one.
+		// The network of the 6bone was returned to IANA (RFC 3701) and is not assigned.
 		ssrf.WithDeniedV6Prefixes(netip.MustParsePrefix("3ffe::/16")),
 	)}
 }
 
-// Control is the Control function of a net.Dialer. It checks the address of the
-// connection itself. So a host name that resolves to another address after an earlier check
-// is refused too.
+// Control has the signature of net.Dialer.Control. It fails if the Guard does not allow the
+// address to which the connection is made. So a host name that resolves to another address
+// after an earlier check is refused too.
 func (g Guard) Control(network, address string, conn syscall.RawConn) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -10,23 +10,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// notPublic are addresses to which no connection may be made. The test does not dial them.
+// notPublic are addresses that the Guard must refuse. The test does not connect to them.
 var notPublic = []string{
-	// This network, loopback, unspecified, broadcast, multicast, reserved.
+	// IPv4 "this network" (0.0.0.0/8), loopback, broadcast, multicast and reserved
+	// addresses.
 	"0.0.0.0", "0.0.0.1", "0.255.255.255", "127.0.0.1", "127.0.0.2", "127.1.2.3", "127.255.255.255",
 	"255.255.255.255", "224.0.0.1", "224.0.0.251", "239.255.255.250", "240.0.0.1", "254.1.2.3",
-	// Private networks, and those of providers.
+	// Private networks, and the shared address space of Internet providers (100.64.0.0/10).
 	"10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.254", "192.168.0.1", "192.168.255.255",
 	"100.64.0.1", "100.100.100.200", "100.127.255.255",
-	// Link-local, and the metadata of clouds.
+	// Link-local addresses, and the metadata services of cloud providers.
 	"169.254.0.1", "169.254.169.254", "169.254.170.2", "169.254.255.255", "192.0.0.192", "168.63.129.16",
-	// Documentation, benchmarks, protocol assignments, anycast of protocols.
+	// Networks for documentation, benchmarks, protocol assignments and anycast services.
 	"192.0.2.1", "198.51.100.7", "203.0.113.9", "198.18.0.1", "198.19.255.255", "192.0.0.1", "192.0.0.170",
 	"192.88.99.1", "192.31.196.1", "192.52.193.1", "192.175.48.1",
 	// The same for IPv6.
 	"::", "::1", "::2", "fe80::1", "fe80::1%eth0", "febf::1", "fec0::1", "fc00::1", "fd00::1", "fd00:ec2::254", "fd20:ce::254",
 	"ff02::1", "ff05::2", "ff0e::1", "2001:db8::1", "3fff::1", "100::1", "5f00::1", "3ffe::1", "4000::1", "e000::1",
-	// IPv4 in IPv6: mapped, compatible, translated, NAT64, 6to4, Teredo.
+	// IPv6 addresses with an IPv4 address inside: mapped, compatible, translated, NAT64,
+	// 6to4 and Teredo.
 	"::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::ffff:8.8.8.8", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1",
 	"64:ff9b::7f00:1", "64:ff9b::808:808", "64:ff9b:1::a00:1", "2002:7f00:1::", "2002:a9fe:a9fe::1", "2002:808:808::1",
 	"2001::1", "2001:0:7f00:1::1", "2001:10::1", "2001:20::1", "2001:1::1", "2001:1ff::1", "2620:4f:8000::1",
@@ -38,7 +40,8 @@ var public = []string{
 	"2001:200::1", "2606:4700:4700::1111", "2a00:1450:4001::1", "2003::1", "3ffd::1", "2620:4f:8001::1",
 }
 
-// connect calls the hook with the arguments that a dialer would pass.
+// connect calls Guard.Control with the arguments that a net.Dialer would pass, and returns
+// its error.
 func connect(g outbound.Guard, address, port string) error {
 	network := "tcp6"
 	if addr, err := netip.ParseAddr(address); err == nil && addr.Is4() {
@@ -79,8 +82,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardAllows checks that networks of the operator are allowed on any port, and no
-// others.
+// TestGuardAllows checks that the Guard allows any TCP port in the networks of the
+// operator, and still refuses other networks that are not public.
 func TestGuardAllows(t *testing.T) {
 	t.Parallel()
 	g := outbound.New([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("fd00:1::/32")}, 443, 587)

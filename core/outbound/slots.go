@@ -5,39 +5,41 @@ import (
 	"sync"
 )
 
-// SlotLimits bound concurrent requests. They keep this server from being used to attack
-// another.
+// SlotLimits are the limits of concurrent outgoing requests. They prevent outsiders from
+// using this server to flood another host with requests.
 type SlotLimits struct {
 	All     int // slots for all hosts
-	PerHost int // slots for each host; at most All
-	Waiting int // requests that may wait for a slot
+	PerHost int // maximum of concurrent requests to one host; at most All
+	Waiting int // maximum of requests that wait for a slot
 }
 
-// Slots limits the requests that run at a time. It is safe for use by several goroutines.
+// Slots limits the number of concurrent requests, in total and for each host. It is safe
+// for use by several goroutines.
 type Slots struct {
 	limits SlotLimits
 	all    chan struct{}
 
 	mu      sync.Mutex
-	present int // requests that hold a slot or wait for one
+	present int // number of requests that hold a slot or wait for one
 	hosts   map[string]*hostSlots
 }
 
-// hostSlots has the slots of one host. It is removed when no request holds or waits for
-// a slot.
+// hostSlots has the slots of one host. It is removed when no request holds a slot of the
+// host or waits for one.
 type hostSlots struct {
 	held    chan struct{}
 	present int
 }
 
-// NewSlots returns slots that are all free.
+// NewSlots returns a Slots with these limits. All slots are free.
 func NewSlots(limits SlotLimits) *Slots {
 	return &Slots{limits: limits, all: make(chan struct{}, limits.All), hosts: map[string]*hostSlots{}}
 }
 
-// Enter waits for a slot until ctx ends, and returns the function that releases it. It
-// returns false when ctx ends first or too many requests wait already. It takes the
-// per-host slot first, so that one slow host cannot use up the global slots.
+// Enter waits until a request to the host may start, and returns the function that releases
+// its slot. It returns false if ctx ends first or if too many requests wait already. It
+// takes the slot of the host first, so that one slow host cannot use up the slots of all
+// hosts.
 func (s *Slots) Enter(ctx context.Context, host string) (func(), bool) {
 	h, ok := s.arrive(host)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"testing/synctest"
 )
 
-// The limits of the reader of client documents, with those of one host, of all hosts and
-// of waiting.
+// TestSlots checks the limits of one host, of all hosts and of waiting requests. The values
+// are the limits for fetching metadata documents of OAuth clients.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,7 +64,8 @@ func TestSlots(t *testing.T) {
 	})
 }
 
-// Without places for waiting, a request is refused at once when all slots are taken.
+// TestSlotsWithoutWaiting checks that, with Waiting 0, a request is refused at once if all
+// slots are taken.
 func TestSlotsWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(SlotLimits{All: 2, PerHost: 2})

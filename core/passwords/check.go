@@ -8,32 +8,34 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// The limits of a password's length, in characters. NIST SP 800-63B section 3.1.1.2 requires
-// at least 8 if there is also a second factor. Argon2id accepts a password of any length, so
-// without a maximum a stranger could make this server hash megabytes.
+// The minimum and maximum length of a password, in characters. NIST SP 800-63B section
+// 3.1.1.2 requires at least 8 characters if there is also a second factor. The maximum
+// exists because Argon2id accepts any length: a stranger could make this server hash
+// megabytes.
 const (
 	Least = 8
 	Most  = 1024
 )
 
-// leastPart is the shortest part of an address that a password must not contain. Shorter
-// ones occur in words by chance.
+// leastPart is the minimum length, in bytes, of the parts of an email address that a
+// password must not contain. Shorter parts occur in words by chance.
 const leastPart = 4
 
-// product is the product's name, which people tend to use in passwords for it.
+// product is the name of this product. A password must not contain it, because attackers
+// try it.
 const product = "mailhelm"
 
-// Refusal is the reason why a password is refused, and what to do. Reason continues a
-// sentence that begins with "the password".
+// Refusal is the error for a password that is not accepted. Reason continues a sentence
+// that begins with "the password". Next is a sentence that says what to do.
 type Refusal struct{ Reason, Next string }
 
-// Error returns the reason as a whole sentence.
+// Error returns the sentence "the password", continued by Reason.
 func (r *Refusal) Error() string { return "the password " + r.Reason }
 
-// Check returns the reason why a person with this address must not choose the password, or
-// nil. It refuses a password that is too short or too long or among the 10,000 most common
-// ones. It also refuses one that contains the address or the product's name. Case, and
-// differences that Unicode calls compatible (NFKC), are ignored.
+// Check returns why a user with this email address must not choose the password, or nil if
+// it is accepted. It refuses a password that is too short, too long or among the 10,000
+// most common. It also refuses one that contains a part of the address or the product's
+// name. It ignores case and compatible Unicode variants (NFKC).
 func Check(password, email string) *Refusal {
 	if n := utf8.RuneCountInString(password); n < Least || n > Most {
 		return &Refusal{fmt.Sprintf("must have from %d to %d characters", Least, Most), "Choose another one."}
@@ -55,8 +57,8 @@ func Check(password, email string) *Refusal {
 
 func foldCase(text string) string { return strings.ToLower(norm.NFKC.String(text)) }
 
-// partsOf returns the parts of an address that an attacker would try: the local part, with
-// and without its +tag, and the labels of the domain except the last.
+// partsOf returns the parts of an email address that an attacker would try in passwords:
+// the local part, with and without its +tag, and the labels of the domain except the last.
 func partsOf(email string) []string {
 	local, domain, _ := strings.Cut(email, "@")
 	untagged, _, _ := strings.Cut(local, "+")

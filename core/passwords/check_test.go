@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 	const email = "Ada.Lovelace+work@mail.Acme-Tools.example.com"
 	for password, says := range map[string]string{
 		"correct horse battery":     "",
-		"acme and com and ada":      "", // parts that are too short, and the top-level domain
+		"acme and com and ada":      "", // address parts below the minimum length, and the top-level domain
 		"ällerlei Wörter, gemischt": "",
 		"1234567":                   "from 8 to 1024",
 		"":                          "from 8 to 1024",
@@ -52,8 +52,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestEachFrequentPasswordIsRefused checks that each line of the list is found, and that a
-// word between two lines is not.
+// TestEachFrequentPasswordIsRefused checks that every password of the list is refused, and
+// that a longer one that begins with a listed password is accepted.
 func TestEachFrequentPasswordIsRefused(t *testing.T) {
 	t.Parallel()
 	listed := strings.Fields(frequent)

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// frequent is the list, one password a line, sorted by bytes.
+// frequent is the list of the 10,000 most common passwords, one a line, sorted by bytes.
 //
 //go:embed frequent.txt
 var frequent string
 
-// isFrequent reports whether the list has the word, by binary search. word must be folded.
+// isFrequent reports whether the list of common passwords has the word, by binary search.
+// The caller passes the word through foldCase first.
 func isFrequent(word string) bool {
-	low, high := 0, len(frequent) // both at the beginning of a line
+	low, high := 0, len(frequent) // both are offsets of the beginning of a line or the end
 	for low < high {
 		begin := strings.LastIndexByte(frequent[:(low+high)/2], '\n') + 1
 		line, _, _ := strings.Cut(frequent[begin:high], "\n")

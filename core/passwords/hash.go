@@ -12,19 +12,20 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// cost is what one password hash takes. Memory is in KiB.
+// cost has the argon2id parameters of a password hash. memory is in KiB.
 type cost struct {
 	memory  uint32
 	passes  uint32
 	threads uint8
 }
 
-// passwordCost is the first of the settings in OWASP's password storage cheat sheet, with 19
-// MiB. All settings there are equal in strength. It takes about 25 ms on one core.
+// passwordCost are the parameters of new hashes: the 19 MiB setting of OWASP's password
+// storage cheat sheet, whose settings are equal in strength. A hash takes about 25 ms on
+// one core.
 var passwordCost = cost{memory: 19 * 1024, passes: 2, threads: 1}
 
-// The limits of the cost of a stored hash. A hash beyond them was not made here, and
-// verifying it could take all memory.
+// The minimum and maximum cost of a stored hash. Verify refuses other hashes: Hash did not
+// make them, and verifying them could exhaust the memory.
 var (
 	leastCost = cost{memory: 8 * 1024, passes: 1, threads: 1}
 	mostCost  = cost{memory: 256 * 1024, passes: 10, threads: 8}
@@ -41,8 +42,9 @@ var (
 	errPasswordHash   = errors.New("not an argon2id hash within bounds")
 )
 
-// Hash returns the hash of a password with argon2id (RFC 9106) and a new salt. The text is
-// in PHC string format, which includes the parameters.
+// Hash returns the argon2id hash (RFC 9106) of a password with a new salt, in PHC string
+// format, which includes the parameters. It fails for an empty password and for one that is
+// too long.
 func Hash(password string) (string, error) {
 	if len(password) == 0 || len(password) > maxPassword {
 		return "", errPasswordLength
@@ -55,8 +57,8 @@ func Hash(password string) (string, error) {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum)), nil
 }
 
-// Verify reports whether the hash is that of the password. It returns an error for an
-// invalid hash.
+// Verify reports whether the hash was made from the password. It fails if the hash is
+// invalid or its cost is out of bounds.
 func Verify(hash, password string) (bool, error) {
 	c, salt, want, err := parsePasswordHash(hash)
 	if err != nil {
@@ -87,7 +89,7 @@ func parsePasswordHash(hash string) (cost, []byte, []byte, error) {
 	return c, salt, sum, nil
 }
 
-// String returns the parameter part of the PHC format.
+// String returns the parameters in PHC string format, such as m=19456,t=2,p=1.
 func (c cost) String() string {
 	return fmt.Sprintf("m=%d,t=%d,p=%d", c.memory, c.passes, c.threads)
 }

@@ -30,8 +30,9 @@ func TestPasswordRoundTrip(t *testing.T) {
 	}
 }
 
-// TestPasswordHashOfTheReferenceImplementation checks a hash from the tests of Argon2's
-// reference implementation, so that hashes made elsewhere can be imported.
+// TestPasswordHashOfTheReferenceImplementation checks that Verify accepts a hash from the
+// tests of Argon2's reference implementation. So hashes made by other software can be
+// imported.
 func TestPasswordHashOfTheReferenceImplementation(t *testing.T) {
 	t.Parallel()
 	const hash = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"

@@ -4,8 +4,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// CheckNew fails with core.CodeValidationFailed for a password that the person with this
-// address must not choose; see [Check]. Every operation that sets a password calls it.
+// CheckNew fails with core.CodeValidationFailed if the user with this email address must
+// not choose the password; see [Check]. Every operation that sets a password calls it.
 func CheckNew(password, email string) error {
 	refused := Check(password, email)
 	if refused == nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestGuessingFromOneNetworkEnds checks that a network is refused after too many attempts,
-// even with the right password. This holds for addresses that exist or not, in every
-// spelling. It ends after a while.
+// TestGuessingFromOneNetworkEnds checks that a network is refused after ten wrong passwords
+// for an address, in any spelling, even with the right password then. This holds for
+// addresses with and without an account. After the stated wait, the network may try again.
 func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -32,9 +32,9 @@ func TestGuessingFromOneNetworkEnds(t *testing.T) {
 	})
 }
 
-// TestAnAttackFromEverywhereLocksNobodyOut checks that an attack on one address from many
-// networks does not lock out its owner. The owner can sign in on a known device, even in an
-// attacking network, and from a new network. Each network has three attempts instead of ten.
+// The test checks that an attack on one address from many networks does not lock out its
+// owner. The owner can sign in from a new network, and on a known device even in an
+// attacking network. Each other network has three attempts instead of ten.
 func TestAnAttackFromEverywhereLocksNobodyOut(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -68,7 +68,8 @@ func TestAnAttackFromEverywhereLocksNobodyOut(t *testing.T) {
 	})
 }
 
-// TestDevices checks that a device has its own allowance, for its person only.
+// TestDevices checks that a known device has its own limit on attempts, and only for its
+// person.
 func TestDevices(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -138,9 +139,10 @@ func TestSigningInForgivesEarlierMistakes(t *testing.T) {
 	})
 }
 
-// TestTheOwnerIsWarned checks that ten wrong passwords warn the owner once a day, wherever
-// they come from. The warning is in the log of each organization, on the security page
-// and in a mail. An address without an account leaves the same job, which does nothing.
+// TestTheOwnerIsWarned checks that ten wrong passwords, from any networks, warn the owner
+// of the address once a day. The warning is in the audit log of each organization, on the
+// security page and in a mail. An address without an account enqueues the same job, which
+// does nothing.
 func TestTheOwnerIsWarned(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -175,7 +177,7 @@ func TestTheOwnerIsWarned(t *testing.T) {
 		}
 
 		wrong(email, 50)
-		// Another process counts separately, and does not warn again.
+		// Another process has counts of its own, and does not warn again.
 		other := newHouseBeside(h)
 		for range 10 {
 			other.CountFailure(ctx, attempt("bot", ""))

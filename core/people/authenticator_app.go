@@ -14,8 +14,9 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// The parameters that every authenticator app supports: RFC 6238 with SHA-1, six digits and
-// steps of 30 seconds. Many apps ignore other parameters and then show wrong codes.
+// The parameters of one-time codes that every authenticator app supports: RFC 6238 with
+// SHA-1, six digits and steps of 30 seconds. Many apps ignore other parameters and then
+// show wrong codes.
 const (
 	appIssuer  = "Mailhelm"
 	stepLength = 30 * time.Second
@@ -23,25 +24,26 @@ const (
 	sealedApp  = "authenticator app"
 )
 
-// AppKey is the secret of an authenticator app while it is set up.
+// AppKey is the secret of an authenticator app, as the page shows it during setup.
 type AppKey struct {
-	// Secret is in Base32, for typing.
+	// Secret is in Base32, for typing it into the app.
 	Secret string
-	// URI is otpauth://..., for a QR code.
+	// URI is an otpauth:// URI, for a QR code.
 	URI string
 }
 
-// Added is the result of adding a factor.
+// Added is the result of adding a second factor.
 type Added struct {
-	// Secret is the session's new secret.
+	// Secret is the new secret of the session, for its cookie.
 	Secret string
-	// RecoveryCodes are shown once. They are made when the person has no unused one.
+	// RecoveryCodes are new recovery codes, which are shown once. It is nil if the person
+	// has unused ones.
 	RecoveryCodes []string
 }
 
-// BeginApp returns a new secret for an authenticator app. It becomes a factor when
-// [SecondFactors.ConfirmApp] accepts its first code. It fails with conflict when the person
-// has an app, and without a recent proof; see [IsProofNeeded].
+// BeginApp returns a new secret for an authenticator app. It becomes a second factor when
+// [SecondFactors.ConfirmApp] accepts its first code. It fails with conflict if the person
+// has an app already or no recent proof; see [IsProofNeeded].
 func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error) {
 	key, err := appKey(v.User, nil)
 	if err != nil {
@@ -67,8 +69,8 @@ func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error)
 	return key, nil
 }
 
-// PendingApp returns the last secret of BeginApp, so that the page can show it again after a
-// wrong code. It fails with not_found without an unconfirmed app.
+// PendingApp returns the last secret of BeginApp, so that the page can show it again after
+// a wrong code. It fails with not_found if the person has no unconfirmed app.
 func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, error) {
 	if _, err := f.ready(ctx, v); err != nil {
 		return AppKey{}, err
@@ -91,8 +93,8 @@ func (f *SecondFactors) PendingApp(ctx context.Context, v Visitor) (AppKey, erro
 	return appKey(v.User, raw)
 }
 
-// ConfirmApp accepts the first code of the app and makes the app a factor. It fails as
-// [SecondFactors.Prove] does.
+// ConfirmApp accepts the first code of an app and makes the app a second factor. It fails
+// with validation_failed for a wrong code and with rate_limited after too many.
 func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, requestID string) (Added, error) {
 	if _, err := f.PendingApp(ctx, v); err != nil {
 		return Added{}, err
@@ -109,19 +111,22 @@ func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, request
 	return added, err
 }
 
-// RemoveApp deletes the app. With the last factor it deletes the recovery codes.
+// RemoveApp deletes the person's authenticator app. If it was the last second factor, it
+// also deletes the recovery codes. It fails with conflict if the factor is required; see
+// MayLose.
 func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID string) error {
 	return f.remove(ctx, v, kindApp, requestID, func(ctx context.Context) error {
 		return f.factors.DeleteAuthenticatorApp(ctx, v.User.ID)
 	})
 }
 
-// isConfirmed and isPending select the apps whose codes are accepted. A code of an
-// unconfirmed app proves nothing.
+// isConfirmed and isPending select the apps whose codes takeStep accepts. A code of an
+// unconfirmed app is accepted only to confirm it.
 func isConfirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
 func isPending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 
-// takeStep accepts a code of an app for which fit is true. Each code is accepted once.
+// takeStep accepts a code of the person's app if fit returns true for the app. It accepts
+// each code once, and fails with validation_failed for any other.
 func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {
 	app, err := f.factors.AuthenticatorApp(ctx, userID)
 	if core.IsNotFound(err) || err == nil && !fit(app) {
@@ -152,9 +157,10 @@ func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit f
 	return nil
 }
 
-// stepOf returns the time step of a code: the present one, the one before or the one after,
-// because clocks differ. It always compares all three, so that its duration does not depend
-// on the code.
+// stepOf returns the time step of a code. It compares the code with those of the present
+// step, the one before and the one after, because clocks differ. It always compares all
+// three, so that its duration does not depend on the code. It returns false if none
+// matches.
 func stepOf(secret, code string, now time.Time) (int64, bool, error) {
 	present, found, matches := int(now.Unix()/int64(stepLength/time.Second)), 0, 0
 	for step := present - 1; step <= present+1; step++ {
@@ -177,7 +183,7 @@ func openApp(master signing.MasterKey, app AuthenticatorApp) (string, error) {
 	return string(secret), nil
 }
 
-// appKey returns the key with this secret. For nil it creates a new secret.
+// appKey returns the AppKey for a secret. If secret is nil, it creates a new one.
 func appKey(u access.User, secret []byte) (AppKey, error) {
 	key, err := totp.Generate(totp.GenerateOpts{
 		Issuer: appIssuer, AccountName: u.Email, Secret: secret, Period: uint(stepLength / time.Second),

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// AuthenticatorApp is the shared secret of a person's authenticator app (RFC 6238). It is a
-// factor from its first accepted code on.
+// AuthenticatorApp is the secret that a person's authenticator app shares with Mailhelm
+// (RFC 6238). It is a second factor once its first code was accepted.
 type AuthenticatorApp struct {
 	UserID      string
 	Sealed      []byte // encrypted with the master key
@@ -16,28 +16,31 @@ type AuthenticatorApp struct {
 }
 
 // FactorStore stores authenticator apps and recovery codes. Finders fail with
-// core.CodeNotFound. Every method takes part in the transaction of its context.
+// core.CodeNotFound if there is no such record. Every method takes part in the transaction
+// of its context.
 type FactorStore interface {
-	// SetAuthenticatorApp stores a secret and replaces an unconfirmed one of the person. It
-	// fails with core.CodeConflict when the person has a confirmed one.
+	// SetAuthenticatorApp stores the secret of an app and replaces an unconfirmed one of the
+	// person. It fails with core.CodeConflict if the person has a confirmed one.
 	SetAuthenticatorApp(ctx context.Context, a AuthenticatorApp) error
 	AuthenticatorApp(ctx context.Context, userID string) (AuthenticatorApp, error)
-	// UseStep marks a time step as used. It returns false if this step or a later one was
-	// used before, so of any number of concurrent callers one gets true. It stores
-	// confirmedAt for an unconfirmed app.
+	// UseStep marks a time step of the person's app as used. It returns false if this step
+	// or a later one was used before, so that of several concurrent calls one gets true. It
+	// sets ConfirmedAt of an unconfirmed app to confirmedAt.
 	UseStep(ctx context.Context, userID string, step int64, confirmedAt time.Time) (bool, error)
 	DeleteAuthenticatorApp(ctx context.Context, userID string) error
 
-	// SetRecoveryCodes replaces all recovery codes of a person by these hashes.
+	// SetRecoveryCodes replaces all recovery codes of a person with codes that have these
+	// hashes.
 	SetRecoveryCodes(ctx context.Context, userID string, hashes [][]byte) error
-	// UseRecoveryCode marks a code as used. It returns false for an unknown or used one.
+	// UseRecoveryCode marks a recovery code as used. It returns false if the code is unknown
+	// or was used before.
 	UseRecoveryCode(ctx context.Context, userID string, hash []byte, at time.Time) (bool, error)
-	// RecoveryCodesLeft counts the codes that are not used.
+	// RecoveryCodesLeft returns the number of the person's unused recovery codes.
 	RecoveryCodesLeft(ctx context.Context, userID string) (int, error)
 }
 
 // Passkey is a WebAuthn credential of a person. Credential is the JSON that
-// [PasskeyProtocol] needs to verify the next answer.
+// [PasskeyProtocol] needs to verify the next answer of the authenticator.
 type Passkey struct {
 	ID           string
 	UserID       string
@@ -48,30 +51,32 @@ type Passkey struct {
 	LastUsedAt   *time.Time
 }
 
-// PasskeyCeremony is the state of a request to an authenticator until the answer arrives. It
-// is found by the hash of a secret that the browser has. It is deleted by the first answer.
+// PasskeyCeremony is the stored state of a request to an authenticator until its answer
+// arrives. It is found by the hash of a secret that the browser has. The first answer
+// deletes it.
 type PasskeyCeremony struct {
 	Hash      []byte
-	UserID    string // "" for a sign-in, which names no person
-	Purpose   string // register, sign_in or confirm
-	Data      string // the protocol's memory, as JSON
+	UserID    string // "" for a sign-in, since the person is not known yet
+	Purpose   string // register, sign_in or confirm: what the answer is for
+	Data      string // the state that [PasskeyProtocol] needs to verify the answer
 	ExpiresAt time.Time
 }
 
-// PasskeyStore stores passkeys and ceremonies. Finders fail with core.CodeNotFound. Every
-// method takes part in the transaction of its context.
+// PasskeyStore stores passkeys and ceremonies. Finders fail with core.CodeNotFound if there
+// is no such record. Every method takes part in the transaction of its context.
 type PasskeyStore interface {
 	InsertPasskey(ctx context.Context, p Passkey) error
 	// Passkeys returns a person's passkeys, oldest first.
 	Passkeys(ctx context.Context, userID string) ([]Passkey, error)
 	PasskeyByCredential(ctx context.Context, credentialID []byte) (Passkey, error)
-	// SetPasskey replaces the name, credential and last use of a passkey.
+	// SetPasskey replaces the name, the credential and the time of last use of a passkey.
 	SetPasskey(ctx context.Context, p Passkey) error
 	DeletePasskey(ctx context.Context, userID, id string) error
 	DeletePasskeysOf(ctx context.Context, userID string) error
 
 	InsertCeremony(ctx context.Context, c PasskeyCeremony) error
-	// TakeCeremony deletes a ceremony that has not expired at now, and returns it.
+	// TakeCeremony deletes a ceremony that has not expired at now, and returns it. It fails
+	// with core.CodeNotFound if there is none.
 	TakeCeremony(ctx context.Context, hash []byte, now time.Time) (PasskeyCeremony, error)
 	PurgeCeremonies(ctx context.Context, now time.Time) (int, error)
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// gate is a store with one organization, and a clock that the test moves.
+// gate is a fixture of these tests: a database with one organization, and a clock that the
+// test advances.
 type gate struct {
 	t   testing.TB
 	db  *storage.DB

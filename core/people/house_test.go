@@ -33,8 +33,8 @@ var (
 	otherSide = "198.51.100.1"
 )
 
-// house has sign-in and passwords on a real store, with one person in two organizations.
-// Jobs wait until the test runs them.
+// house is a fixture of these tests: sign-in and passwords on a real database, with one
+// person in two organizations. Jobs wait until the test calls work.
 type house struct {
 	t         *testing.T
 	db        *storage.DB
@@ -52,8 +52,8 @@ type house struct {
 	now time.Time
 }
 
-// queue stores jobs in memory. It does not take part in transactions, so a test of a
-// rollback reads the database instead.
+// queue stores jobs in memory. Enqueued jobs stay after a rollback, so a test of a rollback
+// must look into the database instead.
 type queue struct {
 	mu   sync.Mutex
 	jobs []jobs.Args
@@ -78,7 +78,7 @@ func (q *queue) take() []jobs.Args {
 	return taken
 }
 
-// mailbox is a sender that stores the letters, or fails.
+// mailbox is a [letters.Sender] that stores the letters, or fails with err.
 type mailbox struct {
 	letters []letters.Letter
 	err     error
@@ -91,7 +91,7 @@ func (m *mailbox) Send(_ context.Context, l letters.Letter) error {
 	return m.err
 }
 
-// take returns the letters that were sent since the last call.
+// take returns the letters that were sent since the last call of take.
 func (m *mailbox) take() []letters.Letter {
 	taken := m.letters
 	m.letters = nil
@@ -161,7 +161,7 @@ func (h *house) wantCode(what string, err error, code core.Code) {
 	}
 }
 
-// work runs the waiting jobs, and those that they enqueue.
+// work runs the waiting jobs and the jobs that they enqueue, until none is left.
 func (h *house) work() error {
 	for waiting := h.queue.take(); len(waiting) > 0; waiting = h.queue.take() {
 		for _, args := range waiting {
@@ -182,13 +182,14 @@ func (h *house) work() error {
 	return nil
 }
 
-// try makes an attempt to sign in from a network.
+// try signs in to the address with the password typed, from the network client.
 func (h *house) try(address, typed, client, device string) error {
 	_, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
 	return err
 }
 
-// signIn begins a session and returns its secret.
+// signIn signs the person in with the password typed, and returns the secret of the
+// session.
 func (h *house) signIn(typed string) string {
 	h.t.Helper()
 	begun, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: email, Password: typed, Client: "192.0.2.1"})
@@ -212,8 +213,8 @@ func (h *house) signedIn(secret string) bool {
 	return err == nil
 }
 
-// wantAudited fails the test unless the last audit event of each organization has the action
-// and the kind of actor.
+// wantAudited checks that the last audit event in each organization has the action and the
+// kind of actor.
 func (h *house) wantAudited(action, actorKind string) {
 	h.t.Helper()
 	for _, org := range h.orgs {
@@ -225,18 +226,18 @@ func (h *house) wantAudited(action, actorKind string) {
 	}
 }
 
-// attempt returns one sign-in attempt at the person's address.
+// attempt returns an attempt to sign in to the person's address with a wrong password.
 func attempt(client, device string) people.SignInRequest {
 	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }
 
-// newHouseBeside returns a house with its own limits, like another process on the same
-// database.
+// newHouseBeside returns limits with counts of their own, as another process on the same
+// database has them.
 func newHouseBeside(h *house) *attempts.Limits {
 	return attempts.New(h.attempts.Config)
 }
 
-// before is a transactor that calls a function before a transaction.
+// before is a core.Transactor that calls happens before each transaction.
 type before struct {
 	core.Transactor
 	happens func()

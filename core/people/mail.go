@@ -15,35 +15,38 @@ type MailConfig struct {
 	Sessions SessionsConfig
 	Store    Store
 	Queue    jobs.Queue
-	// Sender is nil where the operator configured no mail server; then no mail is sent.
+	// Sender is nil if the operator configured no mail server; then no mail is sent.
 	Sender letters.Sender
-	// SecurityURL is the address of the page with a person's security settings.
+	// SecurityURL is the URL of the page with a person's security settings.
 	SecurityURL string
-	// ResetAddress returns the address of a reset link with a secret.
+	// ResetAddress returns the URL of the link that resets a password, for the link's
+	// secret.
 	ResetAddress func(secret string) string
 }
 
 // Mail has the jobs that send mail to people.
 type Mail struct{ cfg MailConfig }
 
-// NewMail returns the jobs.
+// NewMail returns a Mail.
 func NewMail(cfg MailConfig) *Mail { return &Mail{cfg: cfg} }
 
-// noticeKept is how long after its event a notice is still sent.
+// noticeKept is how long after an event a notice about it may be sent. An older notice is
+// dropped.
 const noticeKept = 24 * time.Hour
 
-// NoticeArgs has the arguments of the job that mails a notice.
+// NoticeArgs is the argument of the job that mails a person a notice, such as that the
+// password was changed.
 type NoticeArgs struct {
 	UserID string         `json:"user_id"`
 	Of     letters.Notice `json:"of"`
 	At     time.Time      `json:"at"`
-	From   string         `json:"from,omitempty"` // the network, "" when it is not known
+	From   string         `json:"from,omitempty"` // network from which the event was caused, "" if unknown
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that mails a notice.
 func (NoticeArgs) Kind() string { return "people_notice" }
 
-// NoticeWorker returns the worker that mails notices.
+// NoticeWorker returns the worker that mails notices about security events.
 func (m *Mail) NoticeWorker() jobs.Worker[NoticeArgs] {
 	return jobs.Worker[NoticeArgs]{Work: m.mailNotice}
 }

@@ -13,64 +13,65 @@ import (
 
 // PasskeyProtocol is the WebAuthn protocol. It creates requests to authenticators and
 // verifies their answers. Options and answers are the JSON that browsers exchange with
-// authenticators. memory is the JSON that it needs to verify the answer; browsers never see
-// it.
+// authenticators. memory is the JSON state that it needs to verify the answer; browsers
+// never receive it.
 //
-// The authenticator must verify the person. The protocol stores nothing and reads no clock.
+// The authenticator must verify the person, for example by a fingerprint. An implementation
+// stores nothing and does not use a clock.
 type PasskeyProtocol interface {
-	// Register returns the options for a new passkey, on an authenticator that has none of
-	// the existing ones.
+	// Register returns the options for a new passkey. The authenticator must not have one of
+	// the existing passkeys.
 	Register(u access.User, existing []Passkey) (options, memory string, err error)
 	VerifyRegistration(u access.User, memory, answer string) (JudgedPasskey, error)
-	// Ask returns the options for a proof with one of a person's passkeys. With the user id
-	// "" any passkey of this site may answer.
+	// Ask returns the options for proving that the person has one of the existing passkeys.
+	// If userID is "", any passkey of this site may answer.
 	Ask(userID string, existing []Passkey) (options, memory string, err error)
-	// VerifyAnswer verifies an answer to Ask. owner returns the person of a credential and
-	// all passkeys of that person.
+	// VerifyAnswer verifies an answer to Ask. The function owner returns the user id of the
+	// person who has a credential, and all passkeys of that person.
 	VerifyAnswer(memory, answer string, owner func(credentialID []byte) (string, []Passkey, error)) (JudgedPasskey, error)
 }
 
-// JudgedPasskey is a credential whose answer was accepted.
+// JudgedPasskey is a passkey whose answer was verified.
 type JudgedPasskey struct {
 	CredentialID []byte
-	// Credential replaces [Passkey.Credential].
+	// Credential is to be stored as the new [Passkey.Credential].
 	Credential string
-	// Cloned is true when the count of signatures went back: a copy of the credential may
-	// exist.
+	// Cloned is true if the authenticator's signature counter did not increase: a copy of
+	// the passkey may exist.
 	Cloned bool
 }
 
-// PasskeyQuestion is a request that the browser passes to an authenticator.
+// PasskeyQuestion is a request that the browser passes to the authenticator.
 type PasskeyQuestion struct {
-	Options string // JSON
-	// Ceremony is the secret that the answer must repeat.
+	Options string // JSON for the browser's WebAuthn functions
+	// Ceremony is a secret that the browser must return with the answer.
 	Ceremony string
 }
 
 // PasskeyAnswer is the browser's answer to a PasskeyQuestion.
 type PasskeyAnswer struct{ Ceremony, Answer string }
 
-// The purposes of a ceremony. An answer is accepted for its purpose only.
+// The purposes of a ceremony. An answer is accepted only for the purpose of its request.
 const (
 	ceremonyRegister = "register"
 	ceremonySignIn   = "sign_in"
 	ceremonyConfirm  = "confirm"
 )
 
-// ceremonyWait is how long an answer may take.
+// ceremonyWait is how long a browser may take to answer a request for a passkey.
 const ceremonyWait = 5 * time.Minute
 
 var errNoPasskeys = errors.New("passkeys are not offered here")
 
-// ceremonies stores requests to authenticators until their answers arrive.
+// ceremonies creates requests to authenticators, stores them, and verifies their answers.
 type ceremonies struct {
 	people   *Sessions
 	passkeys PasskeyStore
-	protocol PasskeyProtocol // nil where passkeys are not offered
+	protocol PasskeyProtocol // nil if the server offers no passkeys
 }
 
-// AskPasskey returns a request for a passkey of the person of this session, for a
-// [FactorProof]. The session may await its second factor.
+// AskPasskey returns a request for a passkey of the person of this session, whose answer
+// goes into a [FactorProof]. The session may be one that still awaits its second factor.
 func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQuestion, error) {
 	v, err := f.FindAwaiting(ctx, secret)
 	if err != nil {
@@ -90,7 +91,8 @@ func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQ
 	return f.ceremonies.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyConfirm, Data: memory}, options)
 }
 
-// keep stores a request until it is answered, and returns it with its secret.
+// keep stores a ceremony and returns the request with these options and the ceremony's
+// secret.
 func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options string) (PasskeyQuestion, error) {
 	q := PasskeyQuestion{Options: options, Ceremony: access.MintLink().Secret}
 	asked.Hash, asked.ExpiresAt = access.HashSecret(q.Ceremony), c.people.Clock().Add(ceremonyWait)
@@ -100,7 +102,8 @@ func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options str
 	return q, nil
 }
 
-// take returns the ceremony of an answer and deletes it, whatever the answer is.
+// take returns the ceremony of an answer and deletes it, whether or not the answer is
+// right. It fails with validation_failed if the ceremony has another purpose or person.
 func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID string) (PasskeyCeremony, error) {
 	if c.protocol == nil {
 		return PasskeyCeremony{}, passkeyError(errNoPasskeys)
@@ -117,15 +120,16 @@ func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID s
 	return asked, nil
 }
 
-// judge verifies an answer to Ask and stores the use of the passkey. A passkey that may have
-// been copied is refused from then on.
+// judge verifies an answer to Ask and stores the use of the passkey. It fails with
+// validation_failed for a wrong answer. A passkey that may have been copied is refused from
+// then on.
 func (c ceremonies) judge(ctx context.Context, a PasskeyAnswer, purpose, userID string) (Passkey, error) {
 	asked, err := c.take(ctx, a, purpose, userID)
 	if err != nil {
 		return Passkey{}, err
 	}
 	var existing []Passkey
-	var failure error // of the store, while the answer was judged
+	var failure error // error of the store during VerifyAnswer
 	judged, err := c.protocol.VerifyAnswer(asked.Data, a.Answer, func(credentialID []byte) (string, []Passkey, error) {
 		owner := ""
 		owner, existing, failure = c.owner(ctx, credentialID)
@@ -154,7 +158,8 @@ func (c ceremonies) owner(ctx context.Context, credentialID []byte) (string, []P
 	return p.UserID, existing, err
 }
 
-// note stores the use of a passkey. A suspected copy gets a line in the audit log.
+// note stores the use of a passkey. If the passkey may have been copied, it adds an audit
+// entry to each organization of the person, and fails.
 func (c ceremonies) note(ctx context.Context, p Passkey, judged JudgedPasskey) error {
 	now := c.people.Clock()
 	err := c.people.withPerson(ctx, p.UserID, func(ctx context.Context) error {
@@ -172,7 +177,7 @@ func (c ceremonies) note(ctx context.Context, p Passkey, judged JudgedPasskey) e
 		return c.people.AuditEverywhere(ctx, access.Actor{Kind: "user", ID: p.UserID}, p.UserID, "user.passkey_copy_suspected", "")
 	})
 	switch {
-	case core.IsNotFound(err): // removed in between
+	case core.IsNotFound(err): // the passkey was removed since it was read
 		return passkeyError(err)
 	case err != nil:
 		return fmt.Errorf("note the use of a passkey: %w", err)
@@ -182,7 +187,8 @@ func (c ceremonies) note(ctx context.Context, p Passkey, judged JudgedPasskey) e
 	return nil
 }
 
-// passkeyError returns the same refusal for every cause.
+// passkeyError returns the error for a passkey that was not accepted, with the same text
+// for every cause.
 func passkeyError(cause error) error {
 	return &core.Error{
 		Code: core.CodeValidationFailed, Message: "The passkey was not accepted.",

@@ -13,8 +13,8 @@ import (
 // maxPasskeys is the maximum number of passkeys of one person.
 const maxPasskeys = 20
 
-// BeginPasskey returns a request for a new passkey. It fails with conflict for a person with
-// the maximum number, and without a recent proof; see [IsProofNeeded].
+// BeginPasskey returns a request for a new passkey. It fails with conflict if the person
+// has the maximum number of passkeys or no recent proof; see [IsProofNeeded].
 func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
 	if !f.OffersPasskeys() {
 		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
@@ -37,7 +37,8 @@ func tooManyPasskeys() error {
 	return core.Conflict(fmt.Sprintf("You have %d passkeys, which is as many as there can be.", maxPasskeys), "Remove one first.")
 }
 
-// AddPasskey stores the passkey that answers BeginPasskey, and makes it a factor.
+// AddPasskey verifies the answer to BeginPasskey and stores the new passkey, which is then
+// a second factor.
 func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, a PasskeyAnswer, requestID string) (Added, error) {
 	if err := access.CheckName(name); err != nil {
 		return Added{}, err
@@ -64,8 +65,8 @@ func (f *SecondFactors) AddPasskey(ctx context.Context, v Visitor, name string, 
 	})
 }
 
-// RenamePasskey changes the name of a passkey. It fails with not_found for one that is
-// not the visitor's.
+// RenamePasskey changes the name of a passkey. It fails with not_found if the visitor has
+// no passkey with this id.
 func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name string) error {
 	if err := access.CheckName(name); err != nil {
 		return err
@@ -84,7 +85,8 @@ func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name s
 	})
 }
 
-// RemovePasskey deletes a passkey. With the last factor it deletes the recovery codes.
+// RemovePasskey deletes a passkey. If it was the last second factor, it also deletes the
+// recovery codes. It fails with conflict if the factor is required; see MayLose.
 func (f *SecondFactors) RemovePasskey(ctx context.Context, v Visitor, id, requestID string) error {
 	if !core.IsID(id) {
 		return core.NotFound("passkey")

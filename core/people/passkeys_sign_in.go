@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// PasskeySignIn is an attempt to sign in without a password.
+// PasskeySignIn is an attempt to sign in with a passkey and without a password.
 type PasskeySignIn struct {
 	Answer PasskeyAnswer
-	// Client, Previous and RequestID are those of [SignInRequest].
+	// Client, Previous and RequestID have the same meaning as in [SignInRequest].
 	Client, Previous, RequestID string
 }
 
-// AskSignIn returns a request for any passkey of this site. Each counts as an attempt to
-// sign in: it fails with rate_limited after too many from one client.
+// AskSignIn returns a request that any passkey of this site may answer, to sign in. Each
+// call counts as an attempt to sign in. It fails with rate_limited after too many from one
+// client.
 func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQuestion, error) {
 	if !f.OffersPasskeys() {
 		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
@@ -28,9 +29,9 @@ func (f *SecondFactors) AskSignIn(ctx context.Context, client string) (PasskeyQu
 	return f.ceremonies.keep(ctx, PasskeyCeremony{Purpose: ceremonySignIn, Data: memory}, options)
 }
 
-// SignIn begins a session of the person whose passkey answered, and returns the secret
-// for the cookie. The passkey counts as a second factor, because the authenticator has
-// verified the person.
+// SignIn begins a session of the person whose passkey answered, and returns the secret for
+// the session's cookie. The passkey counts as a second factor too, because the
+// authenticator has verified the person.
 func (f *SecondFactors) SignIn(ctx context.Context, in PasskeySignIn) (string, error) {
 	p, err := f.ceremonies.judge(ctx, in.Answer, ceremonySignIn, "")
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// PasswordsConfig is what the tasks on passwords are made of. All fields but Mails are
+// PasswordsConfig has the dependencies of [Passwords]. All fields except Mails are
 // required.
 type PasswordsConfig struct {
 	Sessions *Sessions
 	Factors  *SecondFactors
 	Store    Store
-	// Queue takes the jobs that mail.
+	// Queue accepts the jobs that send mail.
 	Queue jobs.Queue
-	// Mails is true when the workers of jobs have a [letters.Sender].
+	// Mails is true if the workers have a [letters.Sender], so that mail can be sent.
 	Mails bool
 }
 
@@ -36,16 +36,17 @@ type Change struct {
 	Visitor Visitor
 	// Current and Next are the old password and the new one.
 	Current, Next string
-	// Client, Device and RequestID are those of [SignInRequest].
+	// Client, Device and RequestID have the same meaning as in [SignInRequest].
 	Client, Device, RequestID string
 }
 
-// Change sets the password of a person who is signed in. It ends the person's other sessions
-// and voids the links of resets. It returns the new secret of the session.
+// Change sets the password of a person who is signed in. It ends the person's other
+// sessions and invalidates all links that reset the password. It returns the new secret of
+// this session.
 //
 // A person with a second factor needs a recent proof; see [IsProofNeeded]. It fails with
-// validation_failed for a wrong old password or a refused new one. It fails with
-// rate_limited after too many attempts, and with invalid_key when the session has ended.
+// validation_failed for a wrong old password or a refused new one, with rate_limited after
+// too many attempts, and with invalid_key if the session has ended.
 func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	if err := p.cfg.Factors.CheckProof(ctx, c.Visitor); err != nil {
 		return "", err
@@ -95,8 +96,8 @@ func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	return secret, nil
 }
 
-// notTheCurrent returns the refusal of a wrong old password. The refusal of a sign-in would
-// name an address.
+// notTheCurrent returns validation_failed for the error of a wrong password, and other
+// errors unchanged. The text of the sign-in error would mention an address.
 func notTheCurrent(err error) error {
 	if core.AsError(err).Code != core.CodeInvalidKey {
 		return err
@@ -107,8 +108,8 @@ func notTheCurrent(err error) error {
 	}
 }
 
-// LastWarning returns the last warning about wrong passwords within [WarningKept];
-// false without one.
+// LastWarning returns the last warning about wrong passwords. It returns false if there was
+// none within [WarningKept].
 func (p *Passwords) LastWarning(ctx context.Context, userID string) (Warning, bool, error) {
 	at, err := p.cfg.Store.WarnedAt(ctx, userID)
 	if core.IsNotFound(err) || err == nil && p.cfg.Sessions.Clock().Sub(at) > WarningKept {
@@ -117,16 +118,16 @@ func (p *Passwords) LastWarning(ctx context.Context, userID string) (Warning, bo
 	return Warning{At: at}, err == nil, err
 }
 
-// OperatorConfig configures [SetPassword].
+// OperatorConfig has the dependencies of [SetPassword].
 type OperatorConfig struct {
 	Sessions SessionsConfig
 	Store    Store
 	Queue    jobs.Queue
 }
 
-// SetPassword sets a person's password without the old one. It ends the person's
-// sessions and voids the links of resets. Second factors stay. It fails with
-// validation_failed for a refused password.
+// SetPassword sets a person's password without the old one, for the operator. It ends the
+// person's sessions and invalidates all links that reset the password. Second factors stay.
+// It fails with validation_failed for a refused password.
 func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user access.User, password string) error {
 	if err := passwords.CheckNew(password, user.Email); err != nil {
 		return err
@@ -152,8 +153,8 @@ func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user 
 	})
 }
 
-// setPassword stores a password, voids the links of resets and deletes known devices,
-// except the one with the hash here.
+// setPassword stores the hash of a new password, invalidates all links that reset the
+// password, and deletes the person's known devices, except the one with the hash here.
 func setPassword(ctx context.Context, users UserStore, store Store, userID, hash string, here []byte) error {
 	if err := users.SetPassword(ctx, userID, hash); err != nil {
 		return fmt.Errorf("set password: %w", err)
@@ -169,8 +170,8 @@ func setPassword(ctx context.Context, users UserStore, store Store, userID, hash
 
 var errPasswordMoved = errors.New("the password was changed in between")
 
-// holdWith locks a person until the transaction ends. It fails with conflict if the person's
-// password hash has changed.
+// holdWith locks a person until the transaction ends. It fails with conflict if the stored
+// password hash is no longer the given one.
 func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash string) error {
 	if err := cfg.Users.HoldUser(ctx, user.ID); err != nil {
 		return err
@@ -188,8 +189,8 @@ func holdWith(ctx context.Context, cfg SessionsConfig, user access.User, hash st
 	return nil
 }
 
-// markOf returns the digest of a password hash that a reset link stores. After a change of
-// the password the digest differs, and the link is void.
+// markOf returns a digest of a password hash, which is stored with a reset link. After the
+// password has changed, the digest differs, and the link is invalid.
 func markOf(passwordHash string) []byte {
 	sum := sha256.Sum256([]byte("mailhelm password reset 1\x00" + passwordHash))
 	return sum[:]

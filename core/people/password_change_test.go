@@ -62,8 +62,8 @@ func TestChangePassword(t *testing.T) {
 	})
 }
 
-// wantNotice runs the waiting jobs, and fails the test unless they send exactly one letter
-// with the subject and the text.
+// wantNotice runs the waiting jobs and checks that they send exactly one letter, with this
+// subject and text.
 func (h *house) wantNotice(subject, text string) {
 	h.t.Helper()
 	h.must(h.work())
@@ -74,7 +74,8 @@ func (h *house) wantNotice(subject, text string) {
 	}
 }
 
-// linkIn returns the secret of the link in the only letter.
+// linkIn returns the secret in the link of the only letter. It fails the test if there is
+// another number of letters.
 func linkIn(t *testing.T, letters []letters.Letter) string {
 	t.Helper()
 	if len(letters) != 1 {
@@ -88,8 +89,8 @@ func linkIn(t *testing.T, letters []letters.Letter) string {
 	return secret
 }
 
-// TestSecondFactorsStayInForce: a person with a second factor must prove it before a
-// change of the password, and keeps it after a reset.
+// TestSecondFactorsStayInForce checks that a person with a second factor needs a recent
+// proof of it to change the password, and keeps the factor after a reset of the password.
 func TestSecondFactorsStayInForce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -170,8 +171,8 @@ func TestResetPassword(t *testing.T) {
 	})
 }
 
-// TestLinksOfResets checks that a link is valid for 15 minutes and can be used once, even by
-// concurrent resets. It is void after a change of the password.
+// TestLinksOfResets checks that a link that resets a password is valid for 15 minutes and
+// can be used once, even by concurrent calls. Any change of the password makes it invalid.
 func TestLinksOfResets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -221,9 +222,9 @@ func TestLinksOfResets(t *testing.T) {
 	})
 }
 
-// TestAskingForLinksIsLimited checks that requests for links are limited by network, and
-// never for an address alone. A person has at most five links at a time. A letter that could
-// not be sent is retried until the link expires.
+// TestAskingForLinksIsLimited checks that requests for reset links are limited by network,
+// never for an address as a whole. A person has at most five valid links. A letter that
+// could not be sent is retried until its link expires.
 func TestAskingForLinksIsLimited(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -258,8 +259,9 @@ func TestAskingForLinksIsLimited(t *testing.T) {
 	})
 }
 
-// TestASignInBesideAChange checks a sign-in that verified the old password before a change
-// and begins its session after it. It is refused, because nothing would end that session.
+// TestASignInBesideAChange checks a sign-in that verifies the old password before a change
+// of the password and would begin its session after it. The sign-in fails: nothing would
+// end the session.
 func TestASignInBesideAChange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -9,17 +9,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// purgeEvery is the pause between purges. Expired rows that are not purged yet have no
-// effect, because every reader checks the expiry.
+// purgeEvery is the pause between two runs of the job that deletes expired rows. Expired
+// rows have no effect before they are deleted, because every reader checks the expiry.
 const purgeEvery = 10 * time.Minute
 
-// PurgeArgs has the arguments of the purge. It has none.
+// PurgeArgs is the empty argument of the job that deletes expired rows.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that deletes expired rows.
 func (PurgeArgs) Kind() string { return "people_purge" }
 
-// PurgeStores are the stores from which the purge deletes.
+// PurgeStores has the stores in which the job deletes expired rows.
 type PurgeStores struct {
 	Store    Store
 	Sessions SessionStore

@@ -10,16 +10,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// A recovery code has 80 random bits, so an SHA-256 hash of it is safe to store.
+// The form of recovery codes. A code has 80 random bits, so storing its SHA-256 hash is
+// safe.
 const (
 	recoveryCodes      = 10
-	recoveryCodeLength = 16 // of the 26 Base32 characters of rand.Text
+	recoveryCodeLength = 16 // of the 26 Base32 characters that rand.Text returns
 	recoveryCodeGroup  = 4
 )
 
-// RenewCodes replaces all recovery codes and returns the new ones, which are shown once. It
-// fails with conflict when the person has no second factor, and without a recent proof; see
-// [IsProofNeeded].
+// RenewCodes replaces all recovery codes of the visitor and returns the new ones, which are
+// shown once. It fails with conflict if the person has no second factor or no recent proof;
+// see [IsProofNeeded].
 func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID string) ([]string, error) {
 	var codes []string
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
@@ -55,7 +56,8 @@ func (f *SecondFactors) replaceCodes(ctx context.Context, userID string) ([]stri
 	return codes, nil
 }
 
-// takeRecoveryCode marks one of the person's codes as used.
+// takeRecoveryCode marks a recovery code of the person as used. It fails with
+// validation_failed if the code is unknown or was used before.
 func (f *SecondFactors) takeRecoveryCode(ctx context.Context, s Session, code, requestID string) error {
 	used, err := f.factors.UseRecoveryCode(ctx, s.UserID, hashOfRecovery(s.UserID, code), f.people.Clock())
 	if err != nil {
@@ -71,10 +73,11 @@ func (f *SecondFactors) takeRecoveryCode(ctx context.Context, s Session, code, r
 	return f.people.audit(ctx, s, "user.recovery_code_used", requestID, fmt.Sprintf(`{"left":%d}`, left))
 }
 
-// hashOfRecovery returns the hash of a code of this person.
+// hashOfRecovery returns the hash under which a recovery code of this person is stored.
 func hashOfRecovery(userID, code string) []byte { return access.HashSecret(userID + "\x00" + code) }
 
-// readCode returns a code in upper case without spaces and dashes.
+// readCode returns a typed code in upper case, without spaces and dashes; "" if it is too
+// long.
 func readCode(typed string) string {
 	if len(typed) > maxTypedCode {
 		return ""
@@ -84,7 +87,7 @@ func readCode(typed string) string {
 
 const maxTypedCode = 64
 
-// groupCode puts a dash after every four characters.
+// groupCode returns the code with a dash after every four characters.
 func groupCode(code string) string {
 	var b strings.Builder
 	for i, c := range []byte(code) {

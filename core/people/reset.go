@@ -14,8 +14,8 @@ import (
 
 var errReset = errors.New("unknown, used, expired or void link of a reset")
 
-// noReset returns the same refusal for every cause, so that guessed links reveal
-// nothing.
+// noReset returns the error for an invalid reset link. It is the same for every cause, so
+// that guessed links reveal nothing.
 func noReset() error {
 	return &core.Error{
 		Code: core.CodeNotFound, Message: "This link is not good any more, or never was: it works once, for 15 minutes.",
@@ -23,9 +23,9 @@ func noReset() error {
 	}
 }
 
-// Resettable returns the person whose password a reset link can set. It changes nothing,
-// because mail scanners open links too. It fails with not_found, with the same text, for a
-// link that is unknown, used, expired or void.
+// Resettable returns the person whose password a reset link can set. It does not use up the
+// link, because mail scanners open links too. It fails with not_found, always with the same
+// text, if the link is unknown, used or expired, or if the password has changed since.
 func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User, error) {
 	if !access.IsLink(secret) {
 		return access.User{}, noReset()
@@ -50,18 +50,18 @@ func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User,
 
 // UseReset is the input of [Passwords.Reset].
 type UseReset struct {
-	Secret string // of the link
+	Secret string // secret of the reset link
 	Next   string // the new password
-	// Client and RequestID are those of [SignInRequest].
+	// Client and RequestID have the same meaning as in [SignInRequest].
 	Client, RequestID string
 }
 
-// Reset sets the password of the link's person, ends the person's sessions, and voids all
-// reset links of the person. It begins no session. The person signs in afterwards, with a
-// second factor if there is one.
+// Reset sets the password of the person to whom a reset link belongs. It ends the person's
+// sessions and invalidates all reset links of the person. It begins no session: the person
+// signs in afterwards, with the second factor if there is one.
 //
-// It fails as [Passwords.Resettable] does. It fails with validation_failed for a refused
-// password, after which the link still works.
+// It fails with not_found for an invalid link. It fails with validation_failed for a
+// refused password, after which the link still works.
 func (p *Passwords) Reset(ctx context.Context, in UseReset) error {
 	user, err := p.Resettable(ctx, in.Secret)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 const (
 	// ResetLifetime is how long a reset link works.
 	ResetLifetime = 15 * time.Minute
-	// maxOpenResets is the maximum number of valid reset links of a person, over all
-	// processes. It limits the mail that strangers can cause.
+	// maxOpenResets is the maximum number of valid reset links of one person. It limits the
+	// mail that strangers can cause.
 	maxOpenResets = 5
 )
 
@@ -23,10 +23,10 @@ const (
 func (p *Passwords) Mails() bool { return p.cfg.Mails }
 
 // AskReset enqueues a job that mails a reset link to the person with this address. It
-// enqueues a job for unknown addresses too, so that neither the answer nor its duration
+// enqueues a job for unknown addresses too, so that neither the result nor its duration
 // reveals whether the address exists. It fails with validation_failed for an invalid
-// address, rate_limited after too many requests of a network, and conflict without a mail
-// server.
+// address, with rate_limited after too many requests of a network, and with conflict if no
+// mail server is configured.
 func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	if !p.cfg.Mails {
 		return core.Conflict("This server sends no mail.", "Ask the operator of this server to set a new password: mailhelm admin user set-password.")
@@ -42,19 +42,19 @@ func (p *Passwords) AskReset(ctx context.Context, email, client string) error {
 	return p.cfg.Queue.Enqueue(ctx, AskResetArgs{Email: address, At: now, From: client})
 }
 
-// AskResetArgs has the arguments of the job that mails a reset link. The job makes the
-// secret of the link, so that no queue has it.
+// AskResetArgs is the argument of the job that mails a reset link. It does not contain the
+// link: the job creates its secret, so that the secret is never in a queue.
 type AskResetArgs struct {
 	Email string    `json:"email"`
 	At    time.Time `json:"at"`
 	From  string    `json:"from"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that mails a reset link.
 func (AskResetArgs) Kind() string { return "people_ask_reset" }
 
-// AskResetWorker returns the worker that mails links. It mails nothing for a request
-// older than [ResetLifetime]: the person has given up or asked again.
+// AskResetWorker returns the worker that mails reset links. It mails nothing for a request
+// that is older than [ResetLifetime]: the person has given up or sent another request.
 func (m *Mail) AskResetWorker() jobs.Worker[AskResetArgs] {
 	return jobs.Worker[AskResetArgs]{Work: m.mailReset}
 }
@@ -84,8 +84,8 @@ func (m *Mail) mailReset(ctx context.Context, asked AskResetArgs) error {
 	return m.cfg.Sender.Send(ctx, letters.Reset(user.Email, m.cfg.ResetAddress(minted.Secret), letters.Event{At: asked.At, From: asked.From}))
 }
 
-// makeReset stores a reset link. It returns false for a person with maxOpenResets links, who
-// gets no further one.
+// makeReset stores a reset link with this hash. It stores nothing and returns false if the
+// person has maxOpenResets valid links.
 func (m *Mail) makeReset(ctx context.Context, userID string, hash []byte, now time.Time) (bool, error) {
 	if err := m.cfg.Sessions.Users.HoldUser(ctx, userID); err != nil {
 		return false, err

@@ -5,19 +5,19 @@ import (
 	"time"
 )
 
-// Reset is a link that sets a new password without the old one. The link has 256 random
-// bits; only their hash is stored.
+// Reset is a link with which a person sets a new password without the old one. The link has
+// 256 random bits; only their hash is stored.
 type Reset struct {
 	Hash   []byte
 	UserID string
-	// Mark is a digest of the password hash at the time the link was made. After a
-	// change of the password the link is void.
+	// Mark is a digest of the password hash at the time when the link was created. If the
+	// password has changed since, the link is invalid.
 	Mark      []byte
 	CreatedAt time.Time
 	ExpiresAt time.Time
 }
 
-// DeviceLifetime is how long a device is known after a sign-in on it.
+// DeviceLifetime is how long after a sign-in its device counts as known.
 const DeviceLifetime = 180 * 24 * time.Hour
 
 // Device is a browser in which a person signed in. Its cookie has 256 random bits; only
@@ -29,36 +29,38 @@ type Device struct {
 	ExpiresAt  time.Time
 }
 
-// Store stores reset links, known devices and warnings. Finders fail with core.CodeNotFound.
-// Every method takes part in the transaction of its context.
+// Store stores reset links, known devices and warnings. Finders fail with core.CodeNotFound
+// if there is no such record. Every method takes part in the transaction of its context.
 type Store interface {
 	InsertReset(ctx context.Context, r Reset) error
 	// Reset returns a reset link that has not expired at now.
 	Reset(ctx context.Context, hash []byte, now time.Time) (Reset, error)
-	// OpenResets counts a person's links that have not expired at now.
+	// OpenResets returns the number of a person's reset links that have not expired at now.
 	OpenResets(ctx context.Context, userID string, now time.Time) (int, error)
-	// TakeReset deletes a reset link that has not expired at now and returns it. Of any
-	// number of concurrent callers, one gets it.
+	// TakeReset deletes a reset link that has not expired at now and returns it. Of several
+	// concurrent calls, one succeeds; the others fail with core.CodeNotFound.
 	TakeReset(ctx context.Context, hash []byte, now time.Time) (Reset, error)
 	DeleteResetsOf(ctx context.Context, userID string) error
 
-	// PutDevice stores a device, or its last use and expiry. It deletes the person's least
-	// recently used devices beyond keep.
+	// PutDevice stores a device, or updates its time of last use and its expiry. It keeps
+	// the keep most recently used devices of the person and deletes the others.
 	PutDevice(ctx context.Context, d Device, keep int) error
-	// Device returns a device that has not expired at now, with its person's address.
+	// Device returns the device with this hash, if it has not expired at now, and its
+	// person's email address.
 	Device(ctx context.Context, hash []byte, now time.Time) (d Device, email string, err error)
-	// DeleteDevicesOf deletes a person's devices, except the one with this hash; nil means
-	// all.
+	// DeleteDevicesOf deletes the known devices of a person, except the one with the hash
+	// but. nil deletes all.
 	DeleteDevicesOf(ctx context.Context, userID string, but []byte) error
 
-	// Warn stores a warning of a person. It returns false if there was one after since, so
-	// of any number of concurrent callers one gets true.
+	// Warn stores that a person is warned at the time at. It stores nothing and returns
+	// false if the person was warned after since. Of several concurrent calls, one gets
+	// true.
 	Warn(ctx context.Context, userID string, at, since time.Time) (bool, error)
-	// WarnedAt returns when a person was last warned. It fails with core.CodeNotFound
-	// for a person without a warning.
+	// WarnedAt returns the time when a person was last warned. It fails with
+	// core.CodeNotFound if there was no warning.
 	WarnedAt(ctx context.Context, userID string) (time.Time, error)
 
-	// Purge deletes links and devices that expired by now, and warnings from before the
-	// given time.
+	// Purge deletes reset links and devices that have expired at now, and warnings older
+	// than the time warnings. It returns the number of deleted rows.
 	Purge(ctx context.Context, now, warnings time.Time) (int, error)
 }

@@ -12,26 +12,27 @@ import (
 )
 
 const (
-	// SecondFactorWait is how long a session waits for a second factor.
+	// SecondFactorWait is how long after the password a person may take to prove the second
+	// factor.
 	SecondFactorWait = 10 * time.Minute
 	// ProofAge is how long a proof of a second factor counts as recent.
 	ProofAge = 10 * time.Minute
 )
 
-// The limits on attempts at codes of six digits, by person and over all sessions and
-// networks: five, then one every five minutes. In a month of guessing, the chance to find
-// one of three valid codes is 2.6 percent.
+// The limits on attempts at codes of six digits, for each person, over all sessions and
+// networks: five at once, then one every five minutes. In a month of guessing, the chance
+// to guess one of the three codes that are valid at a time is 2.6 percent.
 const (
 	codeTries  = 5
 	codeRefill = 5 * time.Minute
 )
 
-// SecondFactorsConfig configures SecondFactors.
+// SecondFactorsConfig has the dependencies of [SecondFactors].
 type SecondFactorsConfig struct {
 	Sessions *Sessions
-	// Master seals the secrets of authenticator apps.
+	// Master encrypts the secrets of authenticator apps.
 	Master signing.MasterKey
-	// Passkeys is nil where the app's address cannot have passkeys.
+	// Passkeys is nil if the URL of the app does not allow passkeys.
 	Passkeys PasskeyProtocol
 }
 
@@ -43,7 +44,7 @@ type SecondFactors struct {
 	passkeys PasskeyStore
 	master   signing.MasterKey
 	protocol PasskeyProtocol
-	// ceremonies creates requests to authenticators and verifies their answers.
+	// ceremonies creates requests for passkeys and verifies their answers.
 	ceremonies ceremonies
 	tries      *throttle.Throttle
 }
@@ -60,18 +61,18 @@ func NewSecondFactors(cfg SecondFactorsConfig) *SecondFactors {
 // OffersPasskeys reports whether people can have passkeys on this server.
 func (f *SecondFactors) OffersPasskeys() bool { return f.protocol != nil }
 
-// Factors are the second factors that a person has set up. Recovery codes alone are no
+// Factors are the second factors that a person has set up. Recovery codes do not count as a
 // factor.
 type Factors struct {
-	App       *AuthenticatorApp // nil unless it is confirmed
+	App       *AuthenticatorApp // nil if there is no confirmed app
 	Passkeys  []Passkey
 	CodesLeft int
 }
 
-// Any reports whether there is a factor.
+// Any reports whether the person has at least one second factor.
 func (f Factors) Any() bool { return f.App != nil || len(f.Passkeys) > 0 }
 
-// last reports whether there is exactly one factor.
+// last reports whether the person has exactly one second factor.
 func (f Factors) last() bool {
 	if f.App != nil {
 		return len(f.Passkeys) == 0
@@ -79,7 +80,7 @@ func (f Factors) last() bool {
 	return len(f.Passkeys) == 1
 }
 
-// FactorsOf returns the factors of a person.
+// FactorsOf returns the second factors of a person.
 func (f *SecondFactors) FactorsOf(ctx context.Context, userID string) (Factors, error) {
 	return f.people.factorsOf(ctx, userID)
 }
@@ -102,17 +103,19 @@ func (c SessionsConfig) factorsOf(ctx context.Context, userID string) (Factors, 
 	return found, nil
 }
 
-// Demand is a proof that an organization requires of a visitor before it shows a page.
+// Demand is what a visitor must do about second factors before an organization shows its
+// pages.
 type Demand string
 
-// The demands.
+// What a visitor must do about second factors.
 const (
 	NoDemand    Demand = ""
-	DemandSetUp Demand = "set_up" // a second factor, of which the person has none
-	DemandProof Demand = "proof"  // of the second factor that the person has
+	DemandSetUp Demand = "set_up" // set up a second factor, since the person has none
+	DemandProof Demand = "proof"  // prove the second factor in this session
 )
 
-// Demand returns what the organization of the session requires of the visitor now.
+// Demand returns what the organization of the visitor's session requires before it shows a
+// page.
 func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 	if !v.Org.RequireSecondFactor || v.Session.SecondFactorAt != nil {
 		return NoDemand, nil
@@ -127,7 +130,8 @@ func (f *SecondFactors) Demand(ctx context.Context, v Visitor) (Demand, error) {
 	return DemandSetUp, nil
 }
 
-// DemandLately returns the demand before a sensitive step, which requires a recent proof.
+// DemandLately returns what the organization of the session requires before a sensitive
+// action. If it requires second factors, it also requires a recent proof.
 func (f *SecondFactors) DemandLately(ctx context.Context, v Visitor) (Demand, error) {
 	demand, err := f.Demand(ctx, v)
 	if err != nil || demand != NoDemand || !v.Org.RequireSecondFactor || f.provenLately(v.Session) {
@@ -142,11 +146,11 @@ func (f *SecondFactors) provenLately(s Session) bool {
 
 var errProofNeeded = errors.New("nothing was proven lately")
 
-// IsProofNeeded reports whether an error demands a recent proof: of a second factor, or of
-// the password from a person who has no second factor.
+// IsProofNeeded reports whether err requires a recent proof: of a second factor or, from a
+// person who has none, of the password.
 func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 
-// CheckProof fails when the visitor has a second factor and no recent proof of it; see
+// CheckProof fails if the visitor has a second factor and has not proved it recently; see
 // [IsProofNeeded]. It accepts a visitor without second factors.
 func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	has, err := f.FactorsOf(ctx, v.User.ID)
@@ -156,7 +160,7 @@ func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 	return proofNeededError()
 }
 
-// ready returns the factors of a visitor. Without a recent proof it fails; see
+// ready returns the second factors of a visitor. It fails without a recent proof; see
 // [IsProofNeeded]. Otherwise a stranger at an unattended browser could change the person's
 // factors.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
@@ -177,7 +181,7 @@ func proofNeededError() error {
 	}
 }
 
-// count counts an attempt at a code. It fails with rate_limited after too many.
+// count counts an attempt of a person at a code. It fails with rate_limited after too many.
 func (f *SecondFactors) count(userID string) error {
 	if wait := f.tries.Take(userID, f.people.Clock()); wait > 0 {
 		return &core.Error{
@@ -190,7 +194,8 @@ func (f *SecondFactors) count(userID string) error {
 
 var errWrongCode = errors.New("wrong or used code")
 
-// wrongCode returns the same refusal for every code that is not accepted.
+// wrongCode returns the error for a code that is not accepted, with the same text for every
+// cause.
 func wrongCode() error {
 	return &core.Error{
 		Code: core.CodeValidationFailed, Message: "This code is not right, or was used before.",
@@ -198,10 +203,10 @@ func wrongCode() error {
 	}
 }
 
-// kind returns the audit detail of an event about a factor of this kind, as JSON.
+// kind returns the audit detail of an event about a second factor of this kind, as JSON.
 func kind(of string) string { return `{"kind":"` + of + `"}` }
 
-// The kinds of factor, as the audit log names them.
+// The kinds of second factors, as named in the audit log.
 const (
 	kindApp      = "authenticator_app"
 	kindPasskey  = "passkey"

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// add runs do, which stores a factor, and marks the factor as proven in the session. The
-// first factor ends the person's other sessions, which began with a password alone.
+// add calls do, which stores a second factor, and marks the factor as proved in the
+// session. The first factor ends the person's other sessions, because they began with only
+// a password.
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: access.MintLink().Secret}
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
@@ -25,13 +26,14 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 		if err != nil {
 			return fmt.Errorf("recovery codes: %w", err)
 		}
-		added.RecoveryCodes = nil // the transaction may run again
+		added.RecoveryCodes = nil // reset: a retried transaction runs this again
 		if left == 0 {
 			if added.RecoveryCodes, err = f.replaceCodes(ctx, v.User.ID); err != nil {
 				return err
 			}
 		}
-		session, err := f.people.find(ctx, v.secret, f.people.Clock()) // again: the person may have switched the organization
+		// Read the session again: the person may have switched to another organization.
+		session, err := f.people.find(ctx, v.secret, f.people.Clock())
 		if err != nil {
 			return err
 		}
@@ -56,8 +58,9 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 	return added, nil
 }
 
-// remove runs do, which deletes a factor. With the last factor it deletes the recovery
-// codes. It fails as [SecondFactors.MayLose] does.
+// remove calls do, which deletes a second factor. If it was the last one, it also deletes
+// the recovery codes. It fails with conflict if the factor is required; see
+// [SecondFactors.MayLose].
 func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) error {
 	return f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		before, err := f.ready(ctx, v)
@@ -83,8 +86,8 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 	})
 }
 
-// MayLose fails with conflict when a person must not remove a factor: it is the last one,
-// and one of the person's organizations requires a factor.
+// MayLose fails with conflict if a person may not remove one of the factors has. That is so
+// if it is the last one and an organization of the person requires a second factor.
 func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
 	if !has.last() {
 		return nil
@@ -103,14 +106,14 @@ func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors)
 		return nil
 	}
 	next := "Add another factor first, then remove this one."
-	if has.App != nil && !f.OffersPasskeys() { // no other kind can be added
+	if has.App != nil && !f.OffersPasskeys() { // without passkeys, there is no other kind of factor to add
 		next = "To move to another phone, ask the operator of this server to reset your second factors."
 	}
 	return core.Conflict("This is your last second factor, and one is required by "+strings.Join(strict, ", ")+".", next)
 }
 
 // ResetSecondFactors deletes all second factors of a person who lost them, and ends the
-// person's sessions. Each organization of the person gets a line in its audit log.
+// person's sessions. It adds an audit entry to each organization of the person.
 func ResetSecondFactors(ctx context.Context, cfg SessionsConfig, by access.Actor, userID string) error {
 	return cfg.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := cfg.Users.HoldUser(ctx, userID); err != nil {

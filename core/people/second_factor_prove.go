@@ -7,18 +7,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// FactorProof is a second factor that a person presents: a code, or the answer of a passkey.
+// FactorProof is what a person presents to prove a second factor: a code or an answer of a
+// passkey.
 type FactorProof struct {
 	// Code is a code of the authenticator app or a recovery code, as typed.
 	Code string
-	// Passkey replaces the code when its ceremony is not "".
+	// Passkey is used instead of Code if Passkey.Ceremony is not "".
 	Passkey   PasskeyAnswer
 	RequestID string
 }
 
-// FindAwaiting returns the visitor of a session that may still await its second factor. It
-// sets only the session, the person and the secret of form tokens. It fails with invalid_key
-// without a session.
+// FindAwaiting returns the visitor of a session, even of one that still awaits its second
+// factor. It sets only Session, User and the secret of form tokens. It fails with
+// invalid_key if there is no such session.
 func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visitor, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {
@@ -34,8 +35,9 @@ func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visito
 // Prove accepts a second factor of the person of this session. It replaces the session by
 // one with a new secret and a recent proof, and returns the secret.
 //
-// It fails with validation_failed for a proof that is wrong or was used before. It fails
-// with rate_limited after too many wrong codes, and with invalid_key without a session.
+// It fails with validation_failed for a proof that is wrong or was used before, with
+// rate_limited after too many wrong codes, and with invalid_key if there is no such
+// session.
 func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof) (string, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
 	if err != nil {
@@ -65,8 +67,9 @@ func (f *SecondFactors) Prove(ctx context.Context, secret string, p FactorProof)
 
 func acceptAny(context.Context, Session) error { return nil }
 
-// recordProof calls take to accept a proof. It then replaces the session by one with a new
-// secret and a recent proof, and returns the secret.
+// recordProof calls take, which accepts a proof. It then replaces the session by one with a
+// new secret and a recent proof, and returns the secret. The parameter with is the kind of
+// factor for the audit log.
 func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, requestID, with string, take func(context.Context, Session) error) (string, error) {
 	next := access.MintLink().Secret
 	err := f.people.withPerson(ctx, userID, func(ctx context.Context) error {
@@ -92,9 +95,8 @@ func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, request
 	return next, nil
 }
 
-// renew stores a session as proven now, under another secret. It locks the session until the
-// transaction ends. It fails with invalid_key for a session that was signed out in the
-// meantime.
+// renew replaces a session by one that has the secret next and was proved now. It fails
+// with invalid_key if the session was signed out since it was read.
 func (f *SecondFactors) renew(ctx context.Context, session Session, next string) (Session, error) {
 	now, store := f.people.Clock(), f.people.Sessions
 	session.SecondFactorAt, session.LastSeenAt, session.ExpiresAt = &now, now, endOf(session.CreatedAt, now)

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// runAtOnce runs the functions concurrently, each with its own session.
+// runAtOnce runs the functions concurrently and returns their errors, in the same order.
 func (e *factored) runAtOnce(tasks ...func() error) []error {
 	outcomes := make([]error, len(tasks))
 	var running sync.WaitGroup
@@ -29,8 +29,9 @@ func (e *factored) passkey(name string) people.Passkey {
 	return p
 }
 
-// TestChangesInSeveralBrowsers checks concurrent changes of one person's factors. Only the
-// recovery codes that were shown last are valid, and none remains after the last factor.
+// TestChangesInSeveralBrowsers checks concurrent changes of one person's second factors.
+// After renewals of the recovery codes, one set of ten is left. After all factors are
+// removed, no recovery code is left.
 func TestChangesInSeveralBrowsers(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -60,8 +61,9 @@ func TestChangesInSeveralBrowsers(t *testing.T) {
 	})
 }
 
-// TestTwoBeginnersConfirmWhatTheyHave checks that of several setups only the secret that was
-// shown last can be confirmed. So every stored secret was proven.
+// TestTwoBeginnersConfirmWhatTheyHave checks the confirmation of an authenticator app while
+// another setup replaces its secret. Either the confirmation fails, or the confirmed secret
+// is stored.
 func TestTwoBeginnersConfirmWhatTheyHave(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

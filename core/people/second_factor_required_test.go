@@ -8,16 +8,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// require makes an organization require a second factor of its members.
+// require sets that an organization requires second factors of its members.
 func (e *factored) require(org core.Org) {
 	e.t.Helper()
 	org.RequireSecondFactor = true
 	e.must(e.db.Orgs().SetOrgSettings(e.t.Context(), org))
 }
 
-// TestTheLastFactorStaysWhereItIsRequired checks that the last factor cannot be removed
-// while any organization of the person requires one, even from another organization's
-// session.
+// TestTheLastFactorStaysWhereItIsRequired checks that a person cannot remove the last
+// second factor while any organization of the person requires one. That also holds in a
+// session of another organization.
 func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -40,8 +40,8 @@ func TestTheLastFactorStaysWhereItIsRequired(t *testing.T) {
 	})
 }
 
-// TestOneFactorIsLeftOfRemovalsAtOnce checks that of concurrent removals the one of the last
-// factor is refused.
+// TestOneFactorIsLeftOfRemovalsAtOnce checks that of concurrent removals of all second
+// factors, one fails if the organization requires a factor.
 func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -67,8 +67,9 @@ func TestOneFactorIsLeftOfRemovalsAtOnce(t *testing.T) {
 	})
 }
 
-// TestTheFirstFactorEndsOtherSessions checks that adding the first factor ends sessions that
-// began with a password alone, and that later factors do not.
+// TestTheFirstFactorEndsOtherSessions checks that adding the first second factor ends
+// sessions that began with only a password, and that adding later factors does not end
+// sessions.
 func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {
@@ -99,9 +100,9 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 	})
 }
 
-// TestASignInBesideTheFirstFactor checks a sign-in that read no factor and begins its
-// session after one was added. The session must await the factor, because nothing would end
-// it.
+// TestASignInBesideTheFirstFactor checks a sign-in with a password that begins its session
+// just after the first second factor was added. The session must await the factor: nothing
+// would end it.
 func TestASignInBesideTheFirstFactor(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

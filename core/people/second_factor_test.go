@@ -17,7 +17,7 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// factored is an entrance with a person who can set up second factors.
+// factored is the fixture of tests of second factors: an entrance with SecondFactors.
 type factored struct {
 	*entrance
 	factors *people.SecondFactors
@@ -41,7 +41,8 @@ func (e *factored) visitor(secret string) people.Visitor {
 	return v
 }
 
-// code returns the code that the authenticator app shows so many steps from now.
+// code returns the code that the authenticator app shows the given number of time steps
+// from now.
 func (e *factored) code(key people.AppKey, steps int) string {
 	e.t.Helper()
 	code, err := totp.GenerateCode(key.Secret, e.clock().Add(time.Duration(steps)*30*time.Second))
@@ -49,7 +50,8 @@ func (e *factored) code(key people.AppKey, steps int) string {
 	return code
 }
 
-// setUp adds an app in a new session. Its first code is of the present step.
+// setUp adds an authenticator app in a new session. It uses the code of the present time
+// step.
 func (e *factored) setUp() (people.AppKey, people.Added) {
 	e.t.Helper()
 	v := e.visitor(e.signIn(""))
@@ -213,7 +215,7 @@ func TestGuessingCodes(t *testing.T) {
 		for i, guess := range []string{"000000", "AAAA-AAAA-AAAA-AAAA", "111111", "x", "222222"} {
 			secret := added.Secret
 			if i%2 == 0 {
-				secret = e.signIn("") // another session, from another place
+				secret = e.signIn("") // a session in another browser
 			}
 			e.wantCodeRefused("a guess", secret, guess)
 		}

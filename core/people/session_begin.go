@@ -9,10 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// BeginFirst begins the first session of a new account, in the organization that the
-// person joined. It returns the secret for the cookie. previous is like
-// [SignInRequest.Previous]. It fails with not_found when the person is not a member
-// there.
+// BeginFirst begins the first session of a new account, in the organization that the person
+// joined, and returns the secret for its cookie. previous has the same meaning as
+// [SignInRequest].Previous. It fails with not_found if the person is not a member there.
 func (s *Sessions) BeginFirst(ctx context.Context, member members.Member, previous, requestID string) (string, error) {
 	if _, err := s.Members.Member(ctx, member.OrgID, member.UserID); err != nil {
 		return "", err
@@ -24,9 +23,9 @@ func (s *Sessions) BeginFirst(ctx context.Context, member members.Member, previo
 	})
 }
 
-// ProvePassword checks a password as [Sessions.SignIn] does. It begins no session and
-// asks for no second factor. It serves a person without an organization, who cannot
-// have a session, and a signed-in person who has to repeat the password.
+// ProvePassword checks a password as [Sessions.SignIn] does, but begins no session and
+// ignores second factors. It is for a person without an organization, who cannot have a
+// session, and for a signed-in person who must repeat the password.
 func (s *Sessions) ProvePassword(ctx context.Context, in SignInRequest) (access.User, error) {
 	if err := s.Attempts.Admit(ctx, in); err != nil {
 		return access.User{}, err
@@ -51,8 +50,8 @@ func (s *Sessions) KeepOnly(ctx context.Context, v Visitor) (string, error) {
 	}
 	next, now := access.MintLink().Secret, s.Clock()
 	session.LastSeenAt, session.ExpiresAt = now, endOf(session.CreatedAt, now)
-	// TouchSession fails for a session that was signed out in the meantime, and locks any
-	// other.
+	// TouchSession fails if the session was signed out since it was read. Otherwise it locks
+	// the session.
 	if err := s.Sessions.TouchSession(ctx, session); err != nil {
 		return "", signedOut(err)
 	}

@@ -10,14 +10,15 @@ import (
 )
 
 // UserStore stores people and their password hashes. Finders and changes fail with
-// core.CodeNotFound. Every method takes part in the transaction of its context.
+// core.CodeNotFound if the person does not exist. Every method takes part in the
+// transaction of its context.
 type UserStore interface {
-	// InsertUser fails with core.CodeConflict when the id or the address is taken.
+	// InsertUser fails with core.CodeConflict if the id or the email address is taken.
 	InsertUser(ctx context.Context, u access.User) error
 	UserByEmail(ctx context.Context, email string) (access.User, error)
 	UserByID(ctx context.Context, userID string) (access.User, error)
 	// HoldUser locks a person until the transaction ends. It waits for other transactions
-	// that have the lock. It is needed because the sessions and factors of one person are
+	// that have the lock. Changes of sessions and second factors need it, because these are
 	// several rows.
 	HoldUser(ctx context.Context, userID string) error
 	SetPassword(ctx context.Context, userID, hash string) error
@@ -28,43 +29,44 @@ type UserStore interface {
 type Session struct {
 	Hash   []byte
 	UserID string
-	// OrgID is the organization that the person works in now.
+	// OrgID is the organization whose pages the person is using.
 	OrgID      string
 	CreatedAt  time.Time
 	LastSeenAt time.Time
 	ExpiresAt  time.Time
-	// SecondFactorAt is when the person last proved a second factor in this session; nil
-	// means never. Sensitive steps require a recent proof.
+	// SecondFactorAt is the time when the person last proved a second factor in this
+	// session; nil means never. Sensitive actions require a recent proof.
 	SecondFactorAt *time.Time
-	// AwaitsSecondFactor is true between the password and the second factor. Such a
-	// session gives access to no page but that of the factor.
+	// AwaitsSecondFactor is true between the password and the second factor. Such a session
+	// can open only the page that asks for the second factor.
 	AwaitsSecondFactor bool
 }
 
-// SessionStore stores sessions. Finders fail with core.CodeNotFound. Every method takes part
-// in the transaction of its context.
+// SessionStore stores sessions. Finders fail with core.CodeNotFound if there is no such
+// session. Every method takes part in the transaction of its context.
 type SessionStore interface {
 	InsertSession(ctx context.Context, s Session) error
-	// Session returns a session that has not expired at now.
+	// Session returns the session with this hash, if it has not expired at now.
 	Session(ctx context.Context, hash []byte, now time.Time) (Session, error)
-	// TouchSession replaces LastSeenAt, ExpiresAt, the organization and the second factor of
-	// the session with s.Hash. It fails with core.CodeNotFound for a session that has ended.
+	// TouchSession replaces LastSeenAt, ExpiresAt, the organization and the time of the
+	// second factor of the session with the hash s.Hash. It fails with core.CodeNotFound if
+	// the session has ended.
 	TouchSession(ctx context.Context, s Session) error
 	DeleteSession(ctx context.Context, hash []byte) error
-	// DeleteSessionsOf ends every session of a person: sign-out everywhere.
+	// DeleteSessionsOf ends all sessions of a person.
 	DeleteSessionsOf(ctx context.Context, userID string) error
-	// DeleteOtherSessionsOf ends every session of a person but the one with this
-	// hash, and returns how many.
+	// DeleteOtherSessionsOf ends all sessions of a person except the one with this hash, and
+	// returns their number.
 	DeleteOtherSessionsOf(ctx context.Context, userID string, hash []byte) (int, error)
 	PurgeSessions(ctx context.Context, now time.Time) (int, error)
 }
 
-// Memberships finds memberships; core/members has the store.
+// Memberships finds memberships. The store of core/members implements it.
 type Memberships interface {
-	// Member fails with core.CodeNotFound when the user does not belong to the organization.
+	// Member fails with core.CodeNotFound if the user does not belong to the organization.
 	Member(ctx context.Context, orgID, userID string) (members.Member, error)
-	// MembershipsOf lists the memberships of a user, by name of organization.
+	// MembershipsOf returns the memberships of a user, in order of the organizations' names.
 	MembershipsOf(ctx context.Context, userID string) ([]members.Member, error)
-	// OrganizationsOf lists the organizations of a user in the same order.
+	// OrganizationsOf returns the organizations of a user, in order of their names.
 	OrganizationsOf(ctx context.Context, userID string) ([]core.Org, error)
 }

@@ -14,102 +14,109 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// A session lasts at most SessionLifetime from signing in, and at most SessionIdle from
-// the last request.
+// The longest durations of a session: SessionLifetime from the sign-in, and SessionIdle
+// from the last request.
 const (
 	SessionLifetime = 12 * time.Hour
 	SessionIdle     = 2 * time.Hour
 )
 
-// touchAfter is the shortest time between two writes of LastSeenAt. A session may end
-// earlier by this time.
+// touchAfter is the shortest time between two writes of LastSeenAt. So a session may end up
+// to this much earlier than SessionIdle after its last request.
 const touchAfter = time.Minute
 
-// App is the surface of the pages in audit events.
+// App is the surface in audit events of the pages.
 const App core.Surface = "app"
 
-// SessionsConfig configures Sessions. All fields are required, except that Attempts may be
-// nil in a process that signs no person in.
+// SessionsConfig has the dependencies of [Sessions]. All fields are required, except that
+// Attempts may be nil in a process that signs no person in.
 type SessionsConfig struct {
 	Users    UserStore
 	Sessions SessionStore
-	// Factors and Passkeys show whether a person has a second factor.
+	// Factors and Passkeys are read to find whether a person has a second factor.
 	Factors  FactorStore
 	Passkeys PasskeyStore
 	Members  Memberships
 	Orgs     access.Orgs
 	Audit    access.AuditAppender
-	// Attempts limits guessing. Only signing in and resets call it.
+	// Attempts limits guessing. Only sign-ins and requests for reset links use it.
 	Attempts Attempts
 	Tx       core.Transactor
 	Clock    core.Clock
 }
 
-// Attempts limits guessing; core/attempts has the limits.
+// Attempts limits guessing at passwords; core/attempts implements it.
 type Attempts interface {
-	// Admit counts an attempt at a password. It fails with rate_limited after too
-	// many, for addresses that exist or not.
+	// Admit counts an attempt at a password. It fails with rate_limited after too many,
+	// whether or not the address exists.
 	Admit(ctx context.Context, in SignInRequest) error
-	// AdmitFrom counts an attempt that names no address. It fails as Admit does.
+	// AdmitFrom counts an attempt that names no address. It fails with rate_limited after
+	// too many.
 	AdmitFrom(client string) error
-	// AdmitLink counts a request for the link of a reset. It fails as Admit does.
+	// AdmitLink counts a request for a link that resets a password. It fails with
+	// rate_limited after too many.
 	AdmitLink(email, client string) error
-	// ClearFailures clears the counts of wrong passwords of an address at a network. It is
-	// called after a right password.
+	// ClearFailures clears the counts of one network for one address. It is called after a
+	// right password.
 	ClearFailures(in SignInRequest)
-	// CountFailure counts a wrong password, with equal work for addresses that exist or not.
+	// CountFailure counts a wrong password. It does the same work whether or not the address
+	// exists.
 	CountFailure(ctx context.Context, in SignInRequest)
 }
 
 // Sessions signs people in and out. It is safe for use by several goroutines.
 type Sessions struct {
 	SessionsConfig
-	// hashing has a slot for each password that may be hashed at the same time.
+	// hashing limits the number of passwords that are hashed at the same time.
 	hashing chan struct{}
 }
 
 // NewSessions returns a Sessions.
 func NewSessions(cfg SessionsConfig) *Sessions {
-	_, _ = decoyHash() // made now, so that the first unknown address does not take longer
+	_, _ = decoyHash() // computed now, or the first unknown address would take longer
 	return &Sessions{
 		SessionsConfig: cfg,
 		hashing:        make(chan struct{}, hashesAtOnce),
 	}
 }
 
-// Visitor is the person of a session, as currently stored.
+// Visitor is a person who is signed in, with the session, as stored at the time of the
+// request.
 type Visitor struct {
 	Session Session
 	User    access.User
-	Member  members.Member // in the organization of the session
+	Member  members.Member // membership in the organization of the session
 	Org     core.Org       // the organization of the session
-	// secret is the cookie's value. It is the key of form tokens and is never shown.
+	// secret is the value of the session's cookie. It is also the key of form tokens, and is
+	// never shown.
 	secret string
 }
 
-// unpadded is Base32 (RFC 4648 section 6) without padding, as authenticator apps and
-// forms write it.
+// unpadded is Base32 (RFC 4648 section 6) without padding. Authenticator apps and forms use
+// it.
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
-// FormToken returns the synchronizer token of a form. It is bound to the session, the
-// organization that the person works in, and the question that the form asks.
+// FormToken returns a token for a form, which protects it against cross-site requests. It
+// is valid only for this session, its present organization, and the question that the form
+// asks.
 func (v Visitor) FormToken(question string) string {
 	mac := hmac.New(sha256.New, []byte(v.secret))
 	mac.Write([]byte("mailhelm form 1\x00" + v.Session.OrgID + "\x00" + question))
 	return unpadded.EncodeToString(mac.Sum(nil))
 }
 
-// FormTokenMatches reports whether a form has the right token. It compares in constant time.
+// FormTokenMatches reports, in constant time, whether token is the FormToken of the
+// question.
 func (v Visitor) FormTokenMatches(token, question string) bool {
 	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
 }
 
 var errNoSession = errors.New("no such session, or it has ended")
 
-// Current returns the visitor of a session's secret and stores the visit. It fails with
-// invalid_key for an unknown session, and for one that has ended or awaits a second factor.
-// When the person has left the organization of the session, it moves the session to the
-// person's next organization.
+// Current returns the visitor with the session's secret, and updates the session's
+// LastSeenAt. It fails with invalid_key if the session is unknown, has ended or awaits a
+// second factor. If the person has left the organization of the session, it moves the
+// session to the person's first organization.
 func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) {
 	now := s.Clock()
 	session, err := s.find(ctx, secret, now)
@@ -137,7 +144,8 @@ func (s *Sessions) Current(ctx context.Context, secret string) (Visitor, error) 
 	return Visitor{Session: session, User: user, Member: member, Org: org, secret: secret}, nil
 }
 
-// Organizations lists the organizations that a person may switch to, by name.
+// Organizations returns the organizations to which a person may switch, in order of their
+// names.
 func (s *Sessions) Organizations(ctx context.Context, userID string) ([]core.Org, error) {
 	orgs, err := s.Members.OrganizationsOf(ctx, userID)
 	if err != nil {
@@ -146,9 +154,8 @@ func (s *Sessions) Organizations(ctx context.Context, userID string) ([]core.Org
 	return orgs, nil
 }
 
-// SwitchOrg moves a session to another organization of the person. It fails with
-// not_found when the person is not a member there, and with invalid_key when
-// there is no session.
+// SwitchOrg moves a session to another organization of the person. It fails with not_found
+// if the person is not a member of it, and with invalid_key if the session has ended.
 func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
 	session, err := s.find(ctx, secret, s.Clock())
 	if err != nil {
@@ -164,8 +171,9 @@ func (s *Sessions) SwitchOrg(ctx context.Context, secret, orgID string) error {
 	return err
 }
 
-// withPerson runs do in a transaction that locks the person. Of two concurrent changes, the
-// second reads what the first wrote.
+// withPerson calls do in a transaction that locks the person. Of two concurrent changes,
+// the second reads what the first wrote. It fails with invalid_key if the person does not
+// exist.
 func (s *Sessions) withPerson(ctx context.Context, userID string, do func(context.Context) error) error {
 	return s.Tx.InTx(ctx, func(ctx context.Context) error {
 		if err := s.Users.HoldUser(ctx, userID); err != nil {
@@ -175,7 +183,8 @@ func (s *Sessions) withPerson(ctx context.Context, userID string, do func(contex
 	})
 }
 
-// find returns a session that does not await a second factor. It fails with invalid_key.
+// find returns a session. It fails with invalid_key if the session is unknown, has ended or
+// awaits a second factor.
 func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Session, error) {
 	session, err := s.readSession(ctx, secret, now)
 	if err == nil && session.AwaitsSecondFactor {
@@ -184,8 +193,8 @@ func (s *Sessions) find(ctx context.Context, secret string, now time.Time) (Sess
 	return session, err
 }
 
-// readSession returns a session, even one that awaits its second factor, and enforces both
-// time limits. It fails with invalid_key.
+// readSession returns a session, even one that awaits its second factor. It fails with
+// invalid_key if the session is unknown, or was idle or open too long.
 func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time) (Session, error) {
 	if !access.IsLink(secret) {
 		return Session{}, signedOut(nil)
@@ -200,8 +209,9 @@ func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time
 	return session, nil
 }
 
-// change reads the session again inside a transaction, calls with to modify it, and stores
-// it. So a late write of a visit does not undo a concurrent change of the organization.
+// change reads a session in a transaction, calls with to modify it, and stores it with the
+// present time as LastSeenAt. Reading it again keeps concurrent changes of its
+// organization.
 func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
 	var changed Session
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
@@ -221,8 +231,8 @@ func (s *Sessions) change(ctx context.Context, secret string, with func(*Session
 	return changed, err
 }
 
-// memberOf returns the membership in the organization of the session, or the person's
-// first one after the person left that organization.
+// memberOf returns the membership in the organization of the session. If the person has
+// left that organization, it returns the person's first membership.
 func (s *Sessions) memberOf(ctx context.Context, session Session) (members.Member, error) {
 	member, err := s.Members.Member(ctx, session.OrgID, session.UserID)
 	if !core.IsNotFound(err) {
@@ -231,8 +241,8 @@ func (s *Sessions) memberOf(ctx context.Context, session Session) (members.Membe
 	return s.firstMembership(ctx, session.UserID)
 }
 
-// firstMembership returns the first membership of a person. It fails with invalid_key
-// for a person without any.
+// firstMembership returns the membership in the person's first organization by name. It
+// fails with invalid_key if the person has none.
 func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.Member, error) {
 	memberships, err := s.Members.MembershipsOf(ctx, userID)
 	if err != nil {
@@ -244,7 +254,8 @@ func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.
 	return memberships[0], nil
 }
 
-// endOf returns when a session ends that was last used at the time seen.
+// endOf returns the time when a session ends, if it began at created and was last used at
+// seen.
 func endOf(created, seen time.Time) time.Time {
 	end, idle := created.Add(SessionLifetime), seen.Add(SessionIdle)
 	if idle.Before(end) {
@@ -253,7 +264,7 @@ func endOf(created, seen time.Time) time.Time {
 	return end
 }
 
-// signedOut returns invalid_key for nil and for not_found. It wraps other failures.
+// signedOut returns invalid_key for nil and for not_found, and wraps any other error.
 func signedOut(err error) error {
 	if err == nil || core.IsNotFound(err) {
 		return &core.Error{

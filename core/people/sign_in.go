@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/passwords"
 )
 
-// hashesAtOnce is the number of passwords that are hashed at the same time. It limits memory
-// and processor time: one hash takes 19 MiB.
+// hashesAtOnce is the greatest number of passwords that are hashed at the same time. It
+// limits memory and processor time: one hash takes 19 MiB.
 const hashesAtOnce = 4
 
 var (
@@ -28,8 +28,8 @@ type SignInRequest struct {
 	Client string
 	// Device is the secret of a known device, or "".
 	Device string
-	// Previous is the session secret that the browser sent, or "". That session ends,
-	// whichever person began it.
+	// Previous is the secret of the session that the browser had, or "". That session ends,
+	// even if it belongs to another person.
 	Previous  string
 	RequestID string
 }
@@ -38,18 +38,18 @@ type SignInRequest struct {
 type Begun struct {
 	// Secret is the value of the cookie. It is always new.
 	Secret string
-	// AwaitsSecondFactor is true when the session gives no access before
-	// [SecondFactors.Prove].
+	// AwaitsSecondFactor is true if the session opens no page before [SecondFactors.Prove]
+	// is called.
 	AwaitsSecondFactor bool
 }
 
-// SignIn checks a password and begins a session. The session is in the organization of
-// the previous session of the same person, or else in the person's first one. It awaits
-// a second factor when the person has one.
+// SignIn checks a password and begins a session. The session is in the organization of the
+// browser's previous session, if that was the same person's, or else in the person's first
+// organization. If the person has a second factor, the session awaits it.
 //
 // An unknown address, a wrong password and a person without an organization fail with
-// invalid_key, in the same words and after the same work. Too many attempts fail with
-// rate_limited, for addresses that exist or not.
+// invalid_key, with the same text and after the same work. Too many attempts fail with
+// rate_limited, whether or not the address exists.
 func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) {
 	user, err := s.ProvePassword(ctx, in)
 	if err != nil {
@@ -78,8 +78,8 @@ func (s *Sessions) SignIn(ctx context.Context, in SignInRequest) (Begun, error) 
 	return Begun{Secret: secret, AwaitsSecondFactor: awaits}, err
 }
 
-// requireSamePassword fails when the password was changed after it was checked. A change
-// ends all sessions, so a session must not begin with the old password.
+// requireSamePassword fails with invalid_key if the password was changed after it was
+// checked. A change ends all sessions, so no session may begin with the old password.
 func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User) error {
 	now, err := s.Users.UserByID(ctx, checked.ID)
 	if err != nil {
@@ -91,7 +91,9 @@ func (s *Sessions) requireSamePassword(ctx context.Context, checked access.User)
 	return nil
 }
 
-// newSession returns a session of a person that begins now, without a secret.
+// newSession returns a new session of a person, without a secret. previous is the secret of
+// the browser's earlier session, whose organization is kept if it belongs to the same
+// person.
 func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Session, error) {
 	now := s.Clock()
 	session := Session{UserID: userID, CreatedAt: now, LastSeenAt: now, ExpiresAt: endOf(now, now)}
@@ -107,9 +109,10 @@ func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Ses
 	return session, err
 }
 
-// begin ends the previous session, stores a session under a new secret, and returns the
-// secret. complete sets further fields of the session. The person is locked. So when a first
-// factor is set up concurrently, it either ends this session or this session awaits it.
+// begin ends the previous session, stores session under a new secret, and returns the
+// secret. complete sets further fields of the session. The person is locked. So if a first
+// second factor is added concurrently, it either ends this session or this session awaits
+// it.
 func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
 	secret := access.MintLink().Secret
 	session.Hash = access.HashSecret(secret)
@@ -120,7 +123,7 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 		if err := s.end(ctx, previous); err != nil {
 			return err
 		}
-		begun := session // the transaction may run again
+		begun := session // copied: a retried transaction runs this again
 		if err := complete(ctx, &begun); err != nil {
 			return err
 		}
@@ -135,8 +138,8 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 	return secret, nil
 }
 
-// SignOut ends the session with this secret, also one that awaits its second factor.
-// Without a session it does nothing.
+// SignOut ends the session with this secret, even one that awaits its second factor. If
+// there is no such session, it does nothing.
 func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error {
 	session, err := s.readSession(ctx, secret, s.Clock())
 	if err != nil {
@@ -150,7 +153,7 @@ func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error 
 	})
 }
 
-// SignOutEverywhere ends every session of the person of this session.
+// SignOutEverywhere ends all sessions of the person to whom this session belongs.
 func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID string) error {
 	session, err := s.find(ctx, secret, s.Clock())
 	if err != nil {
@@ -164,8 +167,9 @@ func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID stri
 	})
 }
 
-// checkPassword returns the person of an address and a password. It does the same work
-// for unknown addresses.
+// checkPassword returns the person with the address and password. It fails with invalid_key
+// if either is wrong. For an unknown address it does the same work, so that its duration is
+// the same.
 func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.User, error) {
 	user, err := s.findUser(ctx, in.Email)
 	if err != nil {
@@ -192,7 +196,8 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	return user, nil
 }
 
-// enterHashing waits for a slot for hashing. The caller must call leave afterwards.
+// enterHashing waits until fewer than hashesAtOnce passwords are being hashed. The caller
+// must call leave after hashing. It fails if ctx ends first.
 func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.hashing <- struct{}{}:
@@ -202,7 +207,8 @@ func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// HashPassword is [passwords.Hash] in one of the slots for hashing, which limit the memory.
+// HashPassword returns [passwords.Hash] of the password. It waits until fewer than
+// hashesAtOnce passwords are being hashed.
 func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
 	leave, err := s.enterHashing(ctx)
 	if err != nil {
@@ -212,8 +218,8 @@ func (s *Sessions) HashPassword(ctx context.Context, password string) (string, e
 	return passwords.Hash(password)
 }
 
-// findUser returns the user with an address, the zero user for an unknown one. It does not
-// query the store for an invalid address, because a database refuses some bytes.
+// findUser returns the user with an address, or the zero user if there is none. It does not
+// query the store for an invalid address, because a database refuses text with some bytes.
 func (s *Sessions) findUser(ctx context.Context, email string) (access.User, error) {
 	if !core.IsEmail(email) {
 		return access.User{}, nil
@@ -228,10 +234,11 @@ func (s *Sessions) findUser(ctx context.Context, email string) (access.User, err
 	return user, nil
 }
 
-// decoyHash returns the hash that is checked for unknown addresses.
+// decoyHash returns the hash of a random password. Passwords for unknown addresses are
+// compared with it.
 var decoyHash = sync.OnceValues(func() (string, error) { return passwords.Hash(access.MintLink().Secret) })
 
-// end deletes a session. It succeeds for an unknown one.
+// end deletes the session with this secret. It succeeds if there is none.
 func (s *Sessions) end(ctx context.Context, secret string) error {
 	if secret == "" {
 		return nil
@@ -242,7 +249,7 @@ func (s *Sessions) end(ctx context.Context, secret string) error {
 	return nil
 }
 
-// audit appends to the log of the organization of the session.
+// audit adds an event to the audit log of the session's organization.
 func (s *Sessions) audit(ctx context.Context, session Session, action, requestID, detail string) error {
 	return s.Audit.AppendAudit(ctx, access.AuditEvent{
 		ID: core.NewID(), OrgID: session.OrgID, OccurredAt: s.Clock(), Action: action, ActorKind: "user",
@@ -250,7 +257,7 @@ func (s *Sessions) audit(ctx context.Context, session Session, action, requestID
 	})
 }
 
-// AuditEverywhere appends to the log of every organization of a person.
+// AuditEverywhere adds an event to the audit log of every organization of a person.
 func (c SessionsConfig) AuditEverywhere(ctx context.Context, by access.Actor, userID, action, requestID string) error {
 	members, err := c.Members.MembershipsOf(ctx, userID)
 	if err != nil {

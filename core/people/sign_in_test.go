@@ -24,8 +24,8 @@ const (
 
 var ownersHash = sync.OnceValues(func() (string, error) { return passwords.Hash(ownersPassword) })
 
-// entrance is sign-in on a real store: one person in two organizations, of
-// which the first by name is Acme.
+// entrance is the fixture of tests of sign-in: a real database with one person in two
+// organizations. By name, Acme is the first of them.
 type entrance struct {
 	*gate
 	sessions *people.Sessions
@@ -119,9 +119,9 @@ func TestSignInTellsNobodyWhoExists(t *testing.T) {
 	}
 }
 
-// TestUnknownAddressCostsAHash counts memory instead of time: an unknown address allocates
-// the 19 MiB of a hash, as a known one does. The test does not run in parallel, because
-// other tests allocate memory too.
+// TestUnknownAddressCostsAHash checks that a sign-in with an unknown address allocates the
+// 19 MiB of a password hash, like one with a known address. It measures memory, because
+// time varies. It does not run in parallel, because other tests allocate memory too.
 func TestUnknownAddressCostsAHash(t *testing.T) {
 	e := newEntrance(t)
 	cost := func(email string) int64 {

@@ -12,26 +12,27 @@ import (
 )
 
 const (
-	// WarnEvery is the shortest time between two warnings of a person.
+	// WarnEvery is the shortest time between two warnings to a person.
 	WarnEvery = 24 * time.Hour
 	// WarningKept is how long the security page shows a warning.
 	WarningKept = 30 * 24 * time.Hour
 )
 
-// Warning is a warning to a person that many wrong passwords were tried.
+// Warning tells a person that many wrong passwords were tried for the person's address.
 type Warning struct{ At time.Time }
 
-// WarnArgs has the arguments of the job that warns the owner of an address.
+// WarnArgs is the argument of the job that warns the owner of an address about wrong
+// passwords.
 type WarnArgs struct {
 	Email string `json:"email"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that warns the owner of an address.
 func (WarnArgs) Kind() string { return "people_warn" }
 
-// WarnWorker returns the worker that warns owners: on the security page, in the audit
-// log of each of their organizations, and by mail. Of several concurrent jobs one
-// warns.
+// WarnWorker returns the worker that warns the owner of an address about wrong passwords.
+// It warns on the security page, in the audit log of each organization of the person, and
+// by mail. Of several concurrent jobs, only one warns.
 func (m *Mail) WarnWorker() jobs.Worker[WarnArgs] {
 	return jobs.Worker[WarnArgs]{Work: func(ctx context.Context, args WarnArgs) error {
 		user, err := m.cfg.Sessions.Users.UserByEmail(ctx, args.Email)

@@ -6,28 +6,28 @@ import (
 	"slices"
 )
 
-// Checked is a predicate in which every name is known and every comparison has operands
-// of one type. It is immutable and safe for concurrent use.
+// Checked is a predicate that Check accepted: every name exists in the schema, and every
+// comparison has operands of one type. It is immutable and safe for concurrent use.
 type Checked struct {
-	// Root is the whole predicate, resolved.
+	// Root is the top node of the predicate, with all names resolved.
 	Root     Node
 	tree     *Tree
 	warnings []Warning
 }
 
-// Tree returns the tree that was checked.
+// Tree returns the syntax tree from which Check made c.
 func (c *Checked) Tree() *Tree { return c.tree }
 
-// String returns the predicate in its canonical spelling.
+// String returns the text of the predicate in its canonical spelling.
 func (c *Checked) String() string { return c.tree.String() }
 
-// Equal reports whether both predicates, which must have one source, have the same result
-// for every contact. They do if each name was resolved to the same thing, even by
-// different schemas.
+// Equal reports whether c and other have the same result for every contact. Both must have
+// been compiled from the same source text, possibly with different schemas. They are equal
+// if each name was resolved to the same id, type or default.
 func (c *Checked) Equal(other *Checked) bool { return reflect.DeepEqual(c.Root, other.Root) }
 
-// Check resolves a tree by a schema. It fails with [Errors], the faults in the order of
-// the source. It does not change the tree.
+// Check resolves the names in a tree with a schema and checks the types. It fails with
+// [Errors], sorted by their position in the source. It does not change the tree.
 func Check(tree *Tree, schema Schema) (*Checked, error) {
 	c := checker{tree: tree, schema: schema}
 	root := c.node(tree.Root)
@@ -40,7 +40,8 @@ func Check(tree *Tree, schema Schema) (*Checked, error) {
 	return &Checked{Root: root, tree: tree, warnings: c.warnings}, nil
 }
 
-// Compile combines Parse and Check. It fails with [*Error] or [Errors].
+// Compile calls Parse and then Check. It fails with [*Error] if the syntax is invalid, and
+// with [Errors] if names or types are.
 func Compile(source string, schema Schema) (*Checked, error) {
 	tree, err := Parse(source)
 	if err != nil {
@@ -49,18 +50,19 @@ func Compile(source string, schema Schema) (*Checked, error) {
 	return Check(tree, schema)
 }
 
-// checker resolves copies of nodes. It also resolves nodes with faults as far as
-// possible, so that each fault is reported once.
+// checker makes resolved copies of the nodes of a tree. After a fault it goes on with the
+// other nodes, so that one check reports all faults.
 type checker struct {
 	tree     *Tree
 	schema   Schema
 	faults   Errors
 	warnings []Warning
-	// event is the event whose properties are tested; nil outside of event sources.
+	// event is the event whose properties the checked node tests; nil outside of event
+	// tests.
 	event *Event
 }
 
-// fail adds a fault at an offset of the source.
+// fail records a fault at the given offset of the source.
 func (c *checker) fail(at Offset, fault Error) {
 	fault.Line, fault.Column = c.tree.Position(at)
 	c.faults = append(c.faults, &fault)
@@ -119,7 +121,7 @@ func (c *checker) checkIn(n In) Node {
 	values := make([]Value, 0, len(n.Values))
 	for i, v := range n.Values {
 		at := n.Offset
-		if i < len(n.ValuesAt) { // always true for a tree that was parsed
+		if i < len(n.ValuesAt) { // false only for a tree that was not parsed from text
 			at = n.ValuesAt[i]
 		}
 		values = append(values, c.value(n.Field, v, at))
@@ -147,8 +149,9 @@ func (c *checker) age(n Age) Node {
 	return &n
 }
 
-// value converts a literal to the type of the field it is compared with. For a Datetime
-// field, it parses a string as a date and time.
+// value checks a literal v that is compared with field f, and returns it. For a Datetime
+// field it parses a string as a date and time. It records a fault at the offset at if the
+// types differ.
 func (c *checker) value(f Field, v Value, at Offset) Value {
 	if f.Type == v.Type || f.Type == Unresolved {
 		c.enumValue(f, v)
@@ -169,7 +172,8 @@ func (c *checker) value(f Field, v Value, at Offset) Value {
 	return v
 }
 
-// rewriteLiteral returns the literal rewritten as type t, "" if that is not possible.
+// rewriteLiteral returns the source text of v as a literal of type t, such as true for
+// "true". It returns "" if that is not possible.
 func rewriteLiteral(v Value, t Type) string {
 	switch {
 	case t == String && (v.Type == Number || v.Type == Bool):
@@ -185,7 +189,7 @@ func rewriteLiteral(v Value, t Type) string {
 	return ""
 }
 
-// literals describes how values of each type are written.
+// literals describes, for messages, how a literal of each type is written.
 var literals = map[Type]string{
 	String:   `a string in double quotes`,
 	Number:   `a number without quotes`,
@@ -193,7 +197,7 @@ var literals = map[Type]string{
 	Datetime: `a date such as 2026-01-31, or a date and time in quotes`,
 }
 
-// title returns the field as predicates write it.
+// title returns the field's name as it is written in predicates, such as attr.plan.
 func (f Field) title() string {
 	var p printer
 	p.field(f)

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// messageProperties has the properties of message events, by kind. All kinds also have
-// those of Send.
+// messageProperties has the properties of message events and their types, by kind of event.
+// Events of every kind also have the properties of Send.
 var messageProperties = map[EventKind]map[string]Type{
 	Send:     {"subject": String, "template": String, "sender_domain": String},
 	Click:    {"url": String},
@@ -17,21 +17,22 @@ var messageProperties = map[EventKind]map[string]Type{
 	Delivery: {"processing_ms": Number},
 }
 
-// siteProperties has the built-in properties of every website activity.
+// siteProperties has the built-in properties of every activity that a website reports.
 var siteProperties = map[string]Type{
 	"path": String, "referrer": String, "title": String,
 	"utm_source": String, "utm_medium": String, "utm_campaign": String,
 }
 
-// IsSiteActivity reports whether activities of the name come from a website and have the
-// built-in properties. Such names are "site_" and 1 to 60 of a-z, 0-9 and "_".
+// IsSiteActivity reports whether activities of this name come from a website and so have
+// the built-in properties. Such a name is "site_" followed by 1 to 60 characters of a-z,
+// 0-9 and "_".
 func IsSiteActivity(name string) bool {
 	rest, found := strings.CutPrefix(name, "site_")
 	return found && len(rest) >= 1 && len(rest) <= 60 && strings.Trim(rest, "abcdefghijklmnopqrstuvwxyz0123456789_") == ""
 }
 
-// PropertyType returns the type of an event's property, String for an Enum. ok is false
-// if predicates cannot test a property of this name.
+// PropertyType returns the type of a property of an event; for an Enum, it returns String.
+// ok is false if the event has no such property.
 func (s Schema) PropertyType(event Event, name string) (t Type, ok bool) {
 	if event.Kind != ActivityEvent {
 		if t, ok = messageProperties[Send][name]; !ok {
@@ -48,7 +49,8 @@ func (s Schema) PropertyType(event Event, name string) (t Type, ok bool) {
 	return castClass(t), ok
 }
 
-// castClass returns one type for all types whose values compare alike.
+// castClass returns the type with which values of type t are compared: String for an Enum,
+// else t.
 func castClass(t Type) Type {
 	if t == Enum {
 		return String
@@ -56,7 +58,8 @@ func castClass(t Type) Type {
 	return t
 }
 
-// PropertyNames returns the properties of an event that predicates may test, sorted.
+// PropertyNames returns the names of the properties of an event that predicates can test,
+// sorted.
 func (s Schema) PropertyNames(event Event) []string {
 	names := map[string]bool{}
 	add := func(properties map[string]Type) {
@@ -81,7 +84,8 @@ func (s Schema) PropertyNames(event Event) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// field resolves the field of a test. The type of an unknown field stays Unresolved.
+// field returns f with its type from the schema. If the name is unknown, it records a fault
+// and leaves the type Unresolved.
 func (c *checker) field(f Field) Field {
 	switch f.Source {
 	case Email:
@@ -124,7 +128,8 @@ func (c *checker) unknownProperty(f Field) {
 	c.fail(f.Offset, fault)
 }
 
-// unknown adds the fault that the schema does not have a topic, list or segment.
+// unknown records the fault that a topic, list or segment does not exist. what is "topic",
+// "list" or "segment", and known has the names that exist.
 func (c *checker) unknown(at Offset, what, name string, known []string) {
 	fault := Error{Message: "there is no " + what + " " + quote(name)}
 	if meant := nearestWord(name, known); meant != "" {
@@ -176,14 +181,14 @@ func (c *checker) membership(n Membership) Node {
 	return &n
 }
 
-// textLiteral returns s as predicates write it.
+// textLiteral returns s as a string literal of the language, quoted and escaped.
 func textLiteral(s string) string {
 	var p printer
 	p.text(s)
 	return p.String()
 }
 
-// title returns the event as predicates write it.
+// title returns the event as it is written in predicates, such as activity.purchase.
 func (e Event) title() string {
 	var p printer
 	p.source(EventSource{Event: e})

@@ -6,32 +6,34 @@ import (
 	"unicode/utf8"
 )
 
-// Error is one fault of a source, for its author. Its texts may quote the source and
-// names of the schema, cut and escaped for display.
+// Error is one fault in the text of a predicate, described for its author. Its texts may
+// quote the predicate and names of the schema; quotes are shortened and escaped for
+// display.
 type Error struct {
-	// Line and Column are where the fault begins, from 1. Columns count characters
-	// (runes); a tab is one.
+	// Line and Column are where the fault begins; both count from 1. Columns count
+	// characters (runes); a tab is one character.
 	Line, Column int
 	// Message says what is wrong: `attribute "plna" is not registered`.
 	Message string
-	// Expected says what is allowed there; empty if Message says it all.
+	// Expected says what is allowed at this place; it is "" if Message already says so.
 	Expected string
-	// Suggestion is the likely replacement, if there is one.
+	// Suggestion is the likely correction, "" if there is none.
 	Suggestion string
-	// Known has the names of the schema if a name was not found and no similar one
-	// exists; empty, not nil, if the schema has none. The method Error leaves them out:
-	// they help an author, not a reader of a warning.
+	// Known has the existing names if an attribute, topic, list or segment does not exist
+	// and no similar name does. If none exists, it is empty but not nil. The method Error
+	// does not show Known, because its result is also shown to people who cannot change the
+	// predicate.
 	Known []string
-	// Limit is the limit that was exceeded; empty for every other fault.
+	// Limit is the limit that the predicate exceeds, "" for other faults.
 	Limit Limit
 }
 
-// Limit names one of the limits of the language.
+// Limit is the name of a limit on the size of a predicate.
 type Limit string
 
-// The limits with their values. A node is a test (also inside of where), an "and" or
-// "or" with all its terms, or a "not". Depth is one for the test, plus one for each not,
-// where and pair of parentheses around it.
+// The limits of a predicate and their values. A node is a test (also inside of where), an
+// "and" or "or" with all its terms, or a "not". The depth of a test is one, plus one for
+// each "not", "where" and pair of parentheses around it.
 const (
 	LimitSource     Limit = "source_bytes"
 	LimitNodes      Limit = "nodes"
@@ -48,7 +50,7 @@ const (
 	MaxMembership = 8
 )
 
-// limits has the message for each exceeded limit.
+// limits has the error message for each limit.
 var limits = map[Limit]string{
 	LimitSource:     fmt.Sprintf("the predicate is longer than %d bytes", MaxSource),
 	LimitNodes:      fmt.Sprintf("the predicate has more than %d nodes (tests, and, or, not)", MaxNodes),
@@ -58,7 +60,7 @@ var limits = map[Limit]string{
 	LimitMembership: fmt.Sprintf("the predicate has more than %d tests of lists and segments", MaxMembership),
 }
 
-// Error returns the whole fault in one sentence.
+// Error returns the position, message, expected text and suggestion in one sentence.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 	if e.Expected != "" {
@@ -70,8 +72,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// dropLongSuggestion removes a suggestion that is too long to read, because it may repeat
-// the source.
+// dropLongSuggestion removes a suggestion of more than 80 bytes, which may repeat a long
+// part of the source.
 func (e *Error) dropLongSuggestion() *Error {
 	const longest = 80
 	if len(e.Suggestion) > longest {
@@ -80,15 +82,15 @@ func (e *Error) dropLongSuggestion() *Error {
 	return e
 }
 
-// Errors are the faults that Check found, in the order of the source, at most
+// Errors are the faults that Check found, sorted by their position in the source, at most
 // [MaxFaults].
 type Errors []*Error
 
-// MaxFaults is the greatest number of faults that are collected. Further ones appear
+// MaxFaults is the maximum number of faults that Check reports. Further faults are reported
 // once these are fixed.
 const MaxFaults = 20
 
-// Error returns the faults, one a line.
+// Error returns the texts of all faults, one per line.
 func (e Errors) Error() string {
 	lines := make([]string, 0, len(e))
 	for _, fault := range e {
@@ -97,7 +99,7 @@ func (e Errors) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns the faults, for errors.As.
+// Unwrap returns the faults as errors, for errors.As.
 func (e Errors) Unwrap() []error {
 	faults := make([]error, 0, len(e))
 	for _, fault := range e {
@@ -106,7 +108,8 @@ func (e Errors) Unwrap() []error {
 	return faults
 }
 
-// position returns the line and column of an offset in source. Lines end with "\n".
+// position returns the line and column of a byte offset in source; both count from 1. Lines
+// end with "\n".
 func position(source string, at Offset) (line, column int) {
 	before := source[:min(int(at), len(source))]
 	start := strings.LastIndexByte(before, '\n') + 1

@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// faulty has sources with one fault, or with several that Check finds.
+// faulty has invalid predicates: most have one fault, some have several faults that Check
+// finds.
 var faulty = []string{
 	// Words.
 	``, `   # nothing`, `attr.plan = "pro" und attr.vip = true`, `attr.plan = "pro" AND attr.vip = true`, `attr.plan = "pro" attr.vip = true`,
@@ -48,7 +49,8 @@ var faulty = []string{
 	"attr.plna = \"pro\" and\n  attr.mrr = \"5\" and # é\n\tin list \"vpi\" and count(click where ulr = \"é\") > 0 and attr.vip contains \"a\"",
 }
 
-// TestGoldenErrorMessages compares the message for each with a golden file.
+// TestGoldenErrorMessages compares the error message for each invalid predicate with a
+// golden file.
 func TestGoldenErrorMessages(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -100,8 +102,8 @@ func TestSuggestionsRepeatNoLongWord(t *testing.T) {
 	}
 }
 
-// TestNamesThatAreKnown checks the fault for an unknown name with no similar one: it
-// lists the names that exist.
+// TestNamesThatAreKnown checks that the fault for an unknown name lists the existing names
+// if none of them is similar.
 func TestNamesThatAreKnown(t *testing.T) {
 	t.Parallel()
 	for source, known := range map[string]string{

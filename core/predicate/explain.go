@@ -2,16 +2,16 @@ package predicate
 
 import "strings"
 
-// Explain returns a sentence that says which contacts match. Names and texts from the
-// source are in quotation marks and escaped for display. The wording is for people and
-// may change between versions.
+// Explain returns an English sentence that says which contacts match. Names and texts from
+// the predicate are quoted and escaped for display. The wording may change between
+// versions.
 func (c *Checked) Explain() string {
 	return "Contacts " + clause(c.Root, false, false) + "."
 }
 
-// clause returns a node, or its negation, as a relative clause: "whose plan is ...". It
-// moves a "not" inward to the tests, which changes no outcome. Several clauses inside of
-// another one are in parentheses.
+// clause returns a node as a relative clause, such as "whose plan is ...". If negated is
+// set, it describes the negation of the node: it moves the "not" into the tests, which does
+// not change the result. If inner is set, the clause of an "and" or "or" gets parentheses.
 func clause(n Node, negated, inner bool) string {
 	switch n := n.(type) {
 	case *And:
@@ -67,8 +67,8 @@ func fieldPhrase(f Field, words ...string) string {
 	return "whose " + name + " " + strings.Join(words, " ")
 }
 
-// negatedIf returns the opposite of a comparison, such as >= for <, if negated is set, and the
-// comparison itself otherwise.
+// negatedIf returns the opposite operator, such as >= for <, if negated is set; otherwise
+// it returns o.
 func (o Op) negatedIf(negated bool) Op {
 	if !negated {
 		return o
@@ -85,7 +85,8 @@ func matchPhrase(how MatchKind, negated bool) string {
 	return [...]string{StartsWith: "starts with", EndsWith: "ends with", Contains: "contains"}[how]
 }
 
-// ageWords describes a past moment. A future moment has a negative age.
+// ageWords returns the words for a comparison of an age, such as "was more than 14 days
+// ago". A time in the future has a negative age.
 func ageWords(n *Age, negated bool) string {
 	if n.Between {
 		return pick(negated, "was not", "was") + " between " + n.Low.words() + " and " + n.High.words() + " ago"

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The words for single values, in explanations and faults.
+// The functions below return the words for single values, in explanations and error
+// messages.
 
 func opPhrase(op Op, t Type) string {
 	if t == Datetime {
@@ -34,7 +35,8 @@ func valueWords(v Value) string {
 	}
 }
 
-// listWords returns the values as words; of many, only the first ones.
+// listWords returns the values in words, separated by commas. It shows at most ten values
+// and the number of others.
 func listWords(values []Value) string {
 	const shown = 10
 	parts := make([]string, 0, shown)
@@ -68,7 +70,7 @@ func timeWords(micros int64) string {
 	return t.Format("2006-01-02 15:04:05.999999 UTC")
 }
 
-// words returns the duration in words: "30 days".
+// words returns the duration in English, such as "30 days".
 func (d Duration) words() string {
 	if d.Unit == 0 {
 		return "0 seconds"

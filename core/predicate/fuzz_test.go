@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// FuzzParse checks that no text does harm. A fault has a position in the source and a
-// printable message. A predicate that parses is printed so that it parses to the same
-// tree, and it can be checked, explained and matched.
+// FuzzParse checks that Parse handles any text. An invalid text gives an error with a
+// position in the text and a short message. A valid predicate is printed as text that
+// parses to the same tree, and it can be checked, explained and matched.
 func FuzzParse(f *testing.F) {
 	for line := range strings.Lines(predicate.Reference) {
 		f.Add(strings.TrimSpace(line))

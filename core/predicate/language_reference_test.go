@@ -8,10 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// remark matches the text after an example, which follows two or more spaces.
+// remark matches the explanation on an example line, which two or more spaces separate from
+// the example.
 var remark = regexp.MustCompile(` {2,}.*$`)
 
-// Each example of the reference compiles, and the reference is under 2 KB.
+// TestReferenceTeachesWhatIsTrue checks that each example of the reference compiles, that
+// it names every word of the language, and that it has less than 2,000 bytes.
 func TestReferenceTeachesWhatIsTrue(t *testing.T) {
 	t.Parallel()
 	if len(predicate.Reference) >= 2000 {

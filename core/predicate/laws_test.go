@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The laws of three-valued logic hold for any predicates and contacts.
+// TestLaws checks for random predicates and contacts that "and", "or" and "not" follow
+// three-valued logic.
 func TestLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -43,8 +44,8 @@ func TestLaws(t *testing.T) {
 	})
 }
 
-// Parts of a contact that a predicate does not refer to do not change its result. A
-// predicate without absent values is never Unknown.
+// TestReferencesAreAllThatMatters checks that the result of a predicate depends only on the
+// parts of a contact that [predicate.References] names.
 func TestReferencesAreAllThatMatters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,7 +61,7 @@ func TestReferencesAreAllThatMatters(t *testing.T) {
 	})
 }
 
-// keepOnly returns the part of s that r names.
+// keepOnly returns a copy of the contact s with only the parts that r names.
 func keepOnly(s predicate.Subject, r predicate.References) predicate.Subject {
 	part := predicate.Subject{Attributes: map[string]predicate.Value{}, Topics: map[string]bool{}, Lists: map[string]bool{}, Segments: map[string]bool{}}
 	for _, name := range r.Attributes {
@@ -94,7 +95,8 @@ func keepOnly(s predicate.Subject, r predicate.References) predicate.Subject {
 	return part
 }
 
-// The result of an incremental predicate does not change as time passes.
+// TestIncrementalPredicatesStandStill checks that the result of a predicate of the class
+// Incremental does not change as time passes.
 func TestIncrementalPredicatesStandStill(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// lexer splits a source into tokens, one at a time. It never fails: invalid text becomes
-// a tokenBad, which the parser refuses where it needs a token.
+// lexer splits the text of a predicate into tokens, one at a time. It does not fail:
+// invalid text becomes a tokenBad, for which the parser records a fault.
 type lexer struct {
 	source string
 	at     int
 }
 
-// next returns the token at or after the lexer's position.
+// next returns the next token and moves the lexer to its end.
 func (l *lexer) next() token {
 	l.skipBlank()
 	start := l.at
@@ -34,8 +34,8 @@ func (l *lexer) next() token {
 	return t
 }
 
-// skipBlank skips white space and comments. A comment begins with "#" or "//" and ends
-// with its line.
+// skipBlank skips white space and comments. A comment begins with "#" or "//" and extends
+// to the end of the line.
 func (l *lexer) skipBlank() {
 	for l.at < len(l.source) {
 		rest := l.source[l.at:]
@@ -76,7 +76,8 @@ func (l *lexer) word() token {
 	return token{kind: tokenBad, text: "nothing begins with " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
 }
 
-// name reads what follows the dot: a bare name, or any other name in quotes.
+// name reads the name after a prefix such as "activity." and its dot. The name is a bare
+// word, or any text in quotes for activities and properties.
 func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	l.at++
 	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {
@@ -95,8 +96,8 @@ func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	return token{kind: tokenBad, text: "a name must follow " + quote(prefix+".") + " at once"}
 }
 
-// text reads a string in double quotes. The escapes are \" \\ \n \r and \t. Other control
-// characters and line ends are not allowed in a string.
+// text reads a string in double quotes. The escapes are \" \\ \n \r and \t. A string cannot
+// contain other control characters or line ends.
 func (l *lexer) text() token {
 	rest := l.source[l.at+1:]
 	if plain := strings.IndexAny(rest, "\"\\\n"); plain >= 0 && rest[plain] == '"' {
@@ -155,7 +156,8 @@ func (l *lexer) escape() byte {
 	return 0
 }
 
-// habits has operators of other languages, with the spelling to use here.
+// habits has operators of other languages, each with the operator that means the same in
+// this language.
 var habits = []struct{ sign, fix string }{
 	{"==", "="}, {"<>", "!="}, {"=>", ">="}, {"=<", "<="}, {"&&", "and"}, {"||", "or"}, {"!", "not"},
 }

@@ -72,7 +72,8 @@ func duration(digits string, n float64, suffix string) token {
 	return t
 }
 
-// date reads a date, if there are four digits, a hyphen and a digit.
+// date reads a date. It reports false if the text does not begin like a date, with four
+// digits, a hyphen and a digit.
 func (l *lexer) date() (token, bool) {
 	rest := l.source[l.at:]
 	if len(rest) < 6 || !isDigits(rest[:4]) || rest[4] != '-' || !isDigit(rest[5]) {
@@ -99,8 +100,9 @@ func isDigits(s string) bool {
 	return true
 }
 
-// parseTime parses RFC 3339 strictly. It refuses years outside 1 to 9999 in UTC, because
-// they could not be written back.
+// parseTime parses a date and time of RFC 3339 and returns microseconds since 1970. It
+// reports false if s is invalid or its year in UTC is not between 1 and 9999. RFC 3339
+// cannot represent other years.
 func parseTime(s string) (int64, bool) {
 	var t time.Time
 	if t.UnmarshalText([]byte(s)) != nil {

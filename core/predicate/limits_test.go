@@ -12,7 +12,8 @@ func repeat(n int, what, by string) string {
 	return strings.TrimSuffix(strings.Repeat(what+by, n), by)
 }
 
-// Each limit accepts its value and refuses one more, by its name.
+// TestLimits checks for each limit that a predicate at the limit is accepted, and that one
+// above it fails with the name of the limit.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -40,7 +41,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// These sources are made to exhaust the stack, the memory or the time.
+// TestHostileSources checks that Parse refuses texts that are made to use up the stack, the
+// memory or the time.
 func TestHostileSources(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"(", "not ", "not(", "exists(open where ", "[", "attr.", `"`, `\`, "1", "1e", "-", "now-", "#", "\x00", "\xff", "é", "attr.x in [", "a.", "2026-", `activity."`} {

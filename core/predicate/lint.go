@@ -5,31 +5,33 @@ import (
 	"slices"
 )
 
-// Warning describes a predicate that is allowed but seldom intended.
+// Warning describes a part of a valid predicate that probably does not mean what its author
+// intended.
 type Warning struct {
 	Line, Column int
 	Kind         WarningKind
 	Message      string
-	// Suggestion is a replacement if it was not intended, where there is one.
+	// Suggestion is what the author probably intended, "" if that is unknown.
 	Suggestion string
 }
 
-// WarningKind is the kind of a warning.
+// WarningKind is the kind of a [Warning].
 type WarningKind string
 
 // The kinds of warnings.
 const (
-	// WarnAbsence: contacts without a value, or without an event, do not match, although
-	// the words sound as if they did.
+	// WarnAbsence warns that contacts without the tested value or event do not match,
+	// although the wording of the test suggests that they do.
 	WarnAbsence WarningKind = "absence"
-	// WarnEnumValue: an enum is compared with a text that is not among its values.
+	// WarnEnumValue warns that an enum is compared with a text that is not one of its
+	// values.
 	WarnEnumValue WarningKind = "enum_value"
-	// WarnActivity: an activity of that name was never seen.
+	// WarnActivity warns that no activity of the tested name has been recorded so far.
 	WarnActivity WarningKind = "unseen_activity"
 )
 
-// Lint returns the warnings about the predicate, in the order of the source. A predicate
-// with warnings can be used.
+// Lint returns the warnings about the predicate, sorted by their position in the source. A
+// predicate with warnings is valid.
 func (c *Checked) Lint() []Warning {
 	l := linter{tree: c.tree, warnings: slices.Clone(c.warnings)}
 	l.node(c.Root, nil, false)
@@ -39,18 +41,20 @@ func (c *Checked) Lint() []Warning {
 	return l.warnings
 }
 
-// linter finds tests that seem true for an absent value and are Unknown.
+// linter finds tests that are Unknown for contacts without the tested value, although their
+// wording suggests True.
 type linter struct {
 	tree     *Tree
 	warnings []Warning
 }
 
-// subject is something that may be absent: an attribute by name, or the events of a
-// source, as printed.
+// subject is something that a contact may lack: either an attribute, by name, or the events
+// that an event source selects, as canonical text.
 type subject struct{ attribute, events string }
 
-// node walks n. guards has the subjects whose presence or absence is known wherever n
-// decides. negated is true inside of a "not".
+// node adds the warnings about n and the nodes below it. guards has the subjects for which
+// n needs no warning, because another term tests whether the contact has them. negated is
+// true inside of a "not".
 func (l *linter) node(n Node, guards []subject, negated bool) {
 	switch n := n.(type) {
 	case *And:
@@ -78,9 +82,9 @@ func (l *linter) node(n Node, guards []subject, negated bool) {
 	}
 }
 
-// terms walks the terms of one "and" or "or". Beside a test of presence in an "and", the
-// other terms do not decide for contacts without the subject. Beside a test of absence
-// in an "or", such contacts already match. Both also hold inside of a "not".
+// terms adds the warnings about the terms of an "and" (present is true) or an "or" (present
+// is false). A term such as "has attr.x" in an "and" excludes contacts without x, and
+// "attr.x is unknown" in an "or" includes them. So the other terms need no warning about x.
 func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	guards = slices.Clip(guards)
 	for _, term := range terms {
@@ -91,8 +95,8 @@ func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	}
 }
 
-// guardedSubjects returns the subjects whose presence the term tests or, with present
-// false, their absence.
+// guardedSubjects returns the subjects that a contact has if n is True. If present is
+// false, it returns those that a contact lacks if n is True.
 func guardedSubjects(n Node, present bool) []subject {
 	switch n := n.(type) {
 	case *Not:
@@ -110,7 +114,7 @@ func guardedSubjects(n Node, present bool) []subject {
 			return nil
 		}
 		guards := []subject{{events: sourceText(n.Source)}}
-		if present { // a test of some events implies that events of the kind exist
+		if present { // if selected events exist, events of their kind exist too
 			guards = append(guards, subject{events: n.Source.Event.title()})
 		}
 		return guards
@@ -131,8 +135,9 @@ func (l *linter) absentField(n Node, f Field, guards []subject) {
 	l.warn(n, "contacts without "+f.title()+" are left out here", "has "+f.title()+" and, or: or "+f.title()+" is unknown")
 }
 
-// event warns of tests of a time or an aggregate, which are Unknown without events. It
-// always warns of a time, and of an aggregate only inside of a "not".
+// event warns about a test of event times, or of a sum, average, minimum or maximum,
+// because both are Unknown for contacts without events. It warns about the latter only
+// inside of a "not" or with the operator "!=".
 func (l *linter) event(n *EventTest, guards []subject, negated bool) {
 	figure := n.Kind >= Sum && n.Kind <= Max && (negated || n.Op == NotEqual)
 	if n.Kind != Last && n.Kind != First && !figure {
@@ -150,7 +155,7 @@ func (l *linter) warn(n Node, message, suggestion string) {
 	l.warnings = append(l.warnings, Warning{Line: line, Column: column, Kind: WarnAbsence, Message: message, Suggestion: suggestion})
 }
 
-// enumValue adds a warning about a value that an enum never has.
+// enumValue adds a warning if f is an enum attribute and v is not one of its values.
 func (c *checker) enumValue(f Field, v Value) {
 	registered := c.schema.Attributes[f.Name]
 	if f.Source != Attribute || registered.Type != Enum || slices.Contains(registered.EnumValues, v.Text) {
@@ -161,7 +166,8 @@ func (c *checker) enumValue(f Field, v Value) {
 	c.warnings = append(c.warnings, w)
 }
 
-// warnUnseen adds a warning about an activity that no contact has had yet.
+// warnUnseen adds a warning if the source is an activity of a name that has not been
+// recorded so far.
 func (c *checker) warnUnseen(s EventSource) {
 	name := s.Event.Activity
 	if s.Event.Kind != ActivityEvent || len(c.schema.Activities) == 0 || slices.Contains(c.schema.Activities, name) {

@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// Match evaluates the predicate for one contact. The contact matches only if the result
-// is True.
+// Match evaluates the predicate for one contact at the time now. The contact matches only
+// if the result is True.
 func (c *Checked) Match(s Subject, now time.Time) Truth {
 	e := evaluation{subject: &s, now: now.UnixMicro(), at: now}
 	return e.node(c.Root)
 }
 
-// evaluation is the state of one walk over the nodes. occurrence is set inside of where.
+// evaluation is the state of one evaluation of a predicate. occurrence is the event that a
+// where-condition or an aggregate reads.
 type evaluation struct {
 	subject    *Subject
 	now        int64
@@ -72,8 +73,8 @@ func (e *evaluation) evalOr(terms []Node) Truth {
 	return greatest
 }
 
-// value returns the value of a field. known is false if it is absent or not of the
-// field's type.
+// value returns the value of a field of the contact or, inside of where, of the event.
+// known is false if the value is absent or not of the field's type.
 func (e *evaluation) value(f Field) (v Value, known bool) {
 	switch f.Source {
 	case Email:

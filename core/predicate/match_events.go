@@ -1,6 +1,6 @@
 package predicate
 
-// eventTest evaluates a test of events. It reads each event once.
+// eventTest evaluates a test of events. It goes through the contact's events once.
 func (e *evaluation) eventTest(n *EventTest) Truth {
 	var f figures
 	for i := range e.subject.Events {
@@ -33,8 +33,8 @@ func (e *evaluation) eventTest(n *EventTest) Truth {
 	return truthOf(holds(n.Op, f.figure(n.Kind), n.Number))
 }
 
-// figures has the aggregates of the events so far. All fields but count are set once
-// there is an event.
+// figures has the aggregates of the events counted so far. If count is 0, the other members
+// have no meaning.
 type figures struct {
 	count          int
 	sum, low, high float64
@@ -54,8 +54,8 @@ func (f *figures) figure(kind EventTestKind) float64 {
 	}
 }
 
-// add adds an event to the aggregates. It returns false if the event does not have the
-// property.
+// add adds the event o to all aggregates except the count. It returns false if the test
+// reads a property that o does not have.
 func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	if f.count == 0 {
 		f.first, f.last = o.At, o.At
@@ -77,7 +77,8 @@ func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	return true
 }
 
-// isSelected reports whether the source selects the event.
+// isSelected reports whether the event o is of the source's kind, inside its windows, and
+// True for its condition.
 func (e *evaluation) isSelected(s *EventSource, o *Occurrence) bool {
 	if o.Event != s.Event {
 		return false

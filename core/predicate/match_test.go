@@ -20,7 +20,7 @@ const day = 24 * time.Hour
 
 func text(s string) predicate.Value { return predicate.StringValue(s) }
 
-// anna has a value for everything, and events 1, 10 and 40 days ago.
+// anna is a contact with a value for every attribute, and with events up to 40 days ago.
 var anna = predicate.Subject{
 	Email: "anna+x@Example.com",
 	Attributes: map[string]predicate.Value{
@@ -38,7 +38,7 @@ var anna = predicate.Subject{
 	},
 }
 
-// bareContact has an address and no other value.
+// bareContact is a contact with an address and no other value.
 var bareContact = predicate.Subject{Email: "b@example.com"}
 
 func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occurrence {
@@ -48,13 +48,13 @@ func purchase(at time.Duration, amount predicate.Value, gift bool) predicate.Occ
 	}
 }
 
-// outcomes has each rule of the language, with the result for a contact that has
-// everything and one that has nothing.
+// outcomes has predicates for each rule of the language, with the expected results for
+// anna, who has all attributes, and for bareContact, who has none.
 var outcomes = []struct {
 	source            string
 	anna, bareContact predicate.Truth
 }{
-	// Strings are compared byte by byte, and an enum is one.
+	// Strings, and enums as well, are compared byte by byte.
 	{`attr.plan = "pro"`, yes, unknown},
 	{`attr.plan = "Pro"`, no, unknown},
 	{`attr.plan = "never registered"`, no, unknown},
@@ -89,7 +89,7 @@ var outcomes = []struct {
 	{`attr.joined = now - 1mo`, yes, unknown},
 	{`attr.joined < now + 1s`, yes, unknown},
 	{`attr.joined > now`, no, unknown},
-	// A reserved word is a valid name of an attribute.
+	// The name of an attribute may be a reserved word.
 	{`attr.count = 3`, yes, unknown},
 	// Presence is never unknown.
 	{`has attr.plan`, yes, no},
@@ -121,7 +121,8 @@ var outcomes = []struct {
 	{`not count(click) > 0`, yes, yes},
 	{`exists(open)`, yes, no},
 	{`exists(open where subject = "Hello")`, yes, no},
-	{`count(open where subject != "Hello") = 0`, yes, yes}, // one has another subject, which is none
+	// one of anna's opens has no subject, so the test is Unknown for it
+	{`count(open where subject != "Hello") = 0`, yes, yes},
 	{`count(open where not subject = "Hello") = 0`, yes, yes},
 	{`count(open where subject is unknown) = 1`, yes, no},
 	{`exists(bounce where type = "Permanent" and sub_type = "General")`, no, no},
@@ -142,15 +143,16 @@ var outcomes = []struct {
 	{`max(amount of activity.purchase) = 10`, yes, unknown},
 	{`max(amount of activity.purchase where gift = false) = 2.5`, yes, unknown},
 	{`sum(amount of activity.purchase within 1h) >= 0`, unknown, unknown},
-	{`sum(amount of activity.purchase between 2026-01-01 and 2026-05-31) >= 0`, unknown, unknown}, // an event exists, but it has no amount
+	// the only purchase in that window has no valid amount
+	{`sum(amount of activity.purchase between 2026-01-01 and 2026-05-31) >= 0`, unknown, unknown},
 	{`last(open) = now - 1d`, yes, unknown},
 	{`last(open) < now - 1d`, no, unknown},
 	{`first(open) <= 2026-06-06`, yes, unknown},
 	{`first(open) < "2026-06-05T12:00:00Z"`, no, unknown},
 	{`last(click) < now`, unknown, unknown},
 	{`not last(click) < now`, unknown, unknown},
-	// Consent and membership are never Unknown. The default of news is in, that of
-	// offers is out.
+	// Tests of consent and membership are never Unknown. Contacts are subscribed to the
+	// topic news by default, and not to the topic offers.
 	{`subscribed to "news"`, yes, yes},
 	{`subscribed to "offers"`, yes, no},
 	{`opted out of "news"`, no, no},
@@ -190,7 +192,8 @@ func TestConsentOfThoseWhoWantNothing(t *testing.T) {
 	}
 }
 
-// A contact that only activities have named has neither consented nor opted out.
+// TestConsentOfStubs checks that a stub, a contact that is known only from activities, is
+// neither subscribed nor opted out.
 func TestConsentOfStubs(t *testing.T) {
 	t.Parallel()
 	stub := predicate.Subject{Stub: true, Topics: map[string]bool{"offers": true}}
@@ -203,8 +206,8 @@ func TestConsentOfStubs(t *testing.T) {
 	}
 }
 
-// A value that is not of the registered type counts as absent, as does a number beyond
-// MaxNumber.
+// TestValuesOfOtherTypesAreAbsent checks that a value counts as absent if its type is not
+// the registered one or if it is a number beyond MaxNumber.
 func TestValuesOfOtherTypesAreAbsent(t *testing.T) {
 	t.Parallel()
 	for _, value := range []predicate.Value{text("5"), predicate.BoolValue(true), predicate.NumberValue(math.Inf(1)), predicate.NumberValue(-2e100), predicate.NumberValue(math.NaN()), {}} {
@@ -222,7 +225,8 @@ func TestValuesOfOtherTypesAreAbsent(t *testing.T) {
 	}
 }
 
-// A future event is in no window that ends now, and counts everywhere else.
+// TestEventsAhead checks that an event in the future is outside of every "within" window,
+// but counts in tests without a window.
 func TestEventsAhead(t *testing.T) {
 	t.Parallel()
 	subject := predicate.Subject{

@@ -1,66 +1,70 @@
 package predicate
 
 // Node is one node of a predicate: *And, *Or, *Not, *Compare, *In, *Match, *Known, *Age,
-// *EventTest, *Consent or *Membership, and no other. A where-condition consists of the
-// first seven only, over fields of one event. Elsewhere fields are the contact's.
+// *EventTest, *Consent or *Membership. There are no other types of nodes. A where-condition
+// consists of the first seven only, and its fields are properties of an event. Elsewhere
+// fields are attributes of the contact.
 //
-// In a Tree, names are as written, Field.Type is Unresolved, Membership.ID is empty, and
-// a quoted date and time is a String. In a Checked everything is resolved.
+// In a Tree, names are as written, Field.Type is Unresolved, Membership.ID is "", and a
+// quoted date and time is a String. In a Checked, all of these are resolved.
 type Node interface {
-	// Pos returns where the node begins in the source.
+	// Pos returns the offset in the source at which the node begins.
 	Pos() Offset
 	node()
 }
 
-// Offset is a position in the source, in bytes from its beginning. Tree.Position returns
-// its line and column. It does not affect what a node means.
+// Offset is a position in the source, in bytes from its beginning. Tree.Position converts
+// it to a line and column. It does not affect the result of a node.
 type Offset int32
 
-// Pos returns the offset itself; nodes embed it.
+// Pos returns o. Nodes embed an Offset and so implement [Node.Pos].
 func (o Offset) Pos() Offset { return o }
 
-// And is the least of its terms. It has at least two.
+// And has the least result of its terms, in the order False < Unknown < True. It has at
+// least two terms.
 type And struct {
 	Offset
 	Terms []Node
 }
 
-// Or is the greatest of its terms. It has at least two.
+// Or has the greatest result of its terms, in the order False < Unknown < True. It has at
+// least two terms.
 type Or struct {
 	Offset
 	Terms []Node
 }
 
-// Not is True if its term is False, False if it is True, else Unknown.
+// Not is True if its term is False, False if its term is True, and Unknown if its term is
+// Unknown.
 type Not struct {
 	Offset
 	Term Node
 }
 
-// Compare tests a field against a literal of its type: "attr.plan = "pro"".
-// Unknown when the field is absent. String and Bool know Equal and NotEqual alone.
-// A Datetime may be compared with a relative moment.
+// Compare compares a field with a literal of the same type: attr.plan = "pro". It is
+// Unknown if the field is absent. For String and Bool, only Equal and NotEqual are allowed.
+// A Datetime may be compared with a time relative to now.
 type Compare struct {
 	Offset
 	Field Field
 	Op    Op
 	Value Value
-	// ValueAt is where the literal begins.
+	// ValueAt is the offset at which the literal begins.
 	ValueAt Offset
 }
 
-// In tests whether a field equals one of 1 to 100 literals of its type, none of
-// them relative. Unknown when the field is absent.
+// In tests whether a field equals one of 1 to 100 literals of its type. The literals cannot
+// be relative to now. It is Unknown if the field is absent.
 type In struct {
 	Offset
 	Field  Field
 	Values []Value
-	// ValuesAt are where the literals begin.
+	// ValuesAt are the offsets at which the literals begin.
 	ValuesAt []Offset
 }
 
-// Match looks for a text, which is not empty, in a String field, byte by byte.
-// Unknown when the field is absent.
+// Match tests whether a String field starts with, ends with or contains Text, compared byte
+// by byte. Text is not empty. The test is Unknown if the field is absent.
 type Match struct {
 	Offset
 	Field Field
@@ -68,20 +72,21 @@ type Match struct {
 	Text  string
 }
 
-// Known is True when the field's presence is as Want says, else False; it is never
-// Unknown. An empty string is present.
+// Known tests whether a field is present (Want is true) or absent (Want is false). It is
+// never Unknown. An empty string is present.
 type Known struct {
 	Offset
 	Field Field
 	Want  bool
-	// Prefix is true if it was written "has attr.x". It does not change the meaning.
+	// Prefix is true if the test was written "has attr.x" instead of "attr.x is known",
+	// which means the same.
 	Prefix bool
 }
 
-// Age compares the time from a Datetime attribute to now with a duration:
-// "now - attr.trial_ends > 14d". With Between, Low <= age <= High and Op is unset;
-// else age Op Low. The age is negative when the attribute lies ahead. Unknown when
-// the attribute is absent.
+// Age compares the age of a Datetime attribute, which is now minus its value, with a
+// duration: "now - attr.trial_ends > 14d". With Between, it tests Low <= age <= High, and
+// Op is unset; otherwise it tests age Op Low. The age is negative if the value is in the
+// future. The test is Unknown if the attribute is absent.
 type Age struct {
 	Offset
 	Field     Field
@@ -90,72 +95,81 @@ type Age struct {
 	Low, High Duration
 }
 
-// EventTest tests what happened to or was done by the contact, by its Kind:
+// EventTest compares a number or time that is computed from the contact's selected events.
+// Kind says which:
 //
-//	Count          how many events there are, Op Number; 0 for none, never Unknown
-//	Exists         whether there is any; never Unknown
-//	Sum, Avg,      Field over the events that have it, Op Number; Unknown when none has
-//	Min, Max       it. Sums add doubles in no particular order; Avg is sum by count
-//	Last, First    when the latest or earliest was, Op Time; Unknown when there is none
+//	Count          number of events, compared with Number; never Unknown
+//	Exists         whether there is an event; never Unknown
+//	Sum, Avg,      of the property Field, compared with Number; events without the
+//	Min, Max       property are ignored; Unknown if no event has it
+//	Last, First    time of the latest or earliest event, compared with Time; Unknown
+//	               if there is no event
+//
+// Doubles are summed in no particular order. Avg is the sum divided by the number of events
+// that have the property.
 type EventTest struct {
 	Offset
 	Kind EventTestKind
-	// Field is a Number. It is set only for Sum, Avg, Min and Max.
+	// Field is the numeric property that is aggregated. It is set only for Sum, Avg, Min and
+	// Max.
 	Field  Field
 	Source EventSource
 	Op     Op
-	// Number is what Count, Sum, Avg, Min and Max are compared with.
+	// Number is the operand with which Count, Sum, Avg, Min and Max are compared.
 	Number float64
-	// Time is what Last and First are compared with.
+	// Time is the operand with which Last and First are compared.
 	Time Moment
 }
 
-// EventSource selects events of one contact: those of the Event for which Where is
-// True, inside both windows. Unknown is not enough: an event without the property
-// that Where tests is not selected.
+// EventSource selects events of one contact: those of the kind Event that are inside both
+// windows and for which Where is True. An event for which Where is Unknown is not selected,
+// for example because it lacks the tested property.
 type EventSource struct {
 	Offset
 	Event Event
-	// Where is the condition, nil for none.
+	// Where is the condition on the event's properties, nil if there is none.
 	Where Node
-	// Within, when HasWithin, selects now - Within <= time <= now.
+	// If HasWithin is set, only events with now - Within <= time <= now are selected.
 	Within    Duration
 	HasWithin bool
-	// Between, when HasBetween, selects From <= time < Until.
+	// If HasBetween is set, only events with Between.From <= time < Between.Until are
+	// selected.
 	Between    Span
 	HasBetween bool
 }
 
-// Span is the time from From, inclusive, to Until, exclusive, in microseconds since
-// 1970. A span whose end was written as a DATE includes that day in UTC.
+// Span is the time from From, inclusive, to Until, exclusive, in microseconds since 1970.
+// If the end was written as a date without a time, the span includes that whole day in UTC.
 type Span struct{ From, Until int64 }
 
-// Consent tests what the contact agreed to. It is never Unknown. The effective
-// choice about a topic is the explicit one, else DefaultIn. By its Kind:
+// Consent tests the contact's subscriptions or suppression. It is never Unknown. A contact
+// is in or out of a topic by its own choice or, without a choice, by DefaultIn. Kind says
+// what is tested:
 //
-//	Subscribed       not unsubscribed from all and the effective choice is to be in
-//	OptedOut         the effective choice is to be out, whatever else
+//	Subscribed       in the topic, not unsubscribed from all, and not a stub
+//	OptedOut         out of the topic
 //	UnsubscribedAll  unsubscribed from all
 //	Suppressed       the address is on a suppression list of the organization
 type Consent struct {
 	Offset
 	Kind ConsentKind
-	// Topic is set for Subscribed and OptedOut.
+	// Topic is the name of the topic. It is set only for Subscribed and OptedOut.
 	Topic string
-	// DefaultIn is the topic's default by the schema.
+	// DefaultIn is true if contacts without a choice are in the topic. Check sets it from
+	// the schema.
 	DefaultIn bool
-	// TopicAt is where the topic's name begins.
+	// TopicAt is the offset at which the topic's name begins.
 	TopicAt Offset
 }
 
-// Membership is True when the contact is on the list or in the segment, else
-// False; it is never Unknown.
+// Membership is True if the contact is on the list or in the segment, else False. It is
+// never Unknown.
 type Membership struct {
 	Offset
 	Segment bool // else a list
 	Key     string
 	ID      string
-	// KeyAt is where the key begins.
+	// KeyAt is the offset at which the key of the list or segment begins.
 	KeyAt Offset
 }
 
@@ -171,37 +185,38 @@ func (*EventTest) node()  {}
 func (*Consent) node()    {}
 func (*Membership) node() {}
 
-// Field is the field that a test reads.
+// Field is the attribute or event property that a test reads.
 type Field struct {
 	Offset
 	Source FieldSource
 	Name   string
-	// Type is String, Number, Bool or Datetime once checked.
+	// Type is Unresolved in a Tree, and String, Number, Bool or Datetime in a Checked.
 	Type Type
 }
 
-// FieldSource says where a field's value comes from.
+// FieldSource says whether a field is an attribute, the email address or an event property.
 type FieldSource uint8
 
-// The sources. Email is the contact's address, written attr.email; it is always
-// present. Property is a property of the event that a where-condition or an
-// aggregate is about.
+// The sources of fields. Email is the contact's address, written attr.email, which is
+// always present. Property is a property of the event that a where-condition or an
+// aggregate reads.
 const (
 	Attribute FieldSource = iota
 	Email
 	Property
 )
 
-// Event is a kind of event; Activity is its name when Kind is ActivityEvent.
+// Event is a kind of event. Activity is the name of the activity if Kind is ActivityEvent,
+// else "".
 type Event struct {
 	Kind     EventKind
 	Activity string
 }
 
-// EventKind is the kind of an event.
+// EventKind is a kind of message event, or ActivityEvent.
 type EventKind uint8
 
-// The kinds of events: eight kinds of message events, and activities.
+// The kinds of events: eight kinds of message events, and activities of all names.
 const (
 	Send EventKind = iota
 	Delivery
@@ -227,7 +242,7 @@ const (
 	GreaterOrEqual
 )
 
-// MatchKind is the position at which Match looks for a text.
+// MatchKind says where in a string a Match searches: at its start, at its end or anywhere.
 type MatchKind uint8
 
 // The kinds of matches.
@@ -237,7 +252,7 @@ const (
 	Contains
 )
 
-// EventTestKind is the question of an EventTest.
+// EventTestKind says what an EventTest computes from the selected events.
 type EventTestKind uint8
 
 // The kinds of event tests.
@@ -252,7 +267,7 @@ const (
 	First
 )
 
-// ConsentKind is the question of a Consent.
+// ConsentKind says what a Consent tests.
 type ConsentKind uint8
 
 // The kinds of consent tests.

@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// parser is a recursive descent parser with one token of lookahead. It has 42 methods,
-// one for each rule of the grammar and the steps that rules share. After the first
-// fault every method returns at once, with a value that no caller uses.
+// parser is a recursive descent parser with one token of lookahead. It has one method for
+// each rule of the grammar, and methods for steps that rules share. After the first fault
+// every method returns at once, and its result is not used.
 type parser struct {
 	lexer
 	tok                              token
-	last                             int // the end of the token before tok
+	last                             int // offset of the end of the token before tok
 	fault                            *Error
 	nodes, depth, events, membership int
-	// event is the event of the where-condition being parsed; nil outside of one.
+	// event is the event whose where-condition is being parsed; nil outside of where.
 	event *Event
 }
 
@@ -44,7 +44,8 @@ func invalidAt(s string) int {
 	return 0
 }
 
-// predicate := or_expr. It parses nothing if there already is a fault.
+// predicate parses a whole predicate. It returns nil if the predicate is empty or a fault
+// was recorded before.
 func (p *parser) predicate() Node {
 	if p.fault != nil {
 		return nil
@@ -56,7 +57,7 @@ func (p *parser) predicate() Node {
 	return p.parseOr()
 }
 
-// parseOr := and { "or" and }.
+// parseOr parses the grammar rule: and { "or" and }.
 func (p *parser) parseOr() Node {
 	start := p.tok
 	first := p.parseAnd()
@@ -72,7 +73,7 @@ func (p *parser) parseOr() Node {
 	return &Or{Offset: Offset(start.start), Terms: terms}
 }
 
-// parseAnd := not { "and" not }.
+// parseAnd parses the grammar rule: not { "and" not }.
 func (p *parser) parseAnd() Node {
 	start := p.tok
 	first := p.parseNot()
@@ -88,8 +89,9 @@ func (p *parser) parseAnd() Node {
 	return &And{Offset: Offset(start.start), Terms: terms}
 }
 
-// appendOr and appendAnd merge the terms of an inner node of the same kind, which came
-// from parentheses. The operators are associative.
+// appendOr appends n to the terms of an "or". If n is an "or" itself, from parentheses, it
+// appends the terms of n. That changes no result, because the operator is associative.
+// appendAnd does so for "and".
 func appendOr(terms []Node, n Node) []Node {
 	if inner, is := n.(*Or); is {
 		return append(terms, inner.Terms...)
@@ -104,7 +106,7 @@ func appendAnd(terms []Node, n Node) []Node {
 	return append(terms, n)
 }
 
-// parseNot := "not" not | primary.
+// parseNot parses the grammar rule: "not" not | primary.
 func (p *parser) parseNot() Node {
 	if p.fault != nil || !p.tok.is("not") {
 		return p.primary()
@@ -146,7 +148,8 @@ func (p *parser) primary() Node {
 	return inner
 }
 
-// enterLevel opens one level of depth. The caller must lower depth again.
+// enterLevel increases the nesting depth and records a fault at t if it exceeds the limit.
+// It returns false if there is a fault. The caller must decrease depth afterwards.
 func (p *parser) enterLevel(t token) bool {
 	if p.depth++; p.depth >= MaxDepth {
 		p.limit(LimitDepth, t.start)
@@ -168,7 +171,7 @@ func (p *parser) advance() {
 	}
 }
 
-// accept consumes the word if it is next, and reports whether it was.
+// accept consumes the current token if it is the given word, and reports whether it was.
 func (p *parser) accept(word string) bool {
 	if p.fault != nil || !p.tok.is(word) {
 		return false
@@ -177,14 +180,16 @@ func (p *parser) accept(word string) bool {
 	return true
 }
 
-// word consumes the keyword, or fails if it is not next.
+// word consumes the current token, which must be the given keyword. Otherwise it records a
+// fault.
 func (p *parser) word(word string) {
 	if p.fault == nil && !p.accept(word) {
 		p.failExpecting(`"` + word + `"`)
 	}
 }
 
-// sign consumes the sign, or fails if it is not next.
+// sign consumes the current token, which must be the given symbol. Otherwise it records a
+// fault.
 func (p *parser) sign(sign string) {
 	if p.fault == nil && !p.tok.sign(sign) {
 		p.failExpecting(`"` + sign + `"`)
@@ -192,7 +197,7 @@ func (p *parser) sign(sign string) {
 	p.advance()
 }
 
-// fail records a fault at t, unless there already is one.
+// fail records a fault at the token t. It does nothing if a fault was recorded before.
 func (p *parser) fail(t token, fault Error) {
 	if p.fault == nil {
 		fault.Line, fault.Column = position(p.source, Offset(t.start))
@@ -204,8 +209,9 @@ func (p *parser) limit(l Limit, at int) {
 	p.fail(token{start: at}, Error{Message: limits[l], Limit: l})
 }
 
-// failExpecting records the fault that tok is not one of the expected words. It suggests
-// the nearest candidate.
+// failExpecting records the fault that the current token is not what is expected. It
+// suggests the candidate that is most similar to the token. Without candidates, it takes
+// the keywords in expected.
 func (p *parser) failExpecting(expected string, candidates ...string) {
 	if p.tok.kind == tokenBad {
 		p.fail(p.tok, Error{Message: p.tok.text, Suggestion: p.tok.fix})
@@ -229,8 +235,8 @@ func (p *parser) failExpecting(expected string, candidates ...string) {
 	p.fail(p.tok, fault)
 }
 
-// misplacedHint returns a hint if tok is a word that narrows events but stands after the
-// test: it says where the word belongs.
+// misplacedHint returns a hint if the current token is "within" or "where" after an event
+// test: these words belong inside of its parentheses. Otherwise it returns "".
 func (p *parser) misplacedHint() string {
 	if p.tok.is("within") || p.tok.is("where") {
 		return "; " + p.tok.text + " stands inside the parentheses, as in count(open within 30d)"

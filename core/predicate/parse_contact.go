@@ -7,13 +7,14 @@ const (
 	valueHint    = `a value: a "string", a number, true, false, or a date`
 )
 
-// starters has the words that a test of a contact can begin with.
+// starters has the keywords with which a test of a contact can begin, for suggestions.
 var starters = []string{
 	"has", "now", "count", "exists", "sum", "avg", "min", "max", "last", "first",
 	"subscribed", "opted", "unsubscribed", "suppressed", "in", "not",
 }
 
-// contactTest parses one test outside of where.
+// contactTest parses one test of a contact. Tests inside of a where-condition are parsed by
+// fieldTest.
 func (p *parser) contactTest() Node {
 	start := p.tok
 	if start.kind == tokenAttribute {
@@ -42,8 +43,8 @@ func (p *parser) contactTest() Node {
 	return nil
 }
 
-// notATest records the fault that no test begins here. If an operator follows a bare
-// name, it suggests an attribute.
+// notATest records the fault that the current token does not begin a test. If an operator
+// follows a bare name, it suggests an attribute of that name.
 func (p *parser) notATest() {
 	t := p.tok
 	switch {
@@ -64,7 +65,7 @@ func (p *parser) notATest() {
 	}
 }
 
-// peek returns the token after tok.
+// peek returns the token after the current one without consuming any.
 func (p *parser) peek() token {
 	ahead := p.lexer
 	return ahead.next()
@@ -81,7 +82,8 @@ func startsOperator(t token) bool {
 	}
 }
 
-// fieldTest parses a test of an attribute or, in a where-condition, of a property.
+// fieldTest parses a test of an attribute or, inside of a where-condition, of an event
+// property.
 func (p *parser) fieldTest() Node {
 	at := Offset(p.tok.start)
 	if p.accept("has") {
@@ -150,7 +152,8 @@ func (p *parser) match(at Offset, f Field) Node {
 	return &Match{Offset: at, Field: f, How: how, Text: p.text(`a "string" to look for`)}
 }
 
-// field parses ATTR, or the name of a property inside of where.
+// field parses an attribute such as attr.plan or, inside of a where-condition, the name of
+// an event property.
 func (p *parser) field() Field {
 	t := p.tok
 	f := Field{Offset: Offset(t.start), Name: t.text}
@@ -182,7 +185,7 @@ func (p *parser) field() Field {
 	return f
 }
 
-// age := "now" "-" ATTR ( op DUR | "between" DUR "and" DUR ).
+// age parses the grammar rule: "now" "-" ATTR ( op DUR | "between" DUR "and" DUR ).
 func (p *parser) age() Node {
 	age := &Age{Offset: Offset(p.tok.start)}
 	p.advance()
@@ -232,7 +235,7 @@ func (p *parser) consent() Node {
 	return c
 }
 
-// member := "in" ("list" | "segment") STRING.
+// member parses the grammar rule: "in" ("list" | "segment") STRING.
 func (p *parser) member() Node {
 	start := p.tok
 	if p.membership++; p.membership > MaxMembership {
@@ -250,8 +253,9 @@ func (p *parser) member() Node {
 	return m
 }
 
-// suggestAttribute suggests that a word was meant as an attribute. It returns "" for a long
-// word, because the suggestion would repeat the source without quotes.
+// suggestAttribute returns the suggestion to write a bare word as an attribute: attr.plan
+// for plan. It returns "" for a word of more than 30 bytes, because the suggestion would
+// repeat it.
 func suggestAttribute(word string) string {
 	const longest = 30
 	if len(word) > longest {

@@ -2,7 +2,8 @@ package predicate
 
 import "slices"
 
-// eventKind returns the kind that a word names, or a value after the last kind for none.
+// eventKind returns the kind of message event that a word names. For other words it returns
+// a value greater than ActivityEvent.
 func eventKind(word string) EventKind {
 	if i := slices.Index(eventWords[:ActivityEvent], word); i >= 0 {
 		return EventKind(i)
@@ -10,7 +11,8 @@ func eventKind(word string) EventKind {
 	return ActivityEvent + 1
 }
 
-// eventTest parses a test of events. kind is that of the word it begins with.
+// eventTest parses a test of events. kind is given by the keyword at the current token,
+// such as "count".
 func (p *parser) eventTest(kind EventTestKind) Node {
 	start := p.tok
 	if p.events++; p.events > MaxEventTerms {
@@ -39,7 +41,7 @@ func (p *parser) eventTest(kind EventTestKind) Node {
 	return test
 }
 
-// parseAggregated parses the FIELD of an aggregate.
+// parseAggregated parses the name of the property that sum, avg, min or max aggregates.
 func (p *parser) parseAggregated() Field {
 	t := p.tok
 	f := Field{Offset: Offset(t.start), Source: Property, Name: t.text}
@@ -50,7 +52,8 @@ func (p *parser) parseAggregated() Field {
 	return f
 }
 
-// eventSource := EVENT { "where" cond | "within" DUR | "between" DATE "and" DATE }.
+// eventSource parses the grammar rule: EVENT { "where" cond | "within" DUR | "between" DATE
+// "and" DATE }.
 func (p *parser) eventSource() EventSource {
 	s := EventSource{Offset: Offset(p.tok.start)}
 	s.Event = p.eventName()
@@ -96,7 +99,8 @@ func (p *parser) eventName() Event {
 	return event
 }
 
-// parseWhere parses the condition after the token t. A second condition narrows the first.
+// parseWhere parses the condition after the token t, which is "where". If the source
+// already has a condition, it combines both with "and".
 func (p *parser) parseWhere(t token, s EventSource) Node {
 	if !p.enterLevel(t) {
 		return nil
@@ -118,8 +122,8 @@ func (p *parser) parseWhere(t token, s EventSource) Node {
 	return both
 }
 
-// levels returns how deep n is nested when it is printed. Two merged conditions may need
-// parentheses that neither had.
+// levels returns the nesting depth of n in its canonical spelling. Two conditions that are
+// combined with "and" may need parentheses that neither needs alone.
 func levels(n Node) int {
 	deepest := 0
 	switch n := n.(type) {
@@ -151,7 +155,8 @@ func levelsWithin(n Node, place int) int {
 	return levels(n)
 }
 
-// span parses DATE "and" DATE. A date as its end includes that whole day.
+// span parses the grammar rule: DATE "and" DATE. If the end is a date without a time, the
+// span includes that whole day.
 func (p *parser) span() Span {
 	const expected = "a date, YYYY-MM-DD"
 	start := p.tok

@@ -11,11 +11,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// withoutPlaces makes comparisons ignore positions in the source.
+// withoutPlaces is a comparison option that ignores the offsets of nodes in the source.
 var withoutPlaces = cmpopts.IgnoreTypes(predicate.Offset(0))
 
-// Each source has the canonical spelling in the second column; "" if it is canonical
-// itself.
+// TestCanonicalSpelling checks that each predicate is printed in its canonical spelling,
+// which is the second text. An empty second text means that the first is canonical.
 func TestCanonicalSpelling(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][2]string{
@@ -91,7 +91,7 @@ func TestPrintedPredicatesAreReadAgain(t *testing.T) {
 		if tree.String() != source {
 			t.Fatalf("%s\nis printed as %s", source, tree)
 		}
-		// White space and comments between two words change nothing.
+		// Added white space and comments between two words must not change the tree.
 		spaced, err := predicate.Parse("# comment\n" + strings.ReplaceAll(source, " and ", "\t\n and // or\n"))
 		if strings.Contains(source, `" and "`) || strings.ContainsAny(source, "#/") {
 			return
@@ -130,7 +130,8 @@ func TestParsePrefix(t *testing.T) {
 	}
 }
 
-// A printed predicate keeps the limits, even after conditions were merged.
+// TestTwoConditionsAsDeepAsOne checks that a predicate with two where-conditions is within
+// the depth limit after it was printed as one condition.
 func TestTwoConditionsAsDeepAsOne(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat("not ", 17) + "(x = 1 or y = 2)"

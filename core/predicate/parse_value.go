@@ -14,7 +14,8 @@ func opOf(sign string) Op {
 	return 0
 }
 
-// wordsOf returns the words in a hint: the candidates for correcting a wrong word.
+// wordsOf returns the keywords of the language that occur in a hint. They are the
+// candidates for correcting a misspelled word.
 func wordsOf(hint string) []string {
 	words := strings.FieldsFunc(hint, func(r rune) bool { return r == ' ' || r == ',' || r == '"' })
 	kept := words[:0]
@@ -50,8 +51,8 @@ func (p *parser) text(expected string) string {
 	return text
 }
 
-// value parses a literal: STRING, NUMBER, true, false or DATE and, if relative is true,
-// now with or without a distance.
+// value parses a literal: a string, a number, true, false or a date. If relative is true,
+// it also accepts now, now - DURATION and now + DURATION.
 func (p *parser) value(relative bool) Value {
 	t := p.tok
 	switch {
@@ -78,7 +79,8 @@ func (p *parser) value(relative bool) Value {
 	return Value{}
 }
 
-// parseIn parses what follows the field: "in" "[" value { "," value } "]".
+// parseIn parses the part of an "in" test after the field f: "in" "[" value { "," value }
+// "]".
 func (p *parser) parseIn(at Offset, f Field) Node {
 	n := &In{Offset: at, Field: f}
 	p.advance()
@@ -100,7 +102,7 @@ func (p *parser) parseIn(at Offset, f Field) Node {
 	return n
 }
 
-// number parses a NUMBER with an optional minus. There is no negative zero.
+// number parses a number with an optional minus sign. It returns 0 for -0.
 func (p *parser) number() float64 {
 	negative := p.tok.sign("-")
 	if negative {
@@ -129,8 +131,8 @@ func (p *parser) duration() Duration {
 	return Duration{Amount: t.number, Unit: t.unit}
 }
 
-// spacedDuration returns the duration that a text like "30 days" probably means, "" for
-// none.
+// spacedDuration returns the duration that was probably meant by a number and a separate
+// word, such as 30d for "30 days". It returns "" if the word is not like a unit.
 func (p *parser) spacedDuration() string {
 	unit := p.peek()
 	if unit.kind != tokenWord {
@@ -144,7 +146,8 @@ func (p *parser) spacedDuration() string {
 	return meant.fix
 }
 
-// moment parses DATE, a quoted date and time, or "now" [("-"|"+") DUR].
+// moment parses a point in time: a date, a quoted date and time, or "now" [("-"|"+")
+// DURATION].
 func (p *parser) moment() Moment {
 	t := p.tok
 	if t.is("now") {
@@ -175,7 +178,7 @@ func (p *parser) distance() Moment {
 	return m
 }
 
-// absolute parses DATE or a quoted date and time.
+// absolute parses a date or a quoted date and time. It returns microseconds since 1970.
 func (p *parser) absolute(expected string) int64 {
 	t := p.tok
 	micros := t.micros

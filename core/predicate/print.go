@@ -15,8 +15,8 @@ func printNode(n Node) string {
 	return p.String()
 }
 
-// The levels of precedence: an expression that binds less tightly than its place gets
-// parentheses.
+// The places at which an expression can be printed. It gets parentheses if its operator
+// binds less tightly than the place requires.
 const (
 	anywhere = iota
 	insideAnd
@@ -101,7 +101,7 @@ func (p *printer) name(name string, bare bool) {
 	p.text(name)
 }
 
-// isWord reports whether the lexer reads s as one word.
+// isWord reports whether the lexer reads all of s as one word, so that s needs no quotes.
 func isWord(s string) bool {
 	return s != "" && isLetter(s[0]) && strings.IndexFunc(s, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }) < 0
 }
@@ -185,7 +185,8 @@ func (p *printer) source(s EventSource) {
 	}
 }
 
-// spanEnd writes the end of a span: the last day if the span ends with a day.
+// spanEnd prints the end of a span, which is exclusive, as its last included day or
+// microsecond.
 func (p *printer) spanEnd(until int64) {
 	if day := units[Day].micros; until%day == 0 {
 		p.absolute(until - day)
@@ -251,7 +252,7 @@ var escapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, 
 
 func (p *printer) text(s string) { p.words(`"`, escapes.Replace(s), `"`) }
 
-// String returns the duration as predicates write it: "1.5d".
+// String returns the duration as it is written in predicates, such as "1.5d".
 func (d Duration) String() string {
 	if d.Unit == 0 {
 		return "0s"
@@ -259,7 +260,7 @@ func (d Duration) String() string {
 	return number(d.Amount) + d.Unit.String()
 }
 
-// number returns a number as the lexer reads it.
+// number returns n in a spelling that the lexer can read.
 func number(n float64) string {
 	if n != 0 && (n >= 1e15 || n <= -1e15 || n < 1e-6 && n > -1e-6) {
 		return strconv.FormatFloat(n, 'e', -1, 64)

@@ -6,28 +6,30 @@ import (
 	"slices"
 )
 
-// References has what a predicate reads, each name once and sorted.
+// References lists the parts of a contact that a predicate reads. Each name occurs once,
+// and names are sorted.
 type References struct {
-	// Attributes has names of registered attributes, without the built-in email.
+	// Attributes has the names of attributes, without the built-in email.
 	Attributes []string
-	// Email is true if attr.email is tested.
+	// Email is true if the predicate tests attr.email.
 	Email bool
 	// Topics has names of topics.
 	Topics []string
-	// Consent is true if topics or the global opt-out are tested.
+	// Consent is true if the predicate tests topics or whether the contact is unsubscribed
+	// from all.
 	Consent bool
-	// Suppression is true if suppression is tested.
+	// Suppression is true if the predicate tests whether the address is suppressed.
 	Suppression bool
 	// Lists and Segments have ids.
 	Lists, Segments []string
-	// Events has the events that are counted, aggregated or dated.
+	// Events has the kinds of events that event tests read.
 	Events []Event
-	// Properties has the promoted properties of activities, without built-in ones.
+	// Properties has the registered properties of activities, without the built-in ones.
 	Properties []ActivityProperty
 }
 
-// References returns what the predicate reads. A change of anything else does not change
-// its result, except time.
+// References returns what the predicate reads. Its result changes only if one of these
+// parts changes or time passes.
 func (c *Checked) References() References {
 	var r References
 	properties, events := map[ActivityProperty]bool{}, map[Event]bool{}
@@ -75,8 +77,8 @@ func (c *Checked) References() References {
 	return r
 }
 
-// SegmentKeys returns the keys of segments as they are written, each once and sorted,
-// whether or not the segments exist.
+// SegmentKeys returns the keys of segments in the predicate, each once and sorted. They are
+// as written, so a segment may not exist.
 func (t *Tree) SegmentKeys() []string {
 	keys := map[string]bool{}
 	walk(t.Root, nil, func(n Node, _ *Event) {
@@ -100,21 +102,22 @@ func (r *References) consent(n *Consent, topics map[string]bool) {
 
 func sortedKeys(set map[string]bool) []string { return slices.Sorted(maps.Keys(set)) }
 
-// EvalClass says what changes the members of a segment.
+// EvalClass says what can change which contacts match a predicate: data, time or both.
 type EvalClass string
 
 // The classes.
 const (
-	// Incremental predicates change only with the contact and its events.
+	// Incremental predicates change their result only if data of the contact changes,
+	// including its events.
 	Incremental EvalClass = "incremental"
-	// Sweep predicates have only tests that change as time passes: now, within, last,
-	// first and ages.
+	// Sweep predicates consist only of tests whose result changes as time passes: now,
+	// within, last, first and ages.
 	Sweep EvalClass = "sweep"
-	// Both have tests of both kinds.
+	// Both is the class of predicates that have tests of the classes Incremental and Sweep.
 	Both EvalClass = "both"
 )
 
-// EvalClass returns the class of the predicate.
+// EvalClass returns the evaluation class of the predicate.
 func (c *Checked) EvalClass() EvalClass {
 	var timed, still bool
 	walk(c.Root, nil, func(n Node, event *Event) {
@@ -143,8 +146,8 @@ func (c *Checked) EvalClass() EvalClass {
 	return Incremental
 }
 
-// passes reports whether time alone may change the result of the test, including that of
-// its condition.
+// passes reports whether the result of an event test, or of its where-condition, can change
+// as time passes.
 func passes(n *EventTest) bool {
 	timed := n.Source.HasWithin || n.Kind == Last || n.Kind == First
 	if n.Source.Where != nil {

@@ -1,29 +1,34 @@
 package predicate
 
-// Schema has the names of an organization that predicates may use. A nil map is empty.
+// Schema has the names of an organization that predicates may use. A nil map is treated as
+// empty.
 type Schema struct {
-	// Attributes has the registered attributes by name. "email" is built in and hides a
-	// registration of that name.
+	// Attributes has the registered attributes by name. attr.email always means the built-in
+	// email address, even if an attribute "email" is registered.
 	Attributes map[string]AttributeType
-	// Properties has the promoted properties of activities. The six built-in properties
-	// of site activities need no entry, and an entry does not change them.
+	// Properties has the types of the activity properties that are registered for
+	// predicates. The six built-in properties of site activities need no entry, and an entry
+	// does not change their type.
 	Properties map[ActivityProperty]Type
-	// Topics maps names to their default: true if a contact without a choice is in
-	// (OPT_IN).
+	// Topics maps the names of topics to their default: true (OPT_IN) if a contact without a
+	// choice is in the topic.
 	Topics map[string]bool
-	// Lists and Segments map keys to ids, without archived ones.
+	// Lists and Segments map the keys of lists and segments to their ids. They do not
+	// contain archived ones.
 	Lists, Segments map[string]string
-	// Activities has names that have been seen, for suggestions and lint; predicates may
-	// use others. If empty, both are off.
+	// Activities has the names of recorded activities, for suggestions and warnings.
+	// Predicates may use other names. If it is empty, there are no such suggestions and
+	// warnings.
 	Activities []string
 }
 
-// AttributeType is the registration of an attribute.
+// AttributeType is the registered type of an attribute.
 type AttributeType struct {
 	Type Type
-	// EnumValues has the values of an Enum. A predicate may use others.
+	// EnumValues has the values of an Enum. Predicates may compare with other values, which
+	// gives a warning.
 	EnumValues []string
 }
 
-// ActivityProperty is one property of the activities of one name.
+// ActivityProperty is a property of all activities that have one name.
 type ActivityProperty struct{ Activity, Property string }

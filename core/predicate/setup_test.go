@@ -12,10 +12,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// now is the time of every evaluation.
+// now is the time at which predicates are evaluated.
 var now = time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)
 
-// schema has an attribute and a property of each type.
+// schema has at least one attribute and one property of each type.
 var schema = predicate.Schema{
 	Attributes: map[string]predicate.AttributeType{
 		"plan": {Type: predicate.Enum, EnumValues: []string{"free", "pro", "team"}}, "city": {Type: predicate.String},
@@ -43,7 +43,8 @@ func compile(t testing.TB, source string) *predicate.Checked {
 	return checked
 }
 
-// compareGolden compares got with the file, or writes it.
+// compareGolden compares got with the golden file of this name in testdata. With the flag
+// -update, it writes the file instead.
 func compareGolden(t *testing.T, name, got string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)

@@ -1,33 +1,33 @@
 package predicate
 
-// Subject is one contact as Match reads it. Parts that Checked.References does not name
-// may be left empty.
+// Subject is the data of one contact that Match reads. Parts that Checked.References does
+// not name may be left empty.
 type Subject struct {
 	Email string
-	// Attributes has values by name. A value of another type than the registered one
-	// counts as absent; an enum's value is a String.
+	// Attributes has the contact's values by name. A value counts as absent if its type is
+	// not the registered one. The value of an enum is a String.
 	Attributes map[string]Value
-	// Topics has the explicit choices: true is in, false is out; no entry means no
-	// choice.
+	// Topics has the contact's choices by topic: true means in, false means out. A topic
+	// without an entry means that the contact made no choice.
 	Topics              map[string]bool
 	UnsubscribedFromAll bool
-	// Stub is true if only activities have named the contact; it is then subscribed to
-	// nothing.
+	// Stub is true if the contact is known only from activities. It is then subscribed to no
+	// topic.
 	Stub bool
-	// Suppressed is true if the address is on a suppression list.
+	// Suppressed is true if the address is on a suppression list of the organization.
 	Suppressed bool
-	// Lists and Segments have the ids of those that the contact is on or in.
+	// Lists and Segments have the ids of the lists and segments that contain the contact.
 	Lists, Segments map[string]bool
-	// Events has the events, in any order.
+	// Events has the contact's events, in any order.
 	Events []Occurrence
 }
 
 // Occurrence is one event of one contact.
 type Occurrence struct {
 	Event Event
-	// At is the time, in microseconds since 1970.
+	// At is the time of the event in microseconds since 1970.
 	At int64
-	// Properties has values by name, those of a message event under their built-in
-	// names. A value of another type than the registered one counts as absent.
+	// Properties has the event's values by name; for message events, these are the built-in
+	// names. A value counts as absent if its type is not the registered one.
 	Properties map[string]Value
 }

@@ -2,10 +2,10 @@ package predicate
 
 import "strings"
 
-// nearestWord returns the candidate that a misspelled word probably means, "" for none. It
-// prefers one that differs only in case, then the one with the smallest edit distance.
-// The distance must be at most two and less than half of the word's length. Ties go to
-// the first in the alphabet.
+// nearestWord returns the candidate that a misspelled word probably means, "" if none is
+// similar. It prefers a candidate that differs only in case, then the one with the smallest
+// edit distance. The distance must be at most two and less than half of the word's length.
+// Among equals it returns the first in alphabetical order.
 func nearestWord(word string, candidates []string) string {
 	const longest = 64
 	limit := min(2, (len(word)-1)/2)
@@ -26,7 +26,7 @@ func nearestWord(word string, candidates []string) string {
 }
 
 // editDistance returns the number of insertions, deletions, replacements and swaps of
-// neighbours that turn a into b, or limit+1 if there are more.
+// adjacent bytes that turn a into b. It returns limit+1 if there are more than limit.
 func editDistance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit {
 		return limit + 1

@@ -1,23 +1,25 @@
 package predicate
 
-// tokenKind is the kind of a token.
+// tokenKind is the kind of a token. Below, each kind has an example and the members of
+// token that it sets.
 type tokenKind uint8
 
 const (
 	tokenEnd       tokenKind = iota
 	tokenWord                // count, plan: text
 	tokenAttribute           // attr.plan: text is "plan"
-	tokenActivity            // activity.purchase, activity."Order paid": text is the name
-	tokenProperty            // property."Order id": text is the name
-	tokenString              // "pro": text is what it stands for
+	tokenActivity            // activity.purchase, activity."Order paid": text is the activity's name
+	tokenProperty            // property."Order id": text is the property's name
+	tokenString              // "pro": text is the string without quotes and escapes
 	tokenNumber              // 12.5: number
 	tokenDuration            // 30d: number, unit
 	tokenDate                // 2026-01-31: micros since 1970
-	tokenSymbol              // ( ) [ ] , + - = != < <= > >=: text
-	tokenBad                 // text says what is wrong, fix may say what to write
+	tokenSymbol              // one of ( ) [ ] , + - = != < <= > >=: text is the symbol
+	tokenBad                 // invalid: text is the error message, fix the suggestion or ""
 )
 
-// token is a word of the source, with its start and end.
+// token is one word, name, literal or symbol of a predicate. start and end are its byte
+// offsets in the source.
 type token struct {
 	kind       tokenKind
 	start, end int

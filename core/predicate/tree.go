@@ -1,7 +1,7 @@
 package predicate
 
-// Tree is a predicate with valid syntax that is within all limits. Its names are not
-// resolved; see Check.
+// Tree is a predicate with valid syntax that is within all limits. Its names are not yet
+// resolved, which Check does.
 type Tree struct {
 	// Root is the whole predicate.
 	Root Node
@@ -11,15 +11,16 @@ type Tree struct {
 // Source returns the text that the tree was parsed from.
 func (t *Tree) Source() string { return t.text }
 
-// Position returns the line and column of an offset, in characters and from 1.
+// Position returns the line and column of an offset in the source. Both count from 1;
+// columns count characters.
 func (t *Tree) Position(at Offset) (line, column int) { return position(t.text, at) }
 
-// String returns the predicate in its canonical spelling, which parses to an equal tree:
-// one space between words, no unneeded parentheses, no comments.
+// String returns the predicate in its canonical spelling: one space between words, no
+// unneeded parentheses, no comments. It parses to an equal tree.
 func (t *Tree) String() string { return printNode(t.Root) }
 
-// Parse parses a whole predicate. It fails with an [*Error] at the first fault. It is
-// safe for any text: it neither panics nor uses more memory than a small multiple of
+// Parse parses the text of a predicate. It fails with an [*Error] at the first fault. It is
+// safe for untrusted text: it does not panic, and the memory it uses is limited by
 // [MaxSource].
 func Parse(source string) (*Tree, error) {
 	p := newParser(source, 0)
@@ -33,9 +34,9 @@ func Parse(source string) (*Tree, error) {
 	return &Tree{Root: root, text: source}, nil
 }
 
-// ParsePrefix parses the longest predicate that begins at the offset from of a larger
-// source, such as a workflow. It returns the offset of the next word after it.
-// Positions, in the tree and in errors, are those of the larger source.
+// ParsePrefix parses the longest predicate that begins at the offset from of a larger text,
+// such as a workflow. next is the offset of the first word after the predicate. Positions
+// in the tree and in errors refer to the larger text.
 func ParsePrefix(source string, from int) (tree *Tree, next int, err error) {
 	p := newParser(source, from)
 	root := p.predicate()

@@ -1,7 +1,7 @@
 package predicate
 
-// Truth is the result of a test. The order is False < Unknown < True, so that "and" is
-// the least and "or" the greatest of its terms.
+// Truth is the result of a test. The order is False < Unknown < True, so that "and" is the
+// least and "or" the greatest result of its terms.
 type Truth int8
 
 // The three values.
@@ -11,7 +11,7 @@ const (
 	True    Truth = 1
 )
 
-// Not swaps True and False and keeps Unknown.
+// Not returns False for True, True for False, and Unknown for Unknown.
 func (t Truth) Not() Truth { return -t }
 
 // String returns "true", "false" or "unknown".

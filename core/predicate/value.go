@@ -2,42 +2,43 @@ package predicate
 
 import "time"
 
-// Type is the type of a value. Only values of one type are compared.
+// Type is the type of a value. Only values of the same type can be compared.
 type Type uint8
 
-// The types. Unresolved is the type of a field before Check.
+// The types of values. A field has the type Unresolved until Check sets it.
 const (
 	Unresolved Type = iota
 	String
 	Number
 	Bool
 	Datetime
-	// Enum is only a type of registrations. Check turns it into String, so that changing
-	// a string to an enum or back changes no predicate.
+	// Enum occurs only in a Schema. Check replaces it by String, so that changing a
+	// registered attribute from string to enum or back changes no predicate.
 	Enum
 )
 
-// String returns the registry's name of the type.
+// String returns the name of the type in messages and in the registry of attributes, such
+// as "datetime".
 func (t Type) String() string {
 	return [...]string{"unresolved", "string", "number", "bool", "datetime", "enum"}[t]
 }
 
-// MaxNumber bounds the magnitude of every number, so that no sum over events overflows;
-// the engines handle overflow differently. A larger literal is refused; a larger stored
-// number counts as absent.
+// MaxNumber is the greatest magnitude of a number, so that sums over events cannot
+// overflow. Databases handle overflow in different ways. A larger literal is refused, and a
+// larger stored number counts as absent.
 const MaxNumber = 1e100
 
-// Value is a literal of a predicate or a value of a contact. Exactly the field of its
-// Type is set.
+// Value is a literal of a predicate or a value of a contact. Only the member that belongs
+// to Type is set.
 type Value struct {
 	Type Type
-	// Text is the value of a String.
+	// Text is set if Type is String.
 	Text string
-	// Number is the value of a Number.
+	// Number is set if Type is Number.
 	Number float64
-	// Bool is the value of a Bool.
+	// Bool is set if Type is Bool.
 	Bool bool
-	// Moment is the value of a Datetime. It is never relative in values of contacts.
+	// Moment is set if Type is Datetime. In values of contacts it is never relative.
 	Moment Moment
 }
 
@@ -55,18 +56,19 @@ func TimeValue(t time.Time) Value {
 	return Value{Type: Datetime, Moment: Moment{Micros: t.UnixMicro()}}
 }
 
-// Moment is a point in time: absolute, or a distance from the time of evaluation.
+// Moment is a point in time. It is either absolute or relative to the time of evaluation.
 type Moment struct {
-	// Relative says what Micros counts from: the time of evaluation if true (negative is
-	// before it), else 1970-01-01T00:00:00Z.
+	// Relative says what Micros counts from. If true, Micros counts from the time of
+	// evaluation, and is negative before it. If false, Micros counts from
+	// 1970-01-01T00:00:00Z.
 	Relative bool
 	Micros   int64
-	// Span is the relative distance as it was written, without its sign; zero for a bare
-	// "now". It adds nothing to Micros.
+	// Span is the absolute value of a relative Micros, as it was written in the predicate.
+	// It is zero for "now" without a duration. It is only used for printing.
 	Span Duration
 }
 
-// At returns the moment in microseconds since 1970, if it is evaluated at now.
+// At returns the moment in microseconds since 1970, given the time of evaluation.
 func (m Moment) At(now time.Time) int64 {
 	if m.Relative {
 		return now.UnixMicro() + m.Micros
@@ -74,17 +76,18 @@ func (m Moment) At(now time.Time) int64 {
 	return m.Micros
 }
 
-// Duration is a length of time as it was written: 1.5 and Day for "1.5d".
+// Duration is a duration as it was written in a predicate: Amount is 1.5 and Unit is Day
+// for "1.5d".
 type Duration struct {
 	Amount float64
 	Unit   Unit
 }
 
-// MaxDuration is the longest duration that may be written, in microseconds: 200 years.
-// It keeps every moment between the years 1 and 9999.
+// MaxDuration is the longest duration that a predicate may contain, in microseconds: 200
+// years. It ensures that times relative to now are between the years 1 and 9999.
 const MaxDuration = 200 * 365 * 24 * 3600 * 1_000_000
 
-// Micros returns the length in microseconds, rounded to the nearest.
+// Micros returns the duration in microseconds, rounded to the nearest one.
 func (d Duration) Micros() int64 {
 	if d.Unit == 0 {
 		return 0
@@ -92,10 +95,10 @@ func (d Duration) Micros() int64 {
 	return int64(d.Amount*float64(units[d.Unit].micros) + 0.5)
 }
 
-// Unit is a unit of durations.
+// Unit is a unit of a Duration.
 type Unit uint8
 
-// The units. A month is 30 days and a year is 365 days.
+// The units of durations. A month is 30 days and a year is 365 days.
 const (
 	Second Unit = iota + 1
 	Minute
@@ -108,7 +111,7 @@ const (
 
 const second = int64(1_000_000)
 
-// units has the suffix, the word and the length of each unit.
+// units has the suffix, the English word and the length in microseconds of each unit.
 var units = [...]struct {
 	suffix, word string
 	micros       int64
@@ -122,5 +125,5 @@ var units = [...]struct {
 	Year:   {"y", "year", 365 * 86400 * second},
 }
 
-// String returns the unit as predicates write it: "mo".
+// String returns the unit's suffix in predicates, such as "mo" for a month.
 func (u Unit) String() string { return units[u].suffix }

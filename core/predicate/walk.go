@@ -1,7 +1,8 @@
 package predicate
 
-// walk calls visit for n and all nodes below it, including where-conditions. event is
-// the event of a where-condition, nil outside of one.
+// walk calls visit for n and all nodes below it, including those in where-conditions. The
+// event passed to visit is the one whose where-condition contains the node; nil outside of
+// where.
 func walk(n Node, event *Event, visit func(Node, *Event)) {
 	visit(n, event)
 	switch n := n.(type) {
@@ -22,8 +23,8 @@ func walk(n Node, event *Event, visit func(Node, *Event)) {
 	}
 }
 
-// fieldOf returns the field that a node tests. ok is false if it tests none. The field
-// of an aggregate does not count, because it is not the contact's.
+// fieldOf returns the field that a node compares or tests. ok is false if it tests none. An
+// event test has none: the property that it aggregates does not count.
 func fieldOf(n Node) (f Field, ok bool) {
 	switch n := n.(type) {
 	case *Compare:

@@ -1,26 +1,26 @@
 package predicate
 
-// Weight is the cost of evaluating one predicate.
+// Weight is the estimated cost of evaluating one predicate.
 type Weight struct {
-	// Contact is the number of steps for each contact, without those for events.
+	// Contact is the number of steps for each contact, without the steps for events.
 	Contact int
-	// Sources has the events that are read, with the steps for each of them. Tests of
-	// the same events in the same window share one source.
+	// Sources has the kinds of events that the predicate reads, with the steps for each
+	// event. Tests of the same kind of event in the same window share one entry.
 	Sources []SourceWeight
 }
 
-// SourceWeight is the number of steps for each event of a source. Source has no
-// condition.
+// SourceWeight is the number of steps for each event that Source selects. The Where of
+// Source is nil.
 type SourceWeight struct {
 	Source EventSource
 	Steps  int
 }
 
-// textSteps is the cost of a search in a text, in steps.
+// textSteps is the cost of searching a text (starts with, ends with, contains), in steps.
 const textSteps = 4
 
-// Weigh returns the steps that a predicate takes for each contact and for each event. A
-// step is about the comparison of one value.
+// Weigh returns how many steps the evaluation takes for each contact and for each event. A
+// step costs about as much as comparing two values.
 func (c *Checked) Weigh() Weight {
 	var w Weight
 	walk(c.Root, nil, func(n Node, event *Event) {
@@ -50,7 +50,8 @@ func stepsOf(n Node) int {
 	return 1
 }
 
-// add adds steps for the events of a source.
+// add adds steps to the entry of the source s, and creates the entry if it does not exist.
+// It ignores the where-condition of s.
 func (w *Weight) add(s EventSource, steps int) {
 	s.Where, s.Offset = nil, 0
 	for i, known := range w.Sources {

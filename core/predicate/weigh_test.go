@@ -24,7 +24,7 @@ func TestWeigh(t *testing.T) {
 		`exists(open) or count(open) > 2 or exists(click)`:                {3, []int{2, 1}},
 		`count(open within 7d) > 1 or count(open) > 10`:                   {2, []int{1, 1}},
 		`count(activity.order where note contains "a" or note = "b") > 1`: {1, []int{6}},
-		// This predicate is made to be expensive: eight counts of 22 searches each.
+		// An expensive predicate: eight event counts with 22 text searches each.
 		terms(8, `count(activity.order where `+terms(22, `note contains "a"`, " or ")+` within 3650d) > 1`, " or "): {8, []int{8 * 89}},
 	} {
 		checked, err := predicate.Compile(source, schema)

@@ -1,13 +1,14 @@
 package predicate
 
-// The words of the language, in one place for lexer, parser and printer.
+// The keywords of the language, shared by the lexer, the parser and the printer.
 
 var eventWords = [...]string{
 	Send: "send", Delivery: "delivery", Open: "open", Click: "click", Bounce: "bounce",
 	Complaint: "complaint", Reject: "reject", DeliveryDelay: "delivery_delay", ActivityEvent: "activity",
 }
 
-// eventOfVerb has the words by which people often ask whether an event happened.
+// eventOfVerb maps verbs that authors may write, such as "opened", to the kind of event
+// they mean. It is used for suggestions.
 var eventOfVerb = map[string]EventKind{
 	"sent": Send, "received": Delivery, "delivered": Delivery, "opened": Open, "clicked": Click,
 	"bounced": Bounce, "complained": Complaint, "rejected": Reject,
@@ -23,21 +24,22 @@ var testWords = [...]string{
 	Count: "count", Exists: "exists", Sum: "sum", Avg: "avg", Min: "min", Max: "max", Last: "last", First: "first",
 }
 
-// String returns the operator as it is written. It is also valid SQL, where the standard
-// spelling of "!=" is "<>".
+// String returns the operator as it is written in predicates. It is also valid SQL,
+// although standard SQL writes "<>" for "!=".
 func (o Op) String() string { return opWords[o] }
 
-// String returns the match as it is written: "starts with".
+// String returns the operator as it is written in predicates, such as "starts with".
 func (m MatchKind) String() string { return matchWords[m] }
 
-// String returns the test as it is written: "count".
+// String returns the keyword of the event test, such as "count".
 func (k EventTestKind) String() string { return testWords[k] }
 
-// String returns the event as it is written: "delivery_delay"; "activity" for all
-// activities.
+// String returns the keyword of the event kind, such as "delivery_delay". It is "activity"
+// for ActivityEvent.
 func (k EventKind) String() string { return eventWords[k] }
 
-// reserved has the words that a bare property name must not be.
+// reserved has the keywords that cannot be written as a bare property name. They need the
+// prefix "property.".
 var reserved = map[string]bool{
 	"all": true, "and": true, "avg": true, "between": true, "contains": true, "count": true, "ends": true,
 	"exists": true, "first": true, "from": true, "has": true, "in": true, "is": true, "known": true,

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// spoken has predicates of every form.
+// spoken has valid predicates of every form.
 var spoken = []string{
 	`attr.plan = "pro" and attr.mrr > 100 and count(activity.purchase within 30d) >= 1`,
 	`attr.plan != "free"`, `attr.plan in ["pro", "team"] or attr.city starts with "A"`, `not attr.vip = true`,
@@ -32,8 +32,8 @@ var spoken = []string{
 	`(attr.vip = true or suppressed) and (attr.mrr > 1 or attr.mrr is unknown)`,
 }
 
-// TestGoldenWords compares the class, explanation and warnings of each predicate with a
-// golden file.
+// TestGoldenWords compares the evaluation class, explanation and warnings of each predicate
+// with a golden file.
 func TestGoldenWords(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -95,7 +95,8 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// A reserved word is refused as a bare property and accepted after "property.".
+// TestReservedWords checks that a reserved word is refused as a bare property name and
+// accepted after "property.".
 func TestReservedWords(t *testing.T) {
 	t.Parallel()
 	words := strings.Fields(`all and avg between contains count ends exists first from has in is known last list max min not now of opted or out
@@ -122,7 +123,7 @@ func TestReservedWords(t *testing.T) {
 	}
 }
 
-// TestPropertyNames checks which properties each event has.
+// TestPropertyNames checks the names of the properties that events of each kind have.
 func TestPropertyNames(t *testing.T) {
 	t.Parallel()
 	message := []string{"sender_domain", "subject", "template"}

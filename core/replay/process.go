@@ -10,28 +10,25 @@ import (
 )
 
 const (
-	// Beat is the interval at which a process stores a beat, reads the beats of the others,
-	// and retries failed releases.
+	// Beat is the heartbeat interval. At each heartbeat, a process stores the time, reads
+	// the heartbeats of the other processes, and retries failed releases of reservations.
 	Beat = time.Second
-	// Silence is the time without a beat after which the reservations of a process are taken
-	// over. Other processes notice within another second, so the total is below five
-	// seconds.
+	// Silence is the time without a heartbeat after which a process counts as ended. Other
+	// processes notice this within another second.
 	Silence = 3500 * time.Millisecond
-	// maxUnreturned is the maximum number of releases that a process retries. Further ones
-	// end with their leases.
+	// maxUnreturned is the maximum number of failed releases that a process retries.
 	maxUnreturned = 10_000
 )
 
-// ProcessStore stores the last beat of each process.
+// ProcessStore stores the time of the last heartbeat of each process.
 type ProcessStore interface {
-	// Beat stores a beat of a process. The time is that of the process's clock.
+	// Beat stores a heartbeat of a process. at is the time by the clock of that process.
 	Beat(ctx context.Context, process string, at time.Time) error
-	// Beats returns the last beats of all processes.
+	// Beats returns the time of the last heartbeat of each process, by process id.
 	Beats(ctx context.Context) (map[string]time.Time, error)
-	// EndProcess deletes a process and its beat.
+	// EndProcess deletes the row of a process with its heartbeat.
 	EndProcess(ctx context.Context, process string) error
-	// EndReservations releases the keys of all processes except one whose leases have not
-	// expired at now. It returns their number.
+	// EndReservations ends and counts the unexpired reservations of all processes but one.
 	EndReservations(ctx context.Context, except string, now time.Time) (int, error)
 }
 
@@ -41,17 +38,17 @@ type ProcessConfig struct {
 	Replays Store
 	Clock   core.Clock
 	Log     *slog.Logger
-	// Alone is true when no other process uses the database. Then no beats are stored, and
-	// reservations of other processes are remains of earlier ones.
+	// Alone is true if no other process uses the database. Then no heartbeats are stored,
+	// and reservations of other processes must be left over from processes that ended.
 	Alone bool
 }
 
-// Process keeps the reservations of this process, and determines which other processes are
-// alive. Another process has ended when its row is deleted, or when its beat has not changed
-// for Silence by this process's clock. Clocks of two processes are compared only at the
-// first read of a process. A wrong result costs the other process one refused call. It never
-// causes a second effect: a reservation that was taken over cannot complete. A Process is
-// safe for concurrent use.
+// Process keeps track of the reservations of this process and determines which other
+// processes still run. Another process has ended if its row is deleted, or if its heartbeat
+// has not changed for the time Silence, by this process's clock. The clocks of two
+// processes are compared only when the other process is first read. If a running process is
+// wrongly considered ended, one of its calls fails. No call takes effect twice, because a
+// reservation that was taken over cannot complete. A Process is safe for concurrent use.
 type Process struct {
 	ProcessConfig
 	id string
@@ -60,18 +57,18 @@ type Process struct {
 	held       map[Token]bool
 	unreturned map[Token]unreturned
 	seen       map[string]sight
-	looks      int           // how many looks at the others began
-	shown      int           // the look that seen is from
-	looked     time.Time     // when the others were last seen
+	looks      int           // number of calls of look so far
+	shown      int           // number of the look call that read the heartbeats in seen
+	looked     time.Time     // time of the last successful read of heartbeats
 	ticked     chan struct{} // closed by the next Tick
 }
 
-// sight is the last known beat of another process.
+// sight is the last heartbeat that was read of another process.
 type sight struct {
 	beat time.Time
-	// since is when this beat was first read, by this process's clock.
+	// since is the time at which this heartbeat was first read, by this process's clock.
 	since time.Time
-	// beats counts the changes of beat.
+	// beats is the number of times that the heartbeat has changed.
 	beats int
 }
 
@@ -80,7 +77,7 @@ type unreturned struct {
 	until time.Time
 }
 
-// NewProcess returns a process with a new id.
+// NewProcess returns a Process with a new random id.
 func NewProcess(cfg ProcessConfig) *Process {
 	return &Process{
 		ProcessConfig: cfg, id: core.NewID(), held: map[Token]bool{}, unreturned: map[Token]unreturned{},
@@ -88,11 +85,12 @@ func NewProcess(cfg ProcessConfig) *Process {
 	}
 }
 
-// ID returns the id that the reservations of this process contain.
+// ID returns the id of this process, which its reservations contain.
 func (p *Process) ID() string { return p.id }
 
-// Start stores the first beat of the process. A process that is alone ends the reservations
-// of earlier processes instead. It must run before the first reservation.
+// Start stores the first heartbeat and reads the others. If Alone is set, it ends the
+// reservations of earlier processes instead. It must be called before the first
+// reservation.
 func (p *Process) Start(ctx context.Context) error {
 	if p.Alone {
 		ended, err := p.Store.EndReservations(ctx, p.id, p.Clock())
@@ -107,7 +105,7 @@ func (p *Process) Start(ctx context.Context) error {
 	return p.look(ctx)
 }
 
-// Follow calls Tick at every tick until ctx ends.
+// Follow calls Tick whenever the channel tick receives a value, until ctx ends.
 func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 	for {
 		select {
@@ -119,11 +117,11 @@ func (p *Process) Follow(ctx context.Context, tick <-chan time.Time) {
 	}
 }
 
-// Tick stores a beat, reads the beats of the others and retries failed releases. The next
-// tick repeats what failed.
+// Tick stores a heartbeat, reads the heartbeats of the other processes and retries failed
+// releases of reservations. If a step fails, the next Tick repeats it.
 func (p *Process) Tick(ctx context.Context) {
-	// The beat uses its own database connections, because a busy process must not appear
-	// dead.
+	// The heartbeat has database connections of its own. Otherwise a process whose
+	// connections are all busy would appear to have ended.
 	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), Silence)
 	defer cancel()
 	defer p.wake()
@@ -140,8 +138,7 @@ func (p *Process) Tick(ctx context.Context) {
 	}
 }
 
-// Stop retries failed releases once and deletes the process, so that others can take over
-// its reservations at once.
+// Stop retries failed releases and deletes the process's row, which ends its reservations.
 func (p *Process) Stop(ctx context.Context) error {
 	p.returnAll(ctx)
 	if p.Alone {
@@ -150,23 +147,22 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.Store.EndProcess(ctx, p.id)
 }
 
-// Hold registers a reservation on which a call of this process works. The rail calls it
-// before it makes the reservation. It calls Drop or Return at the end of the call.
+// Hold records that a call of this process uses the reservation with this token. The caller
+// calls Hold before it makes the reservation, and Drop or Return at the end of the call.
 func (p *Process) Hold(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.held[token] = true
 }
 
-// Drop unregisters the reservation of a call with a stored outcome.
+// Drop undoes Hold after the outcome of the call was stored.
 func (p *Process) Drop(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.held, token)
 }
 
-// Return releases the reservation of a call that stored nothing. When the release fails
-// because the database does not answer, Tick retries it.
+// Return releases the reservation of a call that stored nothing. Tick retries a failure.
 func (p *Process) Return(ctx context.Context, k Key, token Token) error {
 	defer p.Drop(token)
 	err := p.Replays.Release(ctx, k, token)
@@ -201,10 +197,10 @@ func (p *Process) returnAll(ctx context.Context) {
 	}
 }
 
-// look reads the heartbeats of the other processes and records when each of them last
-// changed, which decides whether a process has ended. Time in which the database did not answer does not count, because
-// no process could store a heartbeat then. A look whose read ends after that of a later
-// look is discarded, because it may lack processes that have started since.
+// look reads the heartbeats of the other processes and records when each last changed. Time
+// in which the database did not answer does not count, because no process could store a
+// heartbeat then. The result is discarded if a later call of look finished first, because
+// it may lack new processes.
 func (p *Process) look(ctx context.Context) error {
 	p.mu.Lock()
 	p.looks++

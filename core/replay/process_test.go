@@ -12,16 +12,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// lateStore delays one answer of Beats after it was read.
+// lateStore is a store that can delay one result of Beats after it was read from the
+// database.
 type lateStore struct {
 	replay.ProcessStore
 	late    atomic.Bool
-	read    chan struct{} // closed when the answer was read
+	read    chan struct{} // closed when the delayed result was read
 	release chan struct{}
-	looks   chan struct{} // gets one for every other answer
+	looks   chan struct{} // gets a value for each call of Beats that is not delayed
 }
 
-// Beats reads the beats, and delays one answer.
+// Beats returns the heartbeats. The first call after late was set waits until release is
+// closed.
 func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 	beats, err := s.ProcessStore.Beats(ctx)
 	if s.late.CompareAndSwap(true, false) {
@@ -33,9 +35,9 @@ func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 	return beats, err
 }
 
-// TestALateLookForgetsNoProcess checks a tick that read the beats before another process
-// started, and whose answer arrives after a later look found that process. The process must
-// still count as alive and keep its reservations.
+// TestALateLookForgetsNoProcess checks two concurrent reads of the heartbeats. The first
+// read happens before another process starts, but returns after the second read, which
+// finds that process. The process must still count as running and keep its reservations.
 func TestALateLookForgetsNoProcess(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

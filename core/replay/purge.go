@@ -9,18 +9,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// PurgeEvery is the pause between deletions of expired records. Expired records have no
-// effect until then, because every reader checks the expiry.
+// PurgeEvery is the interval between deletions of expired records, which no reader uses.
 const PurgeEvery = 10 * time.Minute
 
-// PurgeArgs has the arguments of the purge. It has none.
+// PurgeArgs has the arguments of the purge job, which takes none.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the purge job.
 func (PurgeArgs) Kind() string { return "replay_purge" }
 
-// PurgeWorker returns the worker that deletes expired records, so that the table has about
-// one day of them.
+// PurgeWorker returns the worker of the job that deletes expired records.
 func PurgeWorker(store Store, clock core.Clock, log *slog.Logger) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		purged, err := store.Purge(ctx, clock())

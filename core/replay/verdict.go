@@ -5,23 +5,23 @@ import (
 	"time"
 )
 
-// Verdict is the result of Judge: whether the call with a reservation still runs.
+// Verdict is the result of [Process.Judge]: whether the call with a reservation still runs.
 type Verdict struct {
-	// Ended is true when no process works on the reservation: it may be taken over.
+	// Ended is true if no process uses the reservation, so that it may be taken over.
 	Ended bool
-	// Waited is true when Judge waited. The record may then have changed.
+	// Waited is true if Judge waited, so that the record of the key may have changed.
 	Waited bool
-	// RetryAfter is the time until the caller should ask again, unless Ended.
+	// RetryAfter is the time after which to try again; it has no meaning if Ended is true.
 	RetryAfter time.Duration
 }
 
-// maxTicks is the longest wait of Judge, in ticks. By then a process has stored a beat or
-// has been silent for too long, unless the database did not answer.
+// maxTicks is the maximum number of ticks for which Judge waits. By then a process has
+// stored a new heartbeat or counts as ended, unless the database did not answer.
 const maxTicks = int(Silence/Beat) + 3
 
-// Judge reports whether the process of a reservation still works on it. For another process,
-// it waits for a new beat or until the process has been silent for too long. It fails with
-// the error of the store or of ctx.
+// Judge reports whether the process of the reservation in holder still runs and uses it.
+// For another process, it waits for a new heartbeat, or until the last one is older than
+// Silence. It fails with the error of the store or of ctx.
 func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	switch {
 	case holder.Process == p.id:
@@ -61,7 +61,7 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
-// sightOf returns the last known beat of a process, and a channel that the next tick closes.
+// sightOf returns the last heartbeat of a process, if known, and a channel closed by Tick.
 func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,8 +69,7 @@ func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	return s, known, p.ticked
 }
 
-// ceilSeconds rounds d up to whole seconds, at least one, because Retry-After has whole
-// seconds.
+// ceilSeconds rounds d up to whole seconds, at least one, as Retry-After requires.
 func ceilSeconds(d time.Duration) time.Duration {
 	return max((d + time.Second - 1).Truncate(time.Second), time.Second)
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The provider's clock may be ahead of ours. Its messages count once their time of
-// sending has passed.
+// TestEventsAheadOfTheClockAreNotCountedYet checks messages whose sending time is in the
+// future, because the provider's clock is ahead. They must not count before that time.
 func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -61,7 +61,7 @@ func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 	})
 }
 
-// asked counts the reads of parts of days.
+// asked is a store that counts the calls of FromEvents, which read a part of an hour.
 type asked struct {
 	reports.Store
 	parts int
@@ -72,8 +72,9 @@ func (a *asked) FromEvents(ctx context.Context, orgID string, f reports.Filter) 
 	return a.Store.FromEvents(ctx, orgID, f)
 }
 
-// A window that ends now reads part of its last day only if messages are dated after its
-// end.
+// TestTheUsualWindowHasNoPartAtItsEnd checks that a report until now reads the last day as
+// a whole, which is faster. Only if a message has a sending time after now must it read a
+// part of the day.
 func TestTheUsualWindowHasNoPartAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

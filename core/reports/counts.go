@@ -14,7 +14,7 @@ func (c *Counts) add(o Counts) {
 	c.UniqueClicks += o.UniqueClicks
 }
 
-// counter returns the counter for events of the type, nil for types that are not
+// counter returns the counter of c for events of type t, nil if such events are not
 // counted.
 func (c *Counts) counter(t messages.EventType) *int64 {
 	switch t {
@@ -37,8 +37,8 @@ func (c *Counts) counter(t messages.EventType) *int64 {
 	}
 }
 
-// unique returns the counter for the first event of the type by a recipient, nil for
-// types without one.
+// unique returns the counter of c that counts each recipient of a message once. It returns
+// nil if type t has no such counter.
 func (c *Counts) unique(t messages.EventType) *int64 {
 	switch t {
 	case messages.Open:
@@ -50,7 +50,8 @@ func (c *Counts) unique(t messages.EventType) *int64 {
 	}
 }
 
-// Tally adds the numbers that a store counted of one event type.
+// Tally adds a number of events of type t to c. uniques is the number of recipients who had
+// their first such event.
 func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	if counter := c.counter(t); counter != nil {
 		*counter += events
@@ -60,7 +61,7 @@ func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	}
 }
 
-// The rates are from 0 to 1. A rate is 0 when its denominator is 0.
+// The rates below are between 0 and 1. A rate is 0 if its denominator is 0.
 
 func (c Counts) deliveryRate() float64  { return ratio(c.Delivered, c.Sent) }
 func (c Counts) bounceRate() float64    { return ratio(c.Bounced, c.Sent) }
@@ -72,8 +73,8 @@ func (c Counts) rates() Rates {
 	return Rates{Delivery: c.deliveryRate(), Bounce: c.bounceRate(), Complaint: c.complaintRate(), Open: c.openRate(), Click: c.clickRate()}
 }
 
-// ratio returns part/whole, at most 1. A part exceeds its whole when events are missing:
-// a delivery counts even if the Send of its message never arrived.
+// ratio returns part/whole, at most 1. part can exceed whole if events are missing: a
+// delivery counts even if the Send of its message never arrived.
 func ratio(part, whole int64) float64 {
 	if whole == 0 {
 		return 0

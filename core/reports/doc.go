@@ -1,8 +1,8 @@
-// Package reports computes figures about sending: deliveries, engagement and templates over
-// time, and warnings. Every event counts at the time at which its message was sent, so a
-// window covers the messages sent in it. [Reports.ObserveEvents] counts whole days and hours
-// as events are stored. The part of an hour at either edge of a window is counted from the
-// events, so that a report is exact.
+// Package reports computes statistics of sent mail: deliveries, engagement and templates
+// over time, and warnings. Every event counts at the time at which its message was sent, so
+// a window covers the messages sent in it. [Reports.ObserveEvents] updates counts per day
+// and per hour when events are stored. A part of an hour at the edge of a window is counted
+// from the stored events, so that a report is exact.
 //
-// The package stores no events and does not judge addresses.
+// The package stores no events and does not decide which addresses are undeliverable.
 package reports

@@ -18,9 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// instants draws the boundary cases of a report: midnights (also of the start of a week
-// or month), the starts of hours, the moments next to them, the middle of hours and
-// days, and times around the call.
+// instants returns a generator of times that are boundary cases for reports. They are
+// midnights, also of the start of a week or month, starts and middles of hours, and times
+// around now. Some are a microsecond beside these.
 func instants() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
 		day := time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 14).Draw(t, "day"))
@@ -29,7 +29,7 @@ func instants() *rapid.Generator[time.Time] {
 	})
 }
 
-// mailOf draws the fields that every event of a message repeats.
+// mailOf returns a random description of a message, which all of its events repeat.
 func mailOf(t *rapid.T) messages.Mail {
 	return messages.Mail{
 		From:     rapid.SampledFrom([]string{"me@Shop.example", "me@post.example"}).Draw(t, "from"),
@@ -75,7 +75,7 @@ func eventsOf(n int) *rapid.Generator[[]messages.Event] {
 
 var messageIDs = []string{"m1", "m2", "m3", "m4", "m5", "m6"}
 
-// question has the arguments of a report; empty fields are omitted.
+// question has the arguments of a report. An argument that is "" is not sent.
 type question struct {
 	from, to, group, channel, identity, template string
 }
@@ -113,8 +113,8 @@ func (q question) with(names ...string) map[string]any {
 	return in
 }
 
-// scan computes the expected counts from every event, with the calendar of package time.
-// It shares no code with the reports that it checks.
+// scan returns the expected counts of a report, by key. It goes through all events and
+// shares no code with the reports that it checks.
 func scan(events []messages.Event, q question, key func(messages.Event) string) map[string]reports.Counts {
 	from, _ := time.Parse(time.RFC3339Nano, q.from)
 	to := now
@@ -190,7 +190,7 @@ func TestReportsEqualAFullScan(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		rapid.Check(t, func(rt *rapid.T) {
 			b, events := setupOn(db), eventsOf(40).Draw(rt, "events")
-			again := events[:10] // repeat some of them, in the batch and across batches
+			again := events[:10] // Some events arrive twice, in one batch and in different batches.
 			for _, batch := range [][]messages.Event{events[:20], slices.Concat(again, again), events[15:]} {
 				if err := b.record(t.Context(), batch); err != nil {
 					rt.Fatal(err)

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// figures holds the counts of a window. A field that the caller did not request is nil.
+// figures holds the counts of a window by day and by group. Only those that the caller
+// requested are complete.
 type figures struct {
 	days   map[time.Time]Counts
 	groups map[Group]Counts
@@ -19,13 +20,14 @@ type figures struct {
 
 type wanted struct{ days, groups bool }
 
-// read counts the events that pass the filter. Whole days come from stored daily counts,
-// parts of days from stored hourly counts and from events.
+// read returns the counts that match the filter. Whole days come from the stored daily
+// counts, parts of days from the stored hourly counts and from events.
 //
-// If the window ends now or later, its last day is read as a whole day, which is faster.
-// The exception are messages that a clock ahead of ours dated after the end of the
-// window. The check for them runs after the figures are read, so that it cannot miss a
-// message that the figures include.
+// If the window ends now or later, read takes its last day as a whole day, which is faster.
+// That would include messages whose sending time is after the window, because the
+// provider's clock is ahead. If there are such messages, it reads the part of the day
+// instead. It checks this after reading the counts, so that it finds every message that
+// they include.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
@@ -84,7 +86,7 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 	return nil
 }
 
-// readPart adds the counts of a part of one day.
+// readPart adds the counts of a part of one day, the window of f, to into.
 func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into figures) error {
 	type source struct {
 		count  func(context.Context, string, Filter) ([]GroupCounts, error)
@@ -126,7 +128,8 @@ func total[K comparable](sums map[K]Counts) Counts {
 	return all
 }
 
-// series sums days by period, oldest first, without empty periods.
+// series returns the sums of daily counts by period, oldest first. It omits periods in
+// which all counts are 0.
 func series(days map[time.Time]Counts, p Period) []DayCounts {
 	periods := map[time.Time]Counts{}
 	for at, c := range days {
@@ -141,8 +144,8 @@ func series(days map[time.Time]Counts, p Period) []DayCounts {
 	return points
 }
 
-// filterBy returns the filter for a request over REST. ok is false if no channel has the
-// id; all counts are then zero.
+// filterBy returns the filter for a REST report. ok is false if the channel does not exist;
+// the report is then empty.
 func (r *Reports) filterBy(ctx context.Context, c *core.Call, from, to *time.Time, channelID, identity string) (f Filter, ok bool, err error) {
 	f = Filter{Identity: domainOf(identity)}
 	if f.Window, err = core.WindowOf(from, to, c.Now, c.Principal.Org.RetentionDays); err != nil {

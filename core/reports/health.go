@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// WarningCode identifies the kind of a warning.
+// WarningCode is the kind of a [Warning].
 type WarningCode string
 
 // The warnings.
@@ -22,8 +22,8 @@ const (
 	LowVolume       WarningCode = "low_volume"
 )
 
-// The rates, in thousandths, at which the provider reviews an account, and at which it
-// may pause its sending.
+// Thresholds of the bounce and complaint rates, in thousandths. At the review thresholds
+// the provider reviews an account; at the pause thresholds it may stop its sending.
 const (
 	bounceReview    = 50
 	bouncePause     = 100
@@ -31,17 +31,18 @@ const (
 	complaintPause  = 5
 )
 
-// reaches reports whether part is at least so many thousandths of whole. It computes
-// exactly, in integers.
+// reaches reports whether part/whole is at least the given number of thousandths. It uses
+// integers, so that the comparison is exact.
 func reaches(part, whole, thousandths int64) bool {
 	return whole > 0 && part*1000 >= whole*thousandths
 }
 
-// fewMessages is the number of messages below which rates mean little: a single
-// complaint would exceed the threshold for a review.
+// fewMessages is the number of sent messages below which rates are not reliable. Below it,
+// one complaint alone would exceed the review threshold.
 const fewMessages = 1000
 
-// warningsOf returns the warnings, only the most severe one for each rate.
+// warningsOf returns the warnings about the counts. For each rate it returns only the most
+// severe warning.
 func warningsOf(c Counts) []Warning {
 	found := []Warning{}
 	warn := func(code WarningCode, format string, args ...any) {
@@ -68,7 +69,8 @@ func warningsOf(c Counts) []Warning {
 	return found
 }
 
-// changeOf describes in words how two windows differ.
+// changeOf returns a text that compares the counts of a window with those of the window
+// before it.
 func changeOf(now, then Counts) string {
 	switch {
 	case then.Sent == 0 && now.Sent == 0:
@@ -85,8 +87,8 @@ func changeOf(now, then Counts) string {
 		describeMovement("open rate", now.openRate(), then.openRate()))
 }
 
-// describeMovement describes how a rate changed. It compares the rates as displayed, so a
-// change too small to see is no change.
+// describeMovement returns a text about the change of a rate, such as "open rate up from
+// 1.00 % to 2.00 %". Rates that are displayed alike count as unchanged.
 func describeMovement(name string, now, then float64) string {
 	if percent(now) == percent(then) {
 		return name + " unchanged at " + percent(now)
@@ -100,27 +102,28 @@ func describeMovement(name string, now, then float64) string {
 
 const (
 	maxMovers = 4
-	// complaintWeight is how many bounces a complaint counts for. It is the ratio of the two
-	// thresholds for a review.
+	// complaintWeight is the number of bounces to which one complaint is equivalent. It is
+	// the ratio of the two review thresholds.
 	complaintWeight = 50
 )
 
-// mover is a channel or template with its counts in two windows.
+// mover is a channel or template with its counts in this window and in the window before.
 type mover struct {
 	name      string
 	now, then Counts
 }
 
-// weighedChange returns the absolute change in bounces between the two windows. Each
-// complaint counts as complaintWeight bounces.
+// weighedChange returns by how much the number of bounces differs between the two windows.
+// Each complaint counts as complaintWeight bounces.
 func (m mover) weighedChange() int64 {
 	return distance(m.now.Bounced+complaintWeight*m.now.Complained, m.then.Bounced+complaintWeight*m.then.Complained)
 }
 
 func distance(a, b int64) int64 { return max(a-b, b-a) }
 
-// movers returns the channels or templates that changed most: by bounces and complaints,
-// and among equals by volume.
+// movers returns the channels or templates that changed most between two windows, at most
+// maxMovers. It ranks by the change in bounces and complaints, then by the change in sent
+// messages.
 func movers(kind string, now, then map[string]Counts) []Notable {
 	var all []mover
 	for name, c := range now {
@@ -145,7 +148,8 @@ func movers(kind string, now, then map[string]Counts) []Notable {
 	return notable
 }
 
-// longestName is the length to which names are cut.
+// longestName is the maximum length of a channel's or template's name in a report; longer
+// names are cut.
 const longestName = 80
 
 func (m mover) notable(kind string) Notable {
@@ -155,7 +159,7 @@ func (m mover) notable(kind string) Notable {
 		describeMovement("complaint rate", m.now.complaintRate(), m.then.complaintRate()))}
 }
 
-// withCommas returns a number with commas between thousands.
+// withCommas returns n in decimal with commas between groups of three digits.
 func withCommas(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// The provider's rates cover only mail that it tried to deliver. A message to an address
-// on the account's own list therefore counts as sent, but its bounce or complaint is
-// never counted or shown.
+// TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint checks messages to addresses
+// on the account's own suppression list. They count as sent, but their bounces and
+// complaints are not counted or shown. The provider computes its rates in the same way.
 func TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -31,7 +31,8 @@ func TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := reports.Counts{Sent: 4, Bounced: 1, Complained: 1}
-		for _, to := range []time.Time{now, now.Add(-time.Second)} { // the day so far, and a part of it
+		// a window up to now, and one that ends within a minute
+		for _, to := range []time.Time{now, now.Add(-time.Second)} {
 			if h := b.health(t, map[string]any{"to": to.Format(time.RFC3339)}); h.Totals != want {
 				t.Errorf("to %v: %+v", to, h.Totals)
 			}

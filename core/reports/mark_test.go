@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// Counting as events arrive and counting from storage treat the same spellings of an
-// address as one recipient.
+// TestAMarkIsOfEverySpellingOfItsRecipient checks that different spellings of one address
+// count as one recipient, as they do when events are counted in the database.
 func TestAMarkIsOfEverySpellingOfItsRecipient(t *testing.T) {
 	t.Parallel()
 	first := markOf(Subject{}, &messages.Event{Type: messages.Open, MessageID: "m", Recipient: "ann@xn--mnchen-3ya.example"})

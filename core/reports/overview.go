@@ -8,19 +8,22 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Overview has the figures of the last whole days and today, for the dashboard.
+// Overview has the statistics that the dashboard shows, for a number of days including
+// today.
 type Overview struct {
-	// From is the first midnight of the window, UTC.
+	// From is the midnight (UTC) at which the window begins.
 	From   time.Time
 	Totals Counts
-	// Rates are not rounded; the code that displays them rounds them.
+	// Rates has the exact rates; the dashboard rounds them.
 	Rates Rates
-	// Days has all days of the window, oldest first, including those without events.
+	// Days has the counts of each day of the window, oldest first, including days without
+	// events.
 	Days     []DayCounts
 	Warnings []Warning
-	// Domains has the domains with the most bounces, most first.
+	// Domains has the recipients' domains with the most bounces, in descending order.
 	Domains []DomainBounces
-	// Bounces has the most recent bounces, newest first, with masked recipients.
+	// Bounces has the latest bounces, newest first. Recipients are masked unless the caller
+	// may see them.
 	Bounces []Bounce
 }
 
@@ -29,8 +32,8 @@ const (
 	shownBounces = 10
 )
 
-// Overview returns the figures of the last days, including today. It masks recipients
-// unless unmasked is true.
+// Overview returns the statistics of the given number of days, including today. It masks
+// recipients unless unmasked is true.
 func (r *Reports) Overview(ctx context.Context, orgID string, days int, unmasked bool) (Overview, error) {
 	now := r.Clock()
 	window := core.LastDays(now, days)

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Rates returns the counts that the provider reviews an account by: messages sent,
-// bounced and complained about in a window, over all channels.
+// Rates returns how many messages of a window were sent, bounced and complained about, over
+// all channels. The provider reviews an account by the rates of these counts.
 func (r *Reports) Rates(ctx context.Context, orgID string, w core.Window) (sent, bounced, complained int64, err error) { //nolint:nonamedreturns // says which
 	found, err := r.read(ctx, orgID, Filter{Window: w}, r.Clock(), wanted{days: true})
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Every event counts on the day of sending, in any order and however late it arrives.
-// Opens by one recipient on three days are one unique open. No rate exceeds 1: where a
-// Send is missing, the rate is cut to 1.
+// TestRatesAreByTheDayOfSending checks that every event counts on the day on which its
+// message was sent, in any order and however late it arrives. Several opens by one
+// recipient are one unique open. If a Send is missing, a rate is at most 1.
 func TestRatesAreByTheDayOfSending(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -41,7 +41,7 @@ func TestRatesAreByTheDayOfSending(t *testing.T) {
 		b.pointsAre(t, map[string]any{},
 			reports.DeliverabilityPoint{Period: monday.Truncate(24 * time.Hour), Sent: 2, Delivered: 1, Bounced: 1, Complained: 1, DeliveryRate: 0.5},
 			reports.DeliverabilityPoint{Period: monday.AddDate(0, 0, 2).Truncate(24 * time.Hour), Sent: 1, Delivered: 2, DeliveryRate: 1})
-		// A window covers what was sent in it, to the microsecond.
+		// A window covers the messages sent in it, to the microsecond.
 		b.pointsAre(t, map[string]any{"from": monday.Add(time.Microsecond).Format(time.RFC3339Nano), "to": monday.Add(24 * time.Hour).Format(time.RFC3339Nano)})
 		b.pointsAre(t, map[string]any{"from": monday.Format(time.RFC3339Nano), "to": monday.Add(time.Microsecond).Format(time.RFC3339Nano)},
 			reports.DeliverabilityPoint{Period: monday.Truncate(24 * time.Hour), Sent: 2, Delivered: 1, Bounced: 1, Complained: 1, DeliveryRate: 0.5})
@@ -53,7 +53,7 @@ func TestRatesAreByTheDayOfSending(t *testing.T) {
 		if err != nil || page.Totals != h.Totals || len(page.Domains) != 1 || page.Domains[0].Bounced != 1 || len(page.Bounces) != 1 {
 			t.Errorf("%+v, %v", page, err)
 		}
-		// Nothing was sent today, so a report on today has no bounces either.
+		// A report on today has no bounces, because they belong to messages of earlier days.
 		if page, err = b.reports.Overview(t.Context(), b.org.ID, 1, true); err != nil || page.Totals != (reports.Counts{}) || len(page.Domains)+len(page.Bounces) > 0 {
 			t.Errorf("%+v, %v", page, err)
 		}
@@ -68,7 +68,8 @@ func (b *bundle) pointsAre(t *testing.T, in map[string]any, want ...reports.Deli
 	}
 }
 
-// The rates of the last days equal those on the page about the same days.
+// TestRatesOfTheLastDaysAreThoseOfThePage checks that Rates and Overview have the same
+// counts for the same days.
 func TestRatesOfTheLastDaysAreThoseOfThePage(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

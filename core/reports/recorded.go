@@ -18,10 +18,10 @@ import (
 
 var _ messages.Recorder = (*Reports)(nil)
 
-// ObserveEvents counts new events; see [messages.Recorder]. It ignores events of test
-// messages. It also ignores bounces and complaints that only report an address on the
-// account's own list. No message bounced and no person complained then, and the provider
-// leaves both out of its rates.
+// ObserveEvents adds new events to the stored counts; see [messages.Recorder]. It ignores
+// events of test messages. It also ignores bounces and complaints that the provider reports
+// without sending, because the address is on the account's own suppression list. The
+// provider leaves those out of its rates.
 func (r *Reports) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	t := tallyOf(events)
 	if len(t.marks) > 0 {
@@ -53,13 +53,13 @@ func (r *Reports) ObserveEvents(ctx context.Context, orgID string, events []mess
 	return nil
 }
 
-// tally holds the counts of a batch of events. It sums them in memory, so that thousands
-// of events become a handful of rows.
+// tally sums the counts of a batch of events in memory, so that thousands of events change
+// only a few rows.
 type tally struct {
 	counts map[Subject]*Counts
 	hours  map[Subject]*Counts
-	// marks maps each mark to the unique counters that increase by one if the mark is
-	// new.
+	// marks maps each mark (see markOf) to the unique counters of its day and hour. They
+	// increase by one if the mark is not stored yet.
 	marks   map[string][]*int64
 	bounces map[DomainBounces]int64 // by day and domain
 }
@@ -100,8 +100,8 @@ func countsIn(counted map[Subject]*Counts, s Subject) *Counts {
 	return counts
 }
 
-// rowsOf returns the counts as sorted rows, so that concurrent batches lock rows in the
-// same order.
+// rowsOf returns the counts as rows in a fixed order. Concurrent transactions then lock the
+// rows in the same order and cannot deadlock.
 func rowsOf(counted map[Subject]*Counts) []Counted {
 	rows := make([]Counted, 0, len(counted))
 	for s, c := range counted {
@@ -125,22 +125,23 @@ func (t tally) bounceRows() []DomainBounces {
 	return rows
 }
 
-// markOf returns the mark of a recipient's open or click of a message. It begins with
-// the day of sending, so that marks of a day are adjacent. It includes the subject and
-// the time of sending. If events disagree about their message, each version counts once,
-// in any order of arrival.
+// markOf returns the mark of an open or click, which is equal for repeated events of one
+// recipient and message. The store keeps marks to count unique opens and clicks. A mark
+// begins with the day of sending, so that the marks of a day are adjacent. It includes the
+// subject and the time of sending: if events disagree about their message, each version
+// counts once.
 func markOf(s Subject, e *messages.Event) string {
 	return MarkDay(s.From) + MarkDigest(
 		string(e.Type), e.MessageID, core.EmailKey(e.Recipient), s.Channel, s.Identity, s.Template,
 		strconv.FormatInt(e.SentAt().UnixMicro(), 10))
 }
 
-// MarkDay returns the prefix of all marks of a day: the number of days since 1970, in
-// five digits (valid until 2243).
+// MarkDay returns the prefix of the marks of a day: the number of days since 1970, in five
+// digits (enough until 2243).
 func MarkDay(t time.Time) string { return fmt.Sprintf("%05d", t.Unix()/int64(day/time.Second)) }
 
-// MarkDigest returns the part of a mark that distinguishes opens and clicks of one day.
-// Half a SHA-256 suffices to avoid collisions.
+// MarkDigest returns the part of a mark after the day: half of a SHA-256 digest of parts,
+// which is long enough to avoid collisions.
 func MarkDigest(parts ...string) string {
 	digest := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(digest[:16])
@@ -148,7 +149,8 @@ func MarkDigest(parts ...string) string {
 
 func dayOf(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
 
-// domainOf returns the domain of an address, or the domain itself, in lower case.
+// domainOf returns the domain of an address in lower case. For a domain it returns the
+// domain itself.
 func domainOf(address string) string {
 	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 }

@@ -6,23 +6,24 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config has the dependencies of Reports.
+// Config has the dependencies of a [Reports].
 type Config struct {
 	Store Store
-	// Channels may be nil; then no channel is ever found.
+	// Channels may be nil; then every channel is unknown.
 	Channels Channels
 	Clock    core.Clock
 }
 
-// Channels translates between the channels of an organization and their names at the
-// provider, which events use. All methods fail with core.CodeNotFound.
+// Channels translates between Mailhelm's ids and slugs of channels and the provider's
+// names, which events contain. Every method fails with core.CodeNotFound for an unknown
+// channel.
 type Channels interface {
 	ChannelName(ctx context.Context, orgID, id string) (string, error)
 	ChannelNameOf(ctx context.Context, orgID, reference string) (string, error)
 	ChannelSlug(ctx context.Context, orgID, name string) (string, error)
 }
 
-// Reports runs the operations of this package.
+// Reports implements the operations of this package and counts events as they are stored.
 type Reports struct{ Config }
 
 // New returns a Reports.
@@ -47,7 +48,8 @@ func (noChannels) ChannelNameOf(context.Context, string, string) (string, error)
 	return "", core.NotFound("channel")
 }
 
-// Operations returns the operations of this package, in the order of the catalogue.
+// Operations returns the operations of this package, in the order in which the catalogue
+// lists them.
 func (r *Reports) Operations() []core.Operation {
 	return []core.Operation{
 		r.sendingHealth(),

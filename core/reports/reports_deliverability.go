@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// SeriesIn has the window and the filters of a report over time.
+// SeriesIn has the window, the period and the filters of a report over time.
 type SeriesIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, inclusive. Default: 30 days before now, or before to if that is earlier."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, exclusive. Default: now."`
@@ -16,7 +16,8 @@ type SeriesIn struct {
 	Identity string     `json:"identity,omitempty" jsonschema:"maxLength=320" jsonschema_description:"A domain, or an address, whose domain is used."`
 }
 
-// DeliverabilityPoint has the outcomes of the messages that were sent in a period.
+// DeliverabilityPoint has the number of messages sent in a period, and how many of them
+// were delivered, bounced, complained about and suppressed.
 type DeliverabilityPoint struct {
 	Period       time.Time `json:"period" jsonschema_description:"Start of the period in which the messages were sent, UTC."`
 	Sent         int64     `json:"sent"`
@@ -43,7 +44,8 @@ func (r *Reports) deliverability() core.Operation {
 	})
 }
 
-// seriesOf returns a report over time whose points are made by point.
+// seriesOf returns a report over time with one entry for each period that has counts. point
+// converts the counts of a period to an entry.
 func seriesOf[P any](ctx context.Context, r *Reports, c *core.Call, in SeriesIn, point func(DayCounts) P) (core.Collection[P], error) {
 	report := core.Collection[P]{Data: []P{}}
 	f, ok, err := r.filterBy(ctx, c, in.From, in.To, in.Channel, in.Identity)

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// HealthIn has the window and the filters of the figures.
+// HealthIn has the window, the period and the filters of reports_get_sending_health.
 type HealthIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Default: 30 days before to."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"Now, if absent."`
@@ -18,7 +18,8 @@ type HealthIn struct {
 	GroupBy  Period     `json:"group_by,omitempty" jsonschema:"enum=day,enum=week,enum=month,default=day" jsonschema_description:"Lengthened beyond 31 periods."`
 }
 
-// Health describes how sending goes, for an agent. It is short on purpose.
+// Health is the result of reports_get_sending_health: totals, rates, a trend, warnings and
+// changes. It is short because agents read it.
 type Health struct {
 	From    time.Time      `json:"from"`
 	To      time.Time      `json:"to"`
@@ -32,7 +33,8 @@ type Health struct {
 	Notable []Notable      `json:"notable"`
 }
 
-// Rates are fractions of sent, or of delivered for opens and clicks.
+// Rates are fractions between 0 and 1: of the sent messages, or of the delivered messages
+// for opens and clicks.
 type Rates struct {
 	Delivery  float64 `json:"delivery"`
 	Bounce    float64 `json:"bounce"`
@@ -41,7 +43,8 @@ type Rates struct {
 	Click     float64 `json:"click"`
 }
 
-// ComparedRates has the main figures of the window before.
+// ComparedRates has the volume and the rates of the window before the requested one, for
+// comparison.
 type ComparedRates struct {
 	Sent      int64   `json:"sent"`
 	Bounce    float64 `json:"bounce"`
@@ -49,7 +52,7 @@ type ComparedRates struct {
 	Open      float64 `json:"open"`
 }
 
-// TrendPoint has the main figures of a period.
+// TrendPoint has the main counts of one period of the window.
 type TrendPoint struct {
 	Period      time.Time `json:"period"`
 	Sent        int64     `json:"sent"`
@@ -59,20 +62,22 @@ type TrendPoint struct {
 	UniqueOpens int64     `json:"unique_opens"`
 }
 
-// Warning is a problem that needs attention.
+// Warning describes a bounce or complaint rate that is too high, or a volume too low to
+// judge.
 type Warning struct {
 	Code WarningCode `json:"code" jsonschema:"enum=bounce_review,enum=bounce_pause,enum=complaint_review,enum=complaint_pause,enum=low_volume"`
 	Text string      `json:"text" voice:"ours"`
 }
 
-// Notable is a channel or template whose figures changed.
+// Notable is a channel or template whose volume, bounces or complaints changed since the
+// window before.
 type Notable struct {
 	Kind string `json:"kind" jsonschema:"enum=channel,enum=template"`
 	Name string `json:"name" voice:"untrusted"`
 	Text string `json:"text" voice:"ours"`
 }
 
-// maxTrend is the greatest number of points in a trend.
+// maxTrend is the maximum number of points in a trend.
 const maxTrend = 31
 
 func (r *Reports) sendingHealth() core.Operation {
@@ -120,7 +125,8 @@ func (r *Reports) channelOf(ctx context.Context, orgID, reference string) (strin
 	return name, err
 }
 
-// compare fills in the changes since the preceding window of the same length.
+// compare sets the members of h that describe the change since the preceding window of the
+// same length. If that window is older than the plan's retention, it only says so.
 func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figures, h *Health) error {
 	length := f.To.Sub(f.From)
 	f.Window = core.Window{From: f.From.Add(-length), To: f.From}
@@ -146,8 +152,8 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 	return nil
 }
 
-// channelMovers returns the channels that changed most, by the slug that `channel`
-// takes. A deleted channel has the provider's name.
+// channelMovers returns the channels that changed most, named by their slugs, which the
+// argument channel accepts. A deleted channel has the provider's name.
 func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before figures) ([]Notable, error) {
 	notable := movers("channel", sumByChannel(now.groups), sumByChannel(before.groups))
 	for i, n := range notable {
@@ -162,8 +168,8 @@ func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before f
 	return notable, nil
 }
 
-// trendOf returns the newest points, at most maxTrend, of the requested period or a
-// longer one.
+// trendOf returns the latest maxTrend points by period p. If p gives more points, it uses a
+// longer period instead. It returns the period that it used.
 func trendOf(days map[time.Time]Counts, p Period) (Period, []TrendPoint) {
 	if p == "" {
 		p = Day
@@ -191,8 +197,8 @@ func ratesOf(c Counts) Rates {
 	}
 }
 
-// roundRate rounds a rate to a thousandth of a per cent, which is finer than any
-// threshold.
+// roundRate rounds a rate to a thousandth of a per cent, which is finer than any threshold
+// of a warning.
 func roundRate(rate float64) float64 { return math.Round(rate*1e5) / 1e5 }
 
 func percent(rate float64) string { return fmt.Sprintf("%.2f %%", 100*rate) }

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// twoWeeks returns a week without problems, followed by one with a bouncing template and
-// a new channel.
+// twoWeeks returns the events of one week without problems, and of a second week in which
+// one template bounces and a new channel sends.
 func twoWeeks() []messages.Event {
 	var all []messages.Event
 	for day := range 14 {
@@ -118,7 +118,8 @@ func TestHealthComparesNothingThatIsNotKept(t *testing.T) {
 	}
 }
 
-// The size of a tool's answer is bounded, for any names and any length of the window.
+// TestHealthIsBounded checks that the size of the result is limited, for any names and any
+// length of the window.
 func TestHealthIsBounded(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TemplatePerformanceIn has the window and the filters of the report.
+// TemplatePerformanceIn has the window and the filters of reports_template_performance.
 type TemplatePerformanceIn struct {
 	From     *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window, inclusive. Default: 30 days before now, or before to if that is earlier."`
 	To       *time.Time `json:"to,omitempty" jsonschema_description:"End of the window, exclusive. Default: now."`
@@ -19,7 +19,7 @@ type TemplatePerformanceIn struct {
 	Template string     `json:"template,omitempty" jsonschema:"maxLength=256" jsonschema_description:"Name of one template; case does not matter."`
 }
 
-// TemplateRow has the outcomes of the mail made from a template.
+// TemplateRow has the counts and rates of the messages that were sent with one template.
 type TemplateRow struct {
 	Template      string  `json:"template" voice:"untrusted"`
 	Sent          int64   `json:"sent"`

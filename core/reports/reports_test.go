@@ -37,8 +37,8 @@ func TestWindowsAreRefusedByName(t *testing.T) {
 	wantRefusal(t, err, core.CodeValidationFailed)
 }
 
-// Concurrent batches with the same subjects in different orders neither deadlock nor
-// lose a count.
+// TestConcurrentBatchesCountEverything checks that concurrent batches that update the same
+// counts in different orders do not deadlock or lose a count.
 func TestConcurrentBatchesCountEverything(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -75,7 +75,8 @@ func TestConcurrentBatchesCountEverything(t *testing.T) {
 	})
 }
 
-// A transaction that is rolled back leaves neither events nor figures.
+// TestUndoneEventsAreNotCounted checks that a rolled back transaction stores neither events
+// nor counts.
 func TestUndoneEventsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// now is the time of every call; a Thursday.
+// now is the current time in all tests, a Thursday.
 var now = time.Date(2026, 3, 12, 15, 30, 0, 0, time.UTC)
 
 const (
@@ -23,7 +23,7 @@ const (
 	nobodyID = "0b8f9f0e-6f0c-4b2e-9a55-1f7a2a4b6c02"
 )
 
-// namedChannels has one channel, called "shop-set" at the provider.
+// namedChannels knows one channel, with the slug "shop" and the provider's name "shop-set".
 type namedChannels struct{}
 
 func (namedChannels) ChannelName(_ context.Context, _, id string) (string, error) {
@@ -47,7 +47,7 @@ func (namedChannels) ChannelNameOf(_ context.Context, _, slug string) (string, e
 	return "shop-set", nil
 }
 
-// bundle is a Reports over a real database.
+// bundle has a Reports over a real database, its operations by name, and an organization.
 type bundle struct {
 	db      *storage.DB
 	reports *reports.Reports
@@ -69,8 +69,8 @@ func setup(t *testing.T) *bundle {
 	return setupOn(storagetest.SQLite(t))
 }
 
-// record stores events as the product does: it counts the new ones in the transaction
-// that stores them.
+// record stores events and counts the new ones in the same transaction, as the product
+// does.
 func (b *bundle) record(ctx context.Context, events []messages.Event) error {
 	return b.db.InTx(ctx, func(ctx context.Context) error {
 		fresh, err := b.db.Messages().RecordEvents(ctx, b.org.ID, events, now)
@@ -81,7 +81,8 @@ func (b *bundle) record(ctx context.Context, events []messages.Event) error {
 	})
 }
 
-// call runs an operation and decodes its answer on the surface.
+// call runs an operation on a surface (REST or agent) and decodes its result. It also
+// checks the result against the operation's schema.
 func call[Out any](ctx context.Context, b *bundle, s core.Surface, name string, in map[string]any) (Out, error) {
 	var out Out
 	if in == nil {
@@ -118,8 +119,8 @@ func wantRefusal(t *testing.T, err error, code core.Code) {
 	}
 }
 
-// mail is n messages of a channel and a template with their outcomes: the number of
-// events of each type. The first recipients have the events.
+// mail describes messages of one channel and template. became has the number of events of
+// each type; each event belongs to a message of its own, counted from the first.
 type mail struct {
 	prefix            string
 	at                time.Time

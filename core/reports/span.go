@@ -8,35 +8,38 @@ import (
 
 const day = 24 * time.Hour
 
-// span is a window split into whole UTC days and the parts before and after them.
+// span is a window split into its whole UTC days and the partial days before and after
+// them.
 type span struct {
-	// days is the part of the window that consists of whole UTC days. The window has none
-	// when days.From is not before days.To.
+	// days covers the whole UTC days of the window. It is empty if days.From is not before
+	// days.To.
 	days core.Window
-	// parts are the at most two partial days; none is empty.
+	// parts are the partial days, at most two. Each is longer than zero.
 	parts []core.Window
 }
 
-// cut splits a window at its first and last midnight, UTC.
+// cut splits a window at the first and the last midnight (UTC) in it.
 func cut(w core.Window) span {
 	days, parts := cutAt(core.Window{From: w.From.UTC().Truncate(time.Microsecond), To: w.To.UTC().Truncate(time.Microsecond)}, day)
 	return span{days, parts}
 }
 
-// rest returns the time from the end of a window to the next midnight; empty when From
-// is not before To.
+// rest returns the window from the end of w to the next midnight (UTC). It is empty if w
+// ends at midnight.
 func rest(w core.Window) core.Window {
 	to := w.To.UTC().Truncate(time.Microsecond)
 	return core.Window{From: to, To: nextMidnight(to)}
 }
 
-// cutAtHours splits a part of a day into its whole hours and the rest.
+// cutAtHours splits a part of a day into its whole hours and the partial hours before and
+// after them.
 func cutAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //nolint:nonamedreturns // says which is which
 	return cutAt(w, time.Hour)
 }
 
-// cutAt splits a window into the range between multiples of a unit and the at most two
-// parts outside it. The range is empty when From is not before To.
+// cutAt splits a window at the first and the last multiple of unit in it. It returns the
+// part between them, which is empty if From is not before To, and the at most two parts
+// outside.
 func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
 	whole := core.Window{From: w.From.Add(unit - 1).Truncate(unit), To: w.To.Truncate(unit)}
 	if whole.From.After(whole.To) {
@@ -52,13 +55,13 @@ func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
 	return whole, parts
 }
 
-// nextMidnight returns the first midnight, UTC, that is not before t.
+// nextMidnight returns t if t is a midnight (UTC), else the next midnight.
 func nextMidnight(t time.Time) time.Time { return dayOf(t.Add(day - 1)) }
 
-// Period is the length of time that a point of a report covers.
+// Period is the length of the periods into which a report is divided.
 type Period string
 
-// The periods. Weeks begin on Monday, and all begin at midnight UTC.
+// The periods. Each begins at midnight UTC, and a week on Monday.
 const (
 	Day   Period = "day"
 	Week  Period = "week"

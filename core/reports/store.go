@@ -7,52 +7,54 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store stores the counts of whole days and hours. Every method takes part in the
-// transaction of its context and sees only the given organization.
+// Store stores counts of events per day and per hour. Every method takes part in the
+// transaction of ctx and sees only the given organization.
 type Store interface {
-	// Mark stores marks and returns those that were new. The given marks are sorted and
-	// distinct.
+	// Mark stores the marks of unique opens and clicks, and returns those that were not
+	// stored before. The given marks are sorted and distinct.
 	Mark(ctx context.Context, orgID string, marks []string) (fresh []string, err error)
-	// CountDays adds rows to the daily counts. The rows are sorted and have distinct
-	// subjects.
+	// CountDays adds the counts in rows to the daily counts. The rows are sorted and have
+	// distinct subjects.
 	CountDays(ctx context.Context, orgID string, rows []Counted) error
-	// CountHours adds rows to the hourly counts, as CountDays does.
+	// CountHours adds the counts in rows to the hourly counts. The rows are sorted and have
+	// distinct subjects.
 	CountHours(ctx context.Context, orgID string, rows []Counted) error
-	// CountBounces adds rows to the bounces by domain. The rows are sorted and distinct.
+	// CountBounces adds the numbers in rows to the bounces by day and domain. The rows are
+	// sorted and distinct.
 	CountBounces(ctx context.Context, orgID string, rows []DomainBounces) error
 
-	// DayCounts returns the daily counts in the window that pass the filter, one row a day,
-	// in no order.
+	// DayCounts returns the daily counts that match the filter, one row per day, in no
+	// particular order.
 	DayCounts(ctx context.Context, orgID string, f Filter) ([]DayCounts, error)
-	// GroupCounts returns the sums of the daily counts by channel and template.
+	// GroupCounts returns the daily counts that match the filter, summed by channel and
+	// template.
 	GroupCounts(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
-	// HourCounts returns the sums of the hourly counts in the window by channel and
+	// HourCounts returns the hourly counts that match the filter, summed by channel and
 	// template.
 	HourCounts(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
-	// FromEvents counts the events of the messages that were sent in the window, by
-	// channel and template. A group may have several rows.
+	// FromEvents counts the stored events of the messages that match the filter, by channel
+	// and template. A channel and template may have several rows.
 	FromEvents(ctx context.Context, orgID string, f Filter) ([]GroupCounts, error)
 	// AnyMessage reports whether any message was sent in the window.
 	AnyMessage(ctx context.Context, orgID string, w core.Window) (bool, error)
 
-	// FailingDomains returns the domains with the most bounces of messages sent in a
-	// window, most first. The window must begin at a midnight.
+	// FailingDomains returns the recipients' domains with the most bounces of messages sent
+	// in the window, in descending order. The window must begin at a midnight.
 	FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]DomainBounces, error)
-	// RecentBounces returns bounces in the window of messages that were sent in it,
-	// newest first, without those of test messages.
+	// RecentBounces returns the latest bounces in the window, newest first. Their messages
+	// must have been sent in the window and must not be test messages.
 	RecentBounces(ctx context.Context, orgID string, w core.Window, limit int) ([]Bounce, error)
 }
 
-// Filter selects what is counted. Channel is the name at the provider, Identity a domain
-// in lower case; "" matches all.
+// Filter selects the messages whose events are counted. Channel is the provider's name of a
+// channel, and Identity the sender's domain in lower case. "" matches all.
 type Filter struct {
 	core.Window
 	Channel, Identity string
 }
 
 // Counts has the number of events of each kind. Suppressed counts messages that the
-// provider rejected. Unique opens and clicks count each recipient of a message once,
-// whenever the event happened.
+// provider rejected. UniqueOpens and UniqueClicks count each recipient of a message once.
 type Counts struct {
 	Sent         int64 `json:"sent"`
 	Delivered    int64 `json:"delivered"`
@@ -65,43 +67,46 @@ type Counts struct {
 	UniqueClicks int64 `json:"unique_clicks"`
 }
 
-// Subject is the key of a row of counts: a UTC day or hour, by its start, a channel, an
-// identity and a template. "" means no channel or template.
+// Subject is the key of a row of counts. From is the start of a UTC day or hour. Channel is
+// the provider's name, and Identity the sender's domain. Channel and Template are "" for
+// messages without them.
 type Subject struct {
 	From                        time.Time
 	Channel, Identity, Template string
 }
 
-// Counted has the counts of a subject.
+// Counted is a row of counts with its key.
 type Counted struct {
 	Subject
 	Counts
 }
 
-// DayCounts has the counts of a UTC day.
+// DayCounts has the counts of one UTC day, or of the period that begins on it.
 type DayCounts struct {
 	Day time.Time
 	Counts
 }
 
-// Group is a channel and a template.
+// Group is a combination of channel and template by which counts are summed.
 type Group struct{ Channel, Template string }
 
-// GroupCounts has the counts of a group.
+// GroupCounts has the counts of one channel and template.
 type GroupCounts struct {
 	Group
 	Counts
 }
 
-// DomainBounces is the number of bounces from a domain on a UTC day. FailingDomains sums
-// over days and leaves Day zero.
+// DomainBounces is the number of bounces of addresses of one domain, for messages sent on
+// one UTC day. In results of FailingDomains, Day is zero and Bounced is the sum over all
+// days.
 type DomainBounces struct {
 	Day     time.Time
 	Domain  string
 	Bounced int64
 }
 
-// Bounce is a bounce event. Type and SubType are the provider's values.
+// Bounce is a bounce event as the dashboard shows it. Type and SubType are the provider's
+// values.
 type Bounce struct {
 	At                time.Time
 	MessageID         string

@@ -9,11 +9,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/reports"
 )
 
-// A warning appears with the message that reaches the threshold, and not one earlier.
+// TestWarningsBeginExactlyAtTheirThresholds checks that a warning appears exactly when a
+// rate reaches its threshold, and not one message earlier.
 func TestWarningsBeginExactlyAtTheirThresholds(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	const many = 1_000_000_000_000 // a rate computed in floating point would be rounded here
+	const many = 1_000_000_000_000 // large enough that a rate in floating point would be rounded
 	for _, c := range []struct {
 		counts reports.Counts
 		want   []reports.WarningCode

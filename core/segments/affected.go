@@ -8,71 +8,79 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// AttributeEdit is a change of an attribute.
+// AttributeEdit is a change of a contact attribute's definition, as far as it concerns
+// segments.
 type AttributeEdit struct {
-	// Name is the name before the change.
+	// Name is the attribute's name before the change.
 	Name string
-	// NewName and Type are the name and type after the change; NewName is "" for a
-	// deletion.
+	// NewName and Type are the attribute's name and type after the change. NewName is "" if
+	// the attribute is deleted.
 	NewName string
 	Type    predicate.AttributeType
-	// Disruptive is true if stored values may no longer count.
+	// Disruptive is true if predicates may no longer find stored values after the change.
 	Disruptive bool
-	// Loses is true if contacts have values that the new type cannot hold.
+	// Loses is true if contacts have values that cannot be converted to the new type.
 	Loses bool
-	// Preview is true if the caller only asks for the effect: nothing is written.
+	// Preview is true if the change is only previewed. Nothing is then stored.
 	Preview bool
 }
 
-// Affected is a segment that an edit has an effect on.
+// Affected is a segment that a change of an attribute or property affects.
 type Affected struct {
 	ID, Name string
-	// TypecheckOK reports whether the segment still compiles; otherwise it becomes
-	// invalid and keeps its members.
+	// TypecheckOK is true if the segment's predicate still compiles. Otherwise the segment
+	// becomes invalid and keeps its members.
 	TypecheckOK bool
 	Warning     string
 }
 
-// PropertyEdit is a change of a promoted property of activities.
+// PropertyEdit is a change of a promoted property of activities, as far as it concerns
+// segments.
 type PropertyEdit struct {
 	Before predicate.ActivityProperty
-	// After and Type are the property after the change; After is nil if it is no longer
-	// promoted.
+	// After and Type are the property and its type after the change. After is nil if the
+	// property is no longer promoted.
 	After *predicate.ActivityProperty
 	Type  predicate.Type
 	// Loses is true if contacts have values that are not of the new type.
 	Loses bool
-	// Preview is true if the caller only asks for the effect: nothing is written.
+	// Preview is true if the change is only previewed. Nothing is then stored.
 	Preview bool
 }
 
-// ApplyAttributeEdit returns the segments that an edit affects. Unless it is a preview, it
-// stores a warning in each, and a segment that no longer compiles becomes invalid. The
-// warning stays until the segment is saved, or compiles again without loss. It takes
-// part in the transaction of the edit and must be called before the registry changes.
+// ApplyAttributeEdit returns the segments that a change of an attribute affects. Unless it
+// is a preview, it stores a warning in each of them, and makes a segment that no longer
+// compiles invalid. The warning stays until the segment is saved, or compiles again without
+// lost values. Call it in the transaction of the change, before the attribute registry
+// changes.
 func (s *Segments) ApplyAttributeEdit(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
 	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 
-// ApplyPropertyEdit does the same as ApplyAttributeEdit for a promoted property of activities
-// whose name or type changes.
+// ApplyPropertyEdit returns the segments that a change of a promoted property affects.
+// Unless it is a preview, it stores a warning in each of them; see
+// [Segments.ApplyAttributeEdit].
 func (s *Segments) ApplyPropertyEdit(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
 	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 
-// edit is a change of something that predicates name.
+// edit is a change of attributes, promoted properties, lists or topics, to which predicates
+// refer.
 type edit interface {
-	// isNamed reports whether a predicate refers to what changes.
+	// isNamed reports whether a predicate with these references refers to the attribute,
+	// property, list or topic that changes.
 	isNamed(predicate.References) bool
-	// applyTo returns the schema after the edit.
+	// applyTo returns the schema of predicates after the edit. It does not modify its
+	// argument.
 	applyTo(predicate.Schema) predicate.Schema
 	// meaning returns the effect of the edit on a predicate that still compiles: a warning,
-	// "" for none, and whether all contacts must be evaluated again.
+	// or "" for none. anew is true if all contacts must be evaluated again.
 	meaning(after *predicate.Checked) (warning string, anew bool)
-	// brokenWarning returns the warning for a predicate that no longer compiles.
+	// brokenWarning returns the warning for a segment whose predicate no longer compiles,
+	// with the fault.
 	brokenWarning(fault error) string
-	// loses reports whether values under the new name were lost. names reports whether a
-	// predicate reads the new name.
+	// loses reports whether the edit loses stored values. names reports whether a predicate
+	// with these references refers to the new name of the attribute or property.
 	loses() bool
 	names(predicate.References) bool
 }
@@ -111,8 +119,9 @@ func (s *Segments) applyEdit(ctx context.Context, orgID string, e edit, preview 
 	return affected, nil
 }
 
-// storeRepair stores the warning about lost values in an invalid segment that compiles again
-// because of the edit. The segment becomes active at its next evaluation.
+// storeRepair handles an invalid segment that compiles again because of the edit. If the
+// edit loses stored values that the segment tests, it stores a warning about them. The
+// segment becomes active at its next evaluation.
 func (s *Segments) storeRepair(ctx context.Context, orgID string, segment Segment, e edit, after predicate.Schema) error {
 	checked, err := predicate.Compile(segment.Source, after)
 	if err != nil || segment.Status == Archived || !e.loses() || !e.names(checked.References()) {
@@ -122,8 +131,8 @@ func (s *Segments) storeRepair(ctx context.Context, orgID string, segment Segmen
 	return s.mark(ctx, orgID, segment.ID, text, true)
 }
 
-// meaningOf returns the warning about an edit for a segment, whether to evaluate all
-// contacts again, and whether it compiles.
+// meaningOf returns the effect of an edit on a segment with this source: the warning,
+// whether all contacts must be evaluated again, and whether the predicate still compiles.
 func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
 	if err != nil {
@@ -152,8 +161,9 @@ func (e AttributeEdit) applyTo(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// brokenWarning returns the warning. Values stay stored, so they count again if the
-// attribute gets its old name back.
+// brokenWarning returns a warning that ends when the predicate compiles again. The
+// attribute's values stay stored, so predicates find them again if it gets its old name
+// back.
 func (e AttributeEdit) brokenWarning(fault error) string { return warning(fault) }
 
 func (e AttributeEdit) meaning(after *predicate.Checked) (string, bool) {
@@ -193,8 +203,8 @@ func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
 	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true
 }
 
-// mark stores a warning in a segment, unless it is "". A segment that still compiles is
-// evaluated again.
+// mark makes a segment stale, so that all contacts are evaluated again. It also stores the
+// warning text, unless that is "". If compiles is false, an active segment becomes invalid.
 func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bool) error {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil {
@@ -210,7 +220,8 @@ func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bo
 	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
-// TypeOf returns the type of an attribute from its name in the registry.
+// TypeOf returns the type for predicates of an attribute whose type has this name in the
+// attribute registry. enumValues are the values of an enum.
 func TypeOf(name string, enumValues []string) predicate.AttributeType {
 	t := predicate.AttributeType{EnumValues: enumValues}
 	for _, known := range []predicate.Type{predicate.String, predicate.Number, predicate.Bool, predicate.Datetime, predicate.Enum} {

@@ -65,8 +65,9 @@ func (w *world) editProperty(t *testing.T, edit segments.PropertyEdit) string {
 	return describe(affected)
 }
 
-// A segment that tests a deleted list becomes invalid and keeps its members; no contact
-// is logged as having left. If a new list takes the key, the segment is evaluated again.
+// TestADeletedListFreezesItsSegments checks that a segment that tests a deleted list
+// becomes invalid and keeps its members, and that no contact is logged as having left. If a
+// new list gets the key, the segment is evaluated again.
 func TestADeletedListFreezesItsSegments(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -101,8 +102,7 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 		if got := w.transitions(t, "ins"); len(got) != 3 {
 			t.Errorf("the log says %v", got)
 		}
-		// The new list has other members, so the segment carries a warning until it is
-		// saved.
+		// The new list has other members, so the segment keeps a warning until it is saved.
 		seen, err := w.Store.Segment(t.Context(), w.org, "ins")
 		if err != nil || seen.Status != segments.Active || !strings.HasPrefix(seen.EvalWarning, "What it tests was deleted, and something new has the name: ") || seen.EvalWarningAt == nil {
 			t.Errorf("ins is %+v, %v", seen, err)
@@ -113,7 +113,7 @@ func TestADeletedListFreezesItsSegments(t *testing.T) {
 	})
 }
 
-// list creates a list with one contact on it.
+// list creates a static list with one contact on it and returns the id of the list.
 func (w *world) list(t *testing.T, key, member string) string {
 	t.Helper()
 	w.put(t, member, nil)
@@ -124,9 +124,9 @@ func (w *world) list(t *testing.T, key, member string) string {
 	return l.ID
 }
 
-// The default of a topic decides for contacts without a choice. If it changes, the
-// segments that test it are evaluated again. A segment that tests a deleted topic
-// becomes invalid.
+// TestSegmentsFollowTopics checks that segments are evaluated again if the default of a
+// topic that they test changes. The default counts for contacts without a choice. A segment
+// that tests a deleted topic must become invalid.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -158,7 +158,8 @@ func TestSegmentsFollowTopics(t *testing.T) {
 	})
 }
 
-// topics replaces the topics as the audience does.
+// topics replaces the mirrored topics and reports the change to segments, in one
+// transaction as the sync does.
 func (w *world) topics(t *testing.T, what segments.Redefinition, topics ...sending.Topic) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {

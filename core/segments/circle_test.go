@@ -10,21 +10,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// circle reports whether the error refuses a cycle of segments.
+// circle reports whether the error refuses segments that test each other in a cycle.
 func circle(err error) bool {
 	e := core.AsError(err)
 	return e != nil && e.Code == core.CodeValidationFailed && len(e.Fields) == 1 &&
 		e.Fields[0].Reason == "tests the segment itself, directly or through other segments"
 }
 
-// define saves a definition of a key.
+// define saves a segment with the key and the predicate.
 func define(ctx context.Context, s *segments.Segments, org, key, source string) error {
 	_, err := s.Save(ctx, org, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
 	return err
 }
 
-// A segment that does not compile still counts in cycles: it may compile again, and no
-// code checks for cycles then.
+// TestCirclesThroughWhatDoesNotCompileAreRefused checks that a segment that does not
+// compile still counts when cycles are searched. It may compile again later, and cycles are
+// not searched then.
 func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -49,8 +50,8 @@ func TestCirclesThroughWhatDoesNotCompileAreRefused(t *testing.T) {
 	})
 }
 
-// If two definitions form a cycle together, the later one is refused, even if both are
-// saved at once.
+// TestCirclesOfTwoSavesAtOnceAreRefused saves two definitions at once that form a cycle
+// together. It checks that the later one is refused.
 func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -73,7 +74,7 @@ func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// saving is a store that calls a function, once, before a definition is replaced.
+// saving is a store that calls a function once, before the first UpdateSegment.
 type saving struct {
 	segments.Store
 	before func()

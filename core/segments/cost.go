@@ -10,20 +10,21 @@ import (
 )
 
 const (
-	// previewSteps is the greatest number of steps of a preview; see [predicate.Weight].
-	// SQLite takes longer for that many than the time limit of a preview. PostgreSQL is
-	// some five times as fast and has the same bound, so that both accept the same
+	// previewSteps is the maximum number of steps of a preview; see [predicate.Weight].
+	// SQLite needs longer than the time limit of a preview for so many steps. PostgreSQL is
+	// about five times as fast and has the same limit, so that both engines accept the same
 	// predicates.
 	previewSteps = 40_000_000
-	// weighty is the number of steps per event, or per contact, from which rows are
-	// counted first. A cheaper predicate would need so many rows that counting them
-	// costs as much as evaluating it; the time limit of the preview bounds it.
+	// weighty is the number of steps per row (event or contact) from which affordable counts
+	// the rows. A cheaper predicate exceeds previewSteps only with so many rows that
+	// counting them costs as much as evaluating it. The time limit of the preview ends such
+	// a predicate.
 	weighty = 20
 )
 
-// affordable refuses a predicate that cannot be evaluated within the time limit of a
-// preview, before the query starts. It counts rows only up to the number that the limit
-// allows, which takes a small part of the time of the evaluation.
+// affordable fails with core.CodeValidationFailed if a predicate needs more steps than a
+// preview may take. It runs before the query of the preview. It counts rows only up to the
+// number that the limit allows, which takes a small part of the time of the query.
 func (s *Segments) affordable(ctx context.Context, q Question) error {
 	weight := q.Predicate.Weigh()
 	left := s.PreviewSteps
@@ -56,7 +57,8 @@ func (s *Segments) tooExpensive(steps, rows int, what string) error {
 		WithNext("Search in fewer texts, which takes 4 steps each, test fewer events, or test a shorter window.")
 }
 
-// eventsOf returns a name for events that repeats no text of the caller.
+// eventsOf returns a name for the kind of events, for an error message. The name contains
+// no text that the caller sent.
 func eventsOf(e predicate.Event) string {
 	if e.Kind == predicate.ActivityEvent {
 		return "activities of one name"
@@ -64,7 +66,7 @@ func eventsOf(e predicate.Event) string {
 	return e.Kind.String() + " events"
 }
 
-// withCommas returns a number with commas between thousands.
+// withCommas returns the number with commas between thousands, such as 40,000,000.
 func withCommas(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {

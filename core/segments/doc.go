@@ -1,13 +1,15 @@
 // Package segments owns segments: groups of contacts described by a predicate. It stores
 // their definitions, their current members, and a log of contacts that entered and left.
 //
-// Membership follows changes with a delay. A changed contact is noted in the transaction
-// of the change (ObserveChange). A job evaluates it within seconds, by the SQL of every active
-// segment, limited to that contact. Changes caused by time alone, such as the end of a
-// window, are found by a sweep every few hours. A job locks the segment's row and then
-// runs the query again. Any number of workers therefore reach the same result, and none
-// logs an entry twice. A paused or invalid segment keeps its members.
+// Members are updated after changes with a delay. ObserveChange stores the ids of changed
+// contacts in the transaction of the change. A job evaluates these contacts for every
+// active segment within seconds. A sweep is a job that evaluates all contacts every few
+// hours. It finds changes that are caused by time alone, such as the end of a time window.
 //
-// The language of predicates is in core/predicate, and their translation to SQL in
-// storage. The package sends nothing.
+// A job locks the row of the segment before it runs the query that updates the members. So
+// any number of workers reach the same result, and only one of them logs an entry. A paused
+// or invalid segment keeps its members.
+//
+// The language of predicates is in core/predicate, and their translation to SQL in storage.
+// The package sends no mail.
 package segments

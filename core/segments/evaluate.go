@@ -10,22 +10,24 @@ import (
 )
 
 const (
-	// judgedAtOnce is the number of contacts evaluated in one transaction.
+	// judgedAtOnce is the maximum number of contacts that one transaction evaluates.
 	judgedAtOnce = 1000
-	// differingAtOnce bounds the number of contacts that a sweep holds in memory.
+	// differingAtOnce is the maximum number of contacts that an evaluation of all contacts
+	// reads into memory at a time.
 	differingAtOnce = 100_000
 )
 
-// definition is a segment that can be evaluated.
+// definition is a segment with its compiled predicate. slots maps attributes to the
+// database columns that hold their values.
 type definition struct {
 	Segment
 	checked *predicate.Checked
 	slots   map[string]string
 }
 
-// definitions returns the active segments of an organization, each after those that it
-// tests. It makes a segment that no longer compiles invalid, and an invalid one that
-// compiles again active.
+// definitions returns the active segments of an organization, sorted so that each segment
+// comes after the segments that it tests. It makes an active segment that does not compile
+// invalid, and an invalid segment that compiles active.
 func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
@@ -54,8 +56,8 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 	return sortByDependency(active), nil
 }
 
-// setStatus makes a segment invalid if fault is not nil, else active. It does nothing if the
-// segment was changed in the meantime.
+// setStatus makes the segment seen invalid if fault is not nil, else active. It does
+// nothing if the segment has been changed since it was read.
 func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fault error) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		segment, err := s.Store.LockSegment(ctx, orgID, seen.ID)
@@ -63,8 +65,9 @@ func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fa
 			return err
 		}
 		if fault == nil {
-			// UpdatedAt lets a sweep detect that contacts were not evaluated in between; see
-			// definition.isSame.
+			// A running sweep (an evaluation of all contacts) finds the new UpdatedAt and
+			// starts again, because contacts were not evaluated while the segment was invalid;
+			// see definition.isSame.
 			segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
 			if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
 				segment.EvalWarningAt = nil
@@ -78,8 +81,8 @@ func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fa
 	})
 }
 
-// sortByDependency returns the segments sorted so that each comes after those that it tests.
-// Cycles do not occur; their members would keep their order.
+// sortByDependency returns the segments sorted so that each segment comes after the
+// segments that it tests. Save refuses cycles, so the order exists.
 func sortByDependency(all []definition) []definition {
 	sorted, placed := make([]definition, 0, len(all)), map[string]bool{}
 	var place func(d definition)
@@ -101,10 +104,11 @@ func sortByDependency(all []definition) []definition {
 	return sorted
 }
 
-// judge updates the membership of some contacts in a segment, by the segment's current
-// definition. It returns the number of contacts that entered or left, and whether the
-// definition is still d. It skips a segment that is no longer active. If announced is true,
-// it also calls Touch for those contacts, because other segments test this one.
+// judge updates the membership of the given contacts in a segment, by the segment's current
+// definition. It does nothing if the segment is not active any more. It returns the number
+// of contacts that entered or left, and whether the definition is still d. If announced is
+// true, it also calls Touch for the contacts, so that segments that test this one evaluate
+// them.
 func (s *Segments) judge(ctx context.Context, orgID string, d definition, contacts []string, announced bool) (int, bool, error) {
 	changed, same := 0, true
 	for chunk := range slices.Chunk(contacts, judgedAtOnce) {
@@ -114,8 +118,8 @@ func (s *Segments) judge(ctx context.Context, orgID string, d definition, contac
 			if same = same && active && d.isSame(current); err != nil || !active {
 				return err
 			}
-			// The time is taken after the segment is locked, so that the times in the
-			// log are in order.
+			// The time is read after the segment is locked, so that the times in the
+			// membership log are in order.
 			entered, left, err := s.Store.JudgeMembers(ctx, current.question(orgID, s.Clock(), chunk), d.ID)
 			if moved = entered + left; err != nil || moved == 0 || !announced {
 				return err
@@ -134,9 +138,9 @@ func (d definition) question(orgID string, now time.Time, contacts []string) Que
 	return Question{OrgID: orgID, Predicate: d.checked, Slots: d.slots, Now: now, Contacts: contacts}
 }
 
-// lockSegment returns the current segment with the current schema and locks it until the
-// transaction ends. An edit of either waits for that. It reports whether the segment is
-// active and compiles.
+// lockSegment returns the segment, compiled with the current schema, and locks it until the
+// transaction ends. Edits of the segment or the schema wait for that. The second result is
+// true if the segment is active and compiles.
 func (s *Segments) lockSegment(ctx context.Context, orgID, id string) (definition, bool, error) {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil || segment.Status != Active {
@@ -151,8 +155,9 @@ func (s *Segments) lockSegment(ctx context.Context, orgID, id string) (definitio
 }
 
 // isSame reports whether the segment is unchanged since d was read, so that its contacts
-// need no new evaluation. It compares the times of edits. An edit that was undone
-// counts, because contacts were not evaluated in between.
+// need no new evaluation. It compares the times of edits and not only the definitions. A
+// segment that was changed and changed back is not the same, because contacts were not
+// evaluated in between.
 func (d definition) isSame(now definition) bool {
 	if d.Source != now.Source || !d.UpdatedAt.Equal(now.UpdatedAt) || (d.EvalWarningAt == nil) != (now.EvalWarningAt == nil) {
 		return false
@@ -168,9 +173,9 @@ func (d definition) isSame(now definition) bool {
 	return d.checked.Equal(now.checked)
 }
 
-// sweep evaluates all contacts. Without a lock, it searches for contacts whose
-// membership is wrong, and then evaluates only these. It starts again if the segment
-// changed in between.
+// sweep updates all members of a segment. Without a lock, it searches for contacts whose
+// membership is wrong, and then evaluates only these. It starts again if the segment has
+// changed during the search. tested is true if other segments test this one.
 func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested bool) error {
 	for {
 		now := s.Clock()
@@ -193,8 +198,9 @@ func (s *Segments) sweep(ctx context.Context, orgID string, d definition, tested
 	}
 }
 
-// endSweep stores the end of a sweep by d, if swept is true and the segment is
-// unchanged. It returns the current segment.
+// endSweep stores the time of a finished sweep (an evaluation of all contacts) if swept is
+// true and the segment is still the same as d. It returns the current segment and whether
+// it is active.
 func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swept bool, at time.Time) (definition, bool, error) {
 	var current definition
 	var active bool
@@ -209,23 +215,24 @@ func (s *Segments) endSweep(ctx context.Context, orgID string, d definition, swe
 	return current, active, err
 }
 
-// The beginnings of warnings. The fault of the predicate follows.
+// The beginnings of the texts in Segment.EvalWarning. The fault of the predicate follows.
 const (
 	broken = "It no longer compiles: "
-	// lost is the warning after a list or a topic was deleted: its members or choices do
-	// not come back with its name.
+	// lost begins the warning after a list or topic was deleted. It does not end when a list
+	// or topic of the same name is created, because the deleted members or choices do not
+	// come back.
 	lost = "It no longer compiles, and what it tests was deleted: "
-	// replaced is the warning after something new took the name of a deleted list or
-	// topic.
+	// replaced begins the warning after a new list or topic got the name of a deleted one.
 	replaced = "What it tests was deleted, and something new has the name: "
 )
 
-// earlier separates the part of a warning that ends with a repair from the part that
-// stays.
+// earlier separates two parts of a warning. The part before it ends when the predicate
+// compiles again; the part after it stays.
 const earlier = "\nBefore that: "
 
-// keptOf returns the part of a segment's warning that outlasts a repair and has to
-// follow the next warning. It is "" if the next warning does not end with a repair.
+// keptOf returns the part of a segment's present warning that must be appended to the next
+// warning, because it stays when the predicate compiles again. It returns "" if the next
+// warning stays as well.
 func keptOf(warning, next string) string {
 	if kept := afterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
 		return earlier + kept
@@ -233,8 +240,8 @@ func keptOf(warning, next string) string {
 	return ""
 }
 
-// afterRepair returns the warning of a segment that compiles again, "" if nothing was
-// lost. Other warnings stay until the segment is saved.
+// afterRepair returns the part of a warning that stays when the predicate compiles again,
+// or "" if none does.
 func afterRepair(warning string) string {
 	if strings.HasPrefix(warning, broken) {
 		_, kept, _ := strings.Cut(warning, earlier)
@@ -246,8 +253,8 @@ func afterRepair(warning string) string {
 	return warning
 }
 
-// warning returns a sentence with the first fault of a predicate, cut to a length that
-// can be stored.
+// warning returns the warning that a predicate does not compile, with its first fault. The
+// fault is cut to a length that can be stored.
 func warning(fault error) string { return broken + firstFault(fault) }
 
 func firstFault(fault error) string {

@@ -65,12 +65,12 @@ func TestWindowsEndWithASweep(t *testing.T) {
 		w.follow(t)
 		w.wantMembers(t, "engaged", "ann")
 		w.openMail(t, "bob")
-		w.follow(t) // an event alone causes an evaluation
+		w.follow(t) // bob's open event causes an evaluation of bob
 		w.wantMembers(t, "engaged", "ann", "bob")
 		w.advance(7*24*time.Hour + time.Microsecond)
 		w.openMail(t, "bob")
 		w.follow(t)
-		w.wantMembers(t, "engaged", "ann", "bob") // time alone does not: ann is still in
+		w.wantMembers(t, "engaged", "ann", "bob") // ann's open is outside the window, but only a sweep finds that
 		must(t, w.Sweep(t.Context(), w.org))
 		w.wantMembers(t, "engaged", "bob")
 	})
@@ -111,7 +111,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		if seen.Status != segments.Invalid || seen.EvalWarningAt == nil || seen.EvalWarning != `It no longer compiles: line 1, column 37: there is no topic "news"` {
 			t.Errorf("the broken one is %+v", seen)
 		}
-		// The topic exists again, and a member resumes the paused segment.
+		// The deleted topic exists again, and the paused segment is resumed.
 		w.advance(time.Second)
 		must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, []sending.Topic{{Name: "news", Default: sending.OptIn}}, w.now))
 		if _, err = w.SetStatus(t.Context(), w.org, paused.ID, segments.Active); err != nil {
@@ -123,7 +123,7 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 		if seen, err = w.Store.Segment(t.Context(), w.org, broken.ID); err != nil || seen.Status != segments.Active {
 			t.Errorf("what compiles again is %s, %v", seen.Status, err)
 		}
-		// Nothing was lost, so the warning is gone with its cause.
+		// No stored values were lost, so the warning ended when the predicate compiled again.
 		if seen.EvalWarning != "" || seen.EvalWarningAt != nil || !seen.UpdatedAt.After(broken.UpdatedAt) {
 			t.Errorf("its warning is %q since %v, changed at %v", seen.EvalWarning, seen.EvalWarningAt, seen.UpdatedAt)
 		}
@@ -133,8 +133,8 @@ func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 func TestSegmentsOfSegmentsComeInOrder(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
-		// The outer segment is created first, so that the order of creation is the wrong
-		// one.
+		// The segment outer is created before the segment that it tests, so that the order of
+		// creation is not the order of evaluation.
 		w.save(t, "outer", `has attr.mrr`)
 		w.save(t, "inner", `attr.plan = "pro"`)
 		w.save(t, "outer", `in segment "inner" and attr.mrr > 10`)
@@ -165,8 +165,9 @@ func TestCirclesAreRefused(t *testing.T) {
 	})
 }
 
-// Many writers run while several workers evaluate. In the end, the members are the
-// contacts that match, and no contact enters twice in the log.
+// TestMembershipIsEventuallyWhatContactsSay runs many writers while several workers
+// evaluate. It checks that the members are finally the contacts that match, and that the
+// log has no contact that enters twice.
 func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -216,8 +217,8 @@ func TestMembershipIsEventuallyWhatContactsSay(t *testing.T) {
 	})
 }
 
-// alternates checks that the log of a segment has entries and exits in turn for each
-// contact.
+// alternates checks that the membership log of a segment has an entry and an exit in turn
+// for each contact.
 func (w *world) alternates(t *testing.T, key string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
@@ -242,7 +243,8 @@ func (w *world) alternates(t *testing.T, key string) {
 	}
 }
 
-// A worker that fails midway keeps its notes, and another one completes the work.
+// TestWhatFailsStaysNoted checks that a failed worker does not delete the notes of changed
+// contacts, and that another worker completes the evaluation.
 func TestWhatFailsStaysNoted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -266,7 +268,8 @@ func TestWhatFailsStaysNoted(t *testing.T) {
 	})
 }
 
-// noUntouch is a store that fails at the point where a killed worker would stop.
+// noUntouch is a store that fails to delete the notes of changed contacts, as if the worker
+// were killed before it.
 type noUntouch struct {
 	segments.Store
 	err error
@@ -317,7 +320,8 @@ func TestAttributeEditsWarn(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Invalid || seen.MemberCount != 1 {
 			t.Errorf("pros is %+v, %v", seen, err)
 		}
-		// The name exists again, but its deleted values do not.
+		// The attribute plan is still registered, so the segment compiles again. The earlier
+		// warning about the removed enum value stays.
 		w.follow(t)
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Active || seen.EvalWarningAt == nil ||
 			seen.EvalWarning != `It tests a value that contacts can no longer have: attr.plan is never "pro".` {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// An account may report the Unicode form of a domain, while the contact has its ASCII
-// form.
+// TestAddressesOfTheAccountAreThoseOfContacts checks that events and suppressions with the
+// Unicode form of a domain count for the contact that has its ASCII form.
 func TestAddressesOfTheAccountAreThoseOfContacts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -22,32 +22,32 @@ const (
 
 const (
 	// touchedAtOnce is the number of changed contacts that one round evaluates.
-	// touchedRounds is the number of rounds for one organization before the job continues
-	// with the next.
+	// touchedRounds is the number of rounds for one organization, after which the job
+	// continues with the next organization.
 	touchedAtOnce = 1000
 	touchedRounds = 20
 )
 
 // FollowArgs has the arguments of the job that evaluates changed contacts.
 type FollowArgs struct {
-	// OrgID is the organization; empty means all.
+	// OrgID is the organization whose contacts are evaluated; empty means all organizations.
 	OrgID string `json:"org_id,omitempty"`
 }
 
 // Kind returns the name of the job.
 func (FollowArgs) Kind() string { return "segments_follow" }
 
-// SweepArgs has the arguments of the job that evaluates all contacts.
+// SweepArgs has the arguments of the job that evaluates all contacts for all segments.
 type SweepArgs struct {
-	// OrgID is the organization; empty means all.
+	// OrgID is the organization whose contacts are evaluated; empty means all organizations.
 	OrgID string `json:"org_id,omitempty"`
 }
 
 // Kind returns the name of the job.
 func (SweepArgs) Kind() string { return "segments_sweep" }
 
-// ObserveChange stores a touch for each contact that was written or had an activity, so that
-// Follow evaluates it. It takes part in the transaction of the change.
+// ObserveChange stores that contacts were written or had an activity, so that
+// [Segments.Follow] evaluates them. Call it in the transaction of the change.
 func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil
@@ -55,7 +55,8 @@ func (s *Segments) ObserveChange(ctx context.Context, orgID string, contactIDs [
 	return s.Store.Touch(ctx, orgID, contactIDs)
 }
 
-// ObserveEvents stores a touch for each recipient of the events; see [messages.Recorder].
+// ObserveEvents stores that the recipients of the events have to be evaluated; see
+// [messages.Recorder].
 func (s *Segments) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	keys := make([]string, len(events))
 	for i, e := range events {
@@ -70,13 +71,15 @@ func (s *Segments) SegmentsOf(ctx context.Context, orgID, contactID string) (int
 	return s.Store.SegmentsOf(ctx, orgID, contactID)
 }
 
-// ActivityProperties returns the properties of activities that predicates may test.
+// ActivityProperties returns the properties of activities that predicates of the
+// organization may test, with their types.
 func (s *Segments) ActivityProperties(ctx context.Context, orgID string) (map[predicate.ActivityProperty]predicate.Type, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	return schema.Properties, err
 }
 
-// FollowWorker returns the worker that evaluates changed contacts and saved segments.
+// FollowWorker returns the job that evaluates changed contacts for all segments, and all
+// contacts for segments that were saved.
 func (s *Segments) FollowWorker() jobs.Worker[FollowArgs] {
 	work := func(ctx context.Context, args FollowArgs) error {
 		return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "segments", s.Follow)
@@ -84,7 +87,7 @@ func (s *Segments) FollowWorker() jobs.Worker[FollowArgs] {
 	return jobs.Worker[FollowArgs]{Work: work, Every: FollowEvery, Timeout: 10 * time.Minute}
 }
 
-// SweepWorker returns the worker that evaluates all contacts for all segments.
+// SweepWorker returns the job that evaluates all contacts for all segments.
 func (s *Segments) SweepWorker() jobs.Worker[SweepArgs] {
 	work := func(ctx context.Context, args SweepArgs) error {
 		return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sweep of segments", s.Sweep)
@@ -101,8 +104,8 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	}
 	failures := []error{s.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
 	for range touchedRounds {
-		// Read the touches before the definitions. A definition that is saved later is
-		// evaluated for all contacts anyway.
+		// Read the notes of changed contacts before the definitions. A segment that is saved
+		// after its definition was read is evaluated for all contacts anyway.
 		notes, err := s.Store.Touches(ctx, orgID, touchedAtOnce)
 		if err == nil && len(notes) == 0 {
 			break
@@ -120,7 +123,7 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	return errors.Join(failures...)
 }
 
-// sweepAll evaluates all contacts for the segments that are due.
+// sweepAll evaluates all contacts for each segment for which due returns true.
 func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []definition, due func(definition) bool) error {
 	tested := map[string]bool{}
 	for _, d := range definitions {
@@ -137,8 +140,8 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 	return errors.Join(failures...)
 }
 
-// settle evaluates the contacts of some touches and deletes the touches. After a failure the
-// touches stay.
+// settle evaluates the contacts of the notes for all segments, and then deletes the notes.
+// After a failure the notes stay stored.
 func (s *Segments) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
 	contacts, ids := make([]string, 0, len(notes)), make([]string, 0, len(notes))
 	for _, note := range notes {
@@ -154,8 +157,9 @@ func (s *Segments) settle(ctx context.Context, orgID string, definitions []defin
 	return s.Store.Untouch(ctx, orgID, ids)
 }
 
-// Sweep evaluates all contacts of an organization, after it has copied the account's own
-// suppression list. If the account cannot be read, the copy stays as it was.
+// Sweep copies the sending account's suppression list, and then evaluates all contacts of
+// an organization for all segments. If the account cannot be read, the earlier copy is
+// used.
 func (s *Segments) Sweep(ctx context.Context, orgID string) error {
 	var failures []error
 	if err := s.mirrorSuppressed(ctx, orgID); err != nil {

@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Every predicate within the limits of the language is evaluated quickly. The time that
-// an engine needs to plan must not grow with the number of tests in a row.
+// TestTheLongestPredicatesAreAnswered checks that the longest predicates that the language
+// allows are evaluated within the time limit. The planning time of the database must not
+// grow too much with the number of tests.
 func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 	t.Parallel()
 	const subjects, people, suppressed = 50, 60, 20
@@ -27,7 +28,7 @@ func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 		for i := range people {
 			must(t, w.write(t.Context(), fmt.Sprintf("c%02d", i), func(c *contacts.Contact) {
 				c.Attributes = map[string]any{"mrr": float64(i)}
-				if i == 1 { // subscribed only by the default of the topic
+				if i == 1 { // only c01 chooses topics; all others follow the defaults
 					for _, topic := range all {
 						c.TopicPreferences = append(c.TopicPreferences, topics.Preference{Topic: topic.Name, SubscriptionStatus: sending.OptIn})
 					}

@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// call runs an operation and returns its result as JSON shows it on the surface.
+// call runs an operation and returns its result as the JSON of the surface (REST or agent).
 func (w *world) call(t *testing.T, s core.Surface, name, arguments string) (string, *core.Error) {
 	t.Helper()
 	for _, op := range w.Operations() {
@@ -97,7 +97,7 @@ func TestPreviewGivesUpInTime(t *testing.T) {
 		if err == nil || err.Code != core.CodeValidationFailed || !strings.Contains(err.Message, "takes longer to answer than 1ns") {
 			t.Errorf("a slow preview is refused with %v", err)
 		}
-		// A caller that gives up gets another error.
+		// If the caller cancels the call, the error is not validation_failed.
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		w.PreviewTime = time.Hour
@@ -181,7 +181,8 @@ func TestDefinitionsAreChecked(t *testing.T) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
-	// A repository's definition replaces a managed one, but not the reverse.
+	// A definition from a repository replaces a managed one, but a managed definition does
+	// not replace one from a repository.
 	_, err := w.Save(t.Context(), w.org, good)
 	must(t, err)
 	git := good
@@ -202,8 +203,9 @@ func TestDefinitionsAreChecked(t *testing.T) {
 	}
 }
 
-// A predicate that takes too many steps is refused before the query starts. One that
-// reads as many rows with fewer searches is answered.
+// TestPreviewRefusesWhatItCannotAfford checks that a predicate that takes too many steps is
+// refused before its query starts. A predicate with fewer text searches over the same rows
+// must be accepted.
 func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -220,7 +222,7 @@ func TestPreviewRefusesWhatItCannotAfford(t *testing.T) {
 			_, err := w.call(t, core.REST, "segments_preview_predicate", `{"source":`+strconv.Quote(source)+`}`)
 			return err
 		}
-		w.PreviewSteps = 2000 // 712 for each of 3 events, 88 for each of 12 contacts
+		w.PreviewSteps = 2000 // needs 712 for each of 3 events and 88 for each of 12 contacts
 		if err := preview(counts); err == nil || err.Code != core.CodeValidationFailed || len(err.Fields) != 1 || err.Fields[0].Field != "source" ||
 			!strings.Contains(err.Message, "712 steps for each of at least 3 rows (open events), and a preview has 2,000") || err.Next == "" {
 			t.Errorf("eight counts of 22 searches: %v", err)

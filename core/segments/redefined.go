@@ -8,19 +8,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Redefinition is a change of lists or topics that predicates may test.
+// Redefinition is a deletion of lists or topics that predicates may test, or a change of
+// topics' defaults.
 type Redefinition struct {
-	// GoneLists are ids of deleted lists.
+	// GoneLists has the ids of deleted lists.
 	GoneLists []string
-	// GoneTopics are the names of deleted topics. TurnedTopics are the names of topics with
+	// GoneTopics has the names of deleted topics. TurnedTopics has the names of topics with
 	// a new default.
 	GoneTopics, TurnedTopics []string
 }
 
-// ApplyRedefinition updates the segments that test a changed list or topic. It must be
-// called before the change, in its transaction. A segment that no longer compiles becomes
-// invalid with a warning in the same transaction, before a job can evaluate it without the
-// list. The others are evaluated again soon after.
+// ApplyRedefinition updates the segments that test a changed list or topic. Call it in the
+// transaction of the change, before the change. A segment that no longer compiles becomes
+// invalid with a warning, so that a job does not evaluate it without the list or topic. The
+// other segments are evaluated again soon after.
 func (s *Segments) ApplyRedefinition(ctx context.Context, orgID string, what Redefinition) error {
 	_, err := s.applyEdit(ctx, orgID, what, false)
 	return err
@@ -43,13 +44,13 @@ func (r Redefinition) applyTo(schema predicate.Schema) predicate.Schema {
 	return schema
 }
 
-// brokenWarning returns the warning. It does not go away when a list or topic of the same
-// name is created later, because that has other members or choices.
+// brokenWarning returns a warning that stays if a list or topic of the same name is created
+// later. The new one has other members or choices.
 func (r Redefinition) brokenWarning(fault error) string { return lost + firstFault(fault) }
 
 func (r Redefinition) loses() bool { return false }
 
 func (r Redefinition) names(predicate.References) bool { return false }
 
-// meaning returns no warning: the segment only has to be evaluated again.
+// meaning returns no warning, and true: all contacts have to be evaluated again.
 func (r Redefinition) meaning(*predicate.Checked) (string, bool) { return "", true }

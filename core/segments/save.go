@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Definition is the part of a segment that its author writes. The key identifies it and
-// never changes.
+// Definition is the part of a segment that its author writes. Key identifies the segment
+// and never changes.
 type Definition struct {
 	Key, Name, Description, Source string
 	Origin                         Origin
-	// SourcePath is the path of the file that defines the segment, in the git repository that
-	// the organization is connected to.
+	// SourcePath is the path of the file that defines the segment, in the Git repository
+	// that the organization has connected.
 	SourcePath string
 }
 
@@ -30,18 +30,20 @@ const (
 
 var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 
-// Save creates a segment, or replaces the definition of the one with the key, and
-// returns it. All contacts are evaluated again soon after. Saving clears the warning,
-// and an invalid or archived segment becomes active; a paused one stays paused. It fails
-// with validation_failed if the definition does not compile or closes a cycle. It fails
-// with conflict if a managed definition would replace one of a repository.
+// Save creates a segment, or replaces the definition of the segment with the key, and
+// returns it. All contacts are evaluated again soon after. Save clears the warning, and
+// makes an invalid or archived segment active; a paused segment stays paused. It fails with
+// core.CodeValidationFailed if the predicate does not compile, or tests the segment itself
+// through other segments. It fails with core.CodeConflict if a managed definition would
+// replace one from a repository.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err
 	}
 	var saved Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		// Two definitions that are saved at once may form a cycle together.
+		// The lock makes concurrent saves wait. Otherwise two definitions that are saved at
+		// once could form a cycle together.
 		if err := s.Store.LockSegments(ctx, orgID); err != nil {
 			return err
 		}
@@ -71,7 +73,8 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	return saved, err
 }
 
-// onto returns before with this definition; a zero before gives a new segment.
+// onto returns the segment before with this definition. If before is the zero Segment, the
+// result is a new segment without id.
 func (d Definition) onto(before Segment, checked *predicate.Checked) Segment {
 	status := Active
 	if before.Status == Paused {
@@ -108,13 +111,15 @@ func (d Definition) check() error {
 	return nil
 }
 
-// compile returns the compiled predicate. It refuses one that would close a cycle.
+// compile returns the compiled predicate of the segment with the key. It fails with
+// core.CodeValidationFailed if the predicate does not compile or would close a cycle of
+// segments.
 func (s *Segments) compile(ctx context.Context, orgID, source, key string, all []Segment) (*predicate.Checked, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
 		return nil, err
 	}
-	if schema.Segments[key] == "" { // a new segment: its name is needed here to tell it from a misspelled one
+	if schema.Segments[key] == "" { // a new segment may name itself; that is refused below as a cycle
 		schema.Segments = maps.Clone(schema.Segments)
 		schema.Segments[key] = key
 	}
@@ -124,8 +129,7 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	}
 	tests := map[string][]string{}
 	for _, other := range all {
-		// Segments that do not compile and archived ones count too: both may become
-		// active again.
+		// Invalid and archived segments count too, because they may become active again.
 		if tree, err := predicate.Parse(other.Source); err == nil && other.Key != key {
 			tests[other.Key] = tree.SegmentKeys()
 		}
@@ -136,7 +140,9 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	return checked, nil
 }
 
-// reaches reports whether a path leads from any of these keys to the goal.
+// reaches reports whether a path of tests leads from one of the segments in from to the
+// segment goal. tests maps each segment's key to the keys of the segments that it tests.
+// seen has the keys that were already visited.
 func reaches(tests map[string][]string, from []string, goal string, seen map[string]bool) bool {
 	for _, key := range from {
 		if key == goal {
@@ -152,8 +158,8 @@ func reaches(tests map[string][]string, from []string, goal string, seen map[str
 	return false
 }
 
-// SetStatus pauses, resumes or archives a segment. After resuming, all contacts are
-// evaluated again.
+// SetStatus pauses, resumes or archives a segment. After a segment is resumed, all contacts
+// are evaluated again.
 func (s *Segments) SetStatus(ctx context.Context, orgID, id string, status Status) (Segment, error) {
 	var changed Segment
 	err := s.Transactor.InTx(ctx, func(ctx context.Context) error {

@@ -9,20 +9,20 @@ import (
 // Status is the state of a segment.
 type Status string
 
-// The states of a segment. Only an active one is evaluated; the others keep their
-// members.
+// The states of a segment. Only an active segment is evaluated. A segment in another state
+// keeps its members.
 const (
 	Active Status = "active"
-	// Paused means that a person paused the segment.
+	// Paused means that a member of the organization paused the segment.
 	Paused Status = "paused"
-	// Invalid means that the predicate does not compile. The segment becomes active when it
-	// compiles again.
+	// Invalid means that the predicate does not compile. The segment becomes active again
+	// when it compiles.
 	Invalid Status = "invalid"
 	// Archived means that the segment was removed from the repository that defined it.
 	Archived Status = "archived"
 )
 
-// Origin is the owner of a definition.
+// Origin tells where a segment is defined: through the API or in a Git repository.
 type Origin string
 
 // The origins.
@@ -31,7 +31,7 @@ const (
 	Git     Origin = "git"
 )
 
-// Segment is a definition with the result of its last evaluation.
+// Segment is the definition of a segment, with the result of its last evaluation.
 type Segment struct {
 	ID             string              `json:"id" jsonschema:"format=uuid"`
 	Key            string              `json:"key" voice:"untrusted"`
@@ -50,11 +50,11 @@ type Segment struct {
 	SourcePath      string     `json:"source_path,omitempty" voice:"untrusted"`
 	CreatedAt       time.Time  `json:"created_at"`
 	UpdatedAt       time.Time  `json:"updated_at"`
-	// Stale is true while all contacts have to be evaluated again.
+	// Stale is true if all contacts have to be evaluated again for the segment.
 	Stale bool `json:"-"`
 }
 
-// Member is a contact in a segment.
+// Member is a contact that is in a segment.
 type Member struct {
 	ContactID string    `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string    `json:"email" voice:"untrusted"`
@@ -62,7 +62,7 @@ type Member struct {
 	EnteredAt time.Time `json:"entered_at"`
 }
 
-// Example is a contact that matches a predicate.
+// Example is a contact that matches a previewed predicate.
 type Example struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Email     string `json:"email" voice:"untrusted"`

@@ -10,27 +10,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config has the dependencies of Segments. All fields are required, except those whose
+// Config has the dependencies of [Segments]. All fields are required, except those whose
 // comment gives a default.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
-	// Suppressions reads the account's own list, which the sweep copies.
+	// Suppressions reads the sending account's suppression list, which the job of
+	// SweepWorker copies.
 	Suppressions sending.Suppressions
-	// Orgs returns every organization, for the jobs that visit all.
+	// Orgs returns the ids of all organizations, for the periodic jobs.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
-	// PreviewTime bounds one preview; zero means [PreviewTime].
+	// PreviewTime is the time limit of one preview; zero means [PreviewTime].
 	PreviewTime time.Duration
-	// PreviewSteps bounds the cost of one preview; zero means 40 million steps.
+	// PreviewSteps is the maximum number of steps of one preview; zero means 40 million. See
+	// [predicate.Weight].
 	PreviewSteps int
 }
 
-// PreviewTime is the default time limit of a preview.
+// PreviewTime is the default time limit of a preview of a predicate.
 const PreviewTime = 10 * time.Second
 
-// Segments runs the operations of this package.
+// Segments has the operations on segments, and the jobs that update their members.
 type Segments struct{ Config }
 
 // New returns a Segments.
@@ -42,7 +44,8 @@ func New(cfg Config) *Segments {
 	return &Segments{cfg}
 }
 
-// Operations returns the operations of this package, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (s *Segments) Operations() []core.Operation {
 	return []core.Operation{
 		s.segmentsList(), s.segmentsGet(), s.segmentsMembers(), s.segmentsCheckMember(), s.segmentsPreviewPredicate(),

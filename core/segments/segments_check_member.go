@@ -6,13 +6,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// CheckMemberIn names a segment and a contact.
+// CheckMemberIn has the segment and the contact whose membership is checked.
 type CheckMemberIn struct {
 	ID      string `json:"id" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Id of the segment, or its key."`
 	Contact string `json:"contact" jsonschema:"minLength=1,maxLength=254" jsonschema_description:"Id of the contact, or its percent-encoded address."`
 }
 
-// Membership says whether a contact is in a segment.
+// Membership tells whether a contact is in a segment.
 type Membership struct {
 	IsMember bool `json:"is_member"`
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// ListSegmentsIn has the filters and the page of the segments.
+// ListSegmentsIn has the filters and the page of a list of segments.
 type ListSegmentsIn struct {
 	Status Status `json:"status,omitempty" only:"agent" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived" jsonschema_description:"Only these."`
 	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a name or key, in any case."`
@@ -17,10 +17,10 @@ type ListSegmentsIn struct {
 	Cursor string `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
-// SegmentPage is a page of segments. Agents get fewer fields of each.
+// SegmentPage is a page of segments. Agents get each segment in the shorter form [Brief].
 type SegmentPage struct{ core.Page[Segment] }
 
-// Brief is the short form of a segment, for agents.
+// Brief has the fields of a segment that agents get.
 type Brief struct {
 	ID              string              `json:"id" jsonschema:"format=uuid"`
 	Key             string              `json:"key" voice:"untrusted"`
@@ -33,7 +33,7 @@ type Brief struct {
 	LastEvaluatedAt *time.Time          `json:"last_evaluated_at,omitempty"`
 }
 
-// AgentView returns the page with segments in their short form.
+// AgentView returns the page for agents, with each segment as [Brief].
 func (p SegmentPage) AgentView() core.Sample[Brief] {
 	brief := core.Page[Brief]{Next: p.Next, Total: p.Total}
 	for _, s := range p.Items {

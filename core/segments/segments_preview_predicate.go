@@ -8,12 +8,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// PreviewIn has a predicate to try out.
+// PreviewIn has the predicate to preview.
 type PreviewIn struct {
 	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"See audience_get_schema for the language."`
 }
 
-// Preview is the result of trying out a predicate.
+// Preview is the result of a preview of a predicate.
 type Preview struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both"`
@@ -22,17 +22,18 @@ type Preview struct {
 	Error     *Fault              `json:"error,omitempty"`
 }
 
-// Found is a preview over REST, where a predicate that does not compile is an error.
+// Found is the result of a preview in the REST API, which returns an error for a predicate
+// that does not compile.
 type Found struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`
 	Sample    []Example           `json:"sample"`
 }
 
-// RESTView returns the preview without the members for agents.
+// RESTView returns the preview without Lint and Error, which only agents get.
 func (p Preview) RESTView() Found { return Found{p.Count, p.EvalClass, p.Sample} }
 
-// Lint is a warning about a predicate.
+// Lint is a warning about a part of a predicate that compiles.
 type Lint struct {
 	Message    string `json:"message" voice:"untrusted"`
 	Line       int    `json:"line"`
@@ -40,7 +41,8 @@ type Lint struct {
 	Suggestion string `json:"suggestion,omitempty" voice:"untrusted"`
 }
 
-// Fault describes an error in a predicate, with suggestions.
+// Fault describes the first error in a predicate and its place. The message may suggest a
+// correction.
 type Fault struct {
 	Message string `json:"message" voice:"untrusted"`
 	Line    int    `json:"line"`
@@ -94,7 +96,8 @@ func (s *Segments) preview(ctx context.Context, c *core.Call, in PreviewIn) (Pre
 	return found, err
 }
 
-// invalidPredicate returns validation_failed with every fault of a predicate.
+// invalidPredicate converts the error of a failed compilation to core.CodeValidationFailed,
+// with one entry for each fault of the predicate.
 func invalidPredicate(err error) *core.Error {
 	var fields []core.FieldError
 	for _, fault := range faultsOf(err) {
@@ -120,7 +123,8 @@ func faultOf(err error) *Fault {
 	return &Fault{Message: text + listNames(&first), Line: first.Line, Column: first.Column}
 }
 
-// listNames lists the existing names for an author who used an unknown one.
+// listNames returns the names that exist, as the end of the message about a fault with an
+// unknown name. It returns "" for other faults.
 func listNames(fault *predicate.Error) string {
 	switch {
 	case fault.Known == nil:
@@ -131,7 +135,7 @@ func listNames(fault *predicate.Error) string {
 	return "; there are " + core.QuotedList(fault.Known)
 }
 
-// faultsOf returns the faults of a failed compilation.
+// faultsOf returns the faults in the error of a failed compilation.
 func faultsOf(err error) []*predicate.Error {
 	if several, ok := errors.AsType[predicate.Errors](err); ok {
 		return several

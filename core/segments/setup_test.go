@@ -20,13 +20,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world is a Segments over a real database, with contacts.
+// world is [segments.Segments] on a test database, for one organization with contacts.
 type world struct {
 	*segments.Segments
 	db       *storage.DB
 	org      string
 	contacts map[string]contacts.Contact
-	// suppressed has the addresses on the account's own list.
+	// suppressed has the addresses on the sending account's suppression list.
 	suppressed []string
 
 	mu  sync.Mutex
@@ -45,7 +45,7 @@ func (w *world) advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// accountList is the world's list of suppressed addresses as an account serves it.
+// accountList is a sending account whose suppression list is world.suppressed.
 type accountList struct{ *world }
 
 func (l accountList) FindSuppressed(context.Context, string, string) (sending.Suppressed, error) {
@@ -60,7 +60,7 @@ func (l accountList) SuppressedPage(_ context.Context, _ string, _, _ time.Time,
 	return []sending.Suppressed{{Email: l.suppressed[at]}}, token + ".", nil // one address a page
 }
 
-// each runs a test in a world on every engine.
+// each runs a test on SQLite and on PostgreSQL.
 func each(t *testing.T, test func(t *testing.T, w *world)) {
 	t.Helper()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) { test(t, newWorld(t, db)) })
@@ -92,8 +92,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-// put writes a contact and notes it as changed, in one transaction, as the audience
-// does.
+// put writes a contact and calls ObserveChange, in one transaction as operations do.
 func (w *world) put(t *testing.T, name string, attributes map[string]any) {
 	t.Helper()
 	must(t, w.write(t.Context(), name, func(c *contacts.Contact) { c.Attributes = attributes }))
@@ -121,7 +120,7 @@ func (w *world) write(ctx context.Context, name string, change func(*contacts.Co
 	})
 }
 
-// openMail records that a contact opened a message now.
+// openMail records that a contact opens a message at the present time.
 func (w *world) openMail(t *testing.T, name string) {
 	t.Helper()
 	e := messages.Event{
@@ -136,7 +135,7 @@ func (w *world) openMail(t *testing.T, name string) {
 	}))
 }
 
-// save creates or replaces a segment.
+// save creates the segment with the key, or replaces its predicate.
 func (w *world) save(t *testing.T, key, source string) segments.Segment {
 	t.Helper()
 	saved, err := w.Save(t.Context(), w.org, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
@@ -144,13 +143,14 @@ func (w *world) save(t *testing.T, key, source string) segments.Segment {
 	return saved
 }
 
-// follow runs the job that evaluates changes.
+// follow runs the job that evaluates changed contacts and saved segments.
 func (w *world) follow(t *testing.T) {
 	t.Helper()
 	must(t, w.Follow(t.Context(), w.org))
 }
 
-// wantMembers checks the members of a segment, given the names of contacts.
+// wantMembers checks that a segment has exactly these members. want has the names of
+// contacts.
 func (w *world) wantMembers(t *testing.T, key string, want ...string) {
 	t.Helper()
 	segment, err := w.Store.Segment(t.Context(), w.org, key)
@@ -186,7 +186,8 @@ func (w *world) log(t *testing.T, key string) []lists.Transition {
 	})
 }
 
-// transitions returns the same entries, with the names of contacts.
+// transitions returns the entries of the membership log about a segment, each as the name
+// of the contact and whether it entered.
 func (w *world) transitions(t *testing.T, key string) []string {
 	t.Helper()
 	lines := []string{}

@@ -8,82 +8,88 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// Store stores segments and evaluates predicates. Every method takes part in the transaction
-// of its context and sees only the given organization. Methods that find one record fail
-// with core.CodeNotFound.
+// Store stores segments, evaluates predicates and updates members. Every method takes part
+// in the transaction of its context and sees only the given organization. Methods that find
+// one record fail with core.CodeNotFound if there is none.
 type Store interface {
-	// PredicateSchema returns the names that predicates of the organization may use,
-	// without Activities.
+	// PredicateSchema returns the attributes, topics, lists, segments and properties that
+	// predicates of the organization may name. It does not set Activities.
 	PredicateSchema(ctx context.Context, orgID string) (Schema, error)
-	// SeenActivities returns names of activities, up to some hundreds.
+	// SeenActivities returns the names of recorded activities, up to some hundreds.
 	SeenActivities(ctx context.Context, orgID string) ([]string, error)
 
-	// InsertSegment stores a new segment. It fails with core.CodeConflict when the key is
-	// taken.
+	// InsertSegment stores a new segment. It fails with core.CodeConflict if another segment
+	// has the key.
 	InsertSegment(ctx context.Context, orgID string, s Segment) error
-	// UpdateSegment replaces everything but the member count and the last evaluation.
+	// UpdateSegment replaces all fields of the segment except the member count and the time
+	// of the last evaluation.
 	UpdateSegment(ctx context.Context, orgID string, s Segment) error
-	// Segment returns a segment by id or, if ref is not an id, by key. LockSegment
-	// returns a segment by id and locks it until the transaction ends.
+	// Segment returns the segment with the id ref or, if ref is not an id, with the key ref.
+	// LockSegment returns the segment with the id and locks it until the transaction ends.
 	Segment(ctx context.Context, orgID, ref string) (Segment, error)
 	LockSegment(ctx context.Context, orgID, id string) (Segment, error)
-	// LockSegments prevents other transactions from locking any existing segment until this
-	// one ends.
+	// LockSegments prevents other transactions from locking any segment of the organization
+	// until this transaction ends.
 	LockSegments(ctx context.Context, orgID string) error
-	// Segments returns a page, newest first by creation and id. CountSegments returns
-	// the number of all that match.
+	// Segments returns one page of the segments that match the filter, newest first by
+	// creation time and id. CountSegments returns the number of all segments that match.
 	Segments(ctx context.Context, orgID string, f Filter) ([]Segment, error)
 	CountSegments(ctx context.Context, orgID string, f Filter) (int, error)
-	// AllSegments returns the segments of the organization in order of creation,
-	// including archived ones.
+	// AllSegments returns all segments of the organization, including archived ones, in the
+	// order of their creation.
 	AllSegments(ctx context.Context, orgID string) ([]Segment, error)
 
-	// SegmentMembers returns a page of contacts, newest entry first.
+	// SegmentMembers returns one page of the members of a segment, most recently entered
+	// first.
 	SegmentMembers(ctx context.Context, orgID, segmentID string, after *core.After, limit int) ([]Member, error)
-	// IsSegmentMember reports whether a contact, by id or by address, is in the segment.
+	// IsSegmentMember reports whether a contact is in the segment. contact is the id or the
+	// address of the contact.
 	IsSegmentMember(ctx context.Context, orgID, segmentID, contact string) (bool, error)
 
-	// CountMatching returns the number of contacts that match a question. Examples
-	// returns the first of them by id.
+	// CountMatching returns the number of contacts that match the predicate of q. Examples
+	// returns the first of these contacts, sorted by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
-	// CountSource returns the number of events of a source in its windows, or of
-	// contacts if source is nil, up to a limit.
+	// CountSource returns the number of events of a source within the windows of the
+	// predicate, or of contacts if source is nil. It stops counting at limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
-	// Differing returns at most limit contacts that match and are not members, or the
-	// reverse.
+	// Differing returns the ids of at most limit contacts whose membership is wrong: they
+	// match and are not members, or are members and do not match.
 	Differing(ctx context.Context, q Question, segmentID string, limit int) ([]string, error)
-	// JudgeMembers updates the membership of the contacts of q, logs those that entered
-	// and left, and stores the time of the evaluation.
+	// JudgeMembers updates the membership of the contacts of q and stores the time of the
+	// evaluation. It writes each contact that entered or left to the membership log, and
+	// returns their numbers.
 	JudgeMembers(ctx context.Context, q Question, segmentID string) (entered, left int, err error)
-	// SetEvaluatedAt stores that all contacts were evaluated at this time.
+	// SetEvaluatedAt stores the time at which all contacts were evaluated for the segment.
 	SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at time.Time) error
 
-	// SegmentsOf returns the number of segments that a contact is in, without archived
-	// ones.
+	// SegmentsOf returns the number of segments that a contact is in. It does not count
+	// archived segments.
 	SegmentsOf(ctx context.Context, orgID, contactID string) (int, error)
 
-	// Touch stores that contacts changed. TouchRecipients does so for the contacts whose
-	// lower-case address is in keys, unless the organization has no active segment. Touches
-	// returns the oldest touches, and Untouch deletes touches by their ids.
+	// Touch stores a note that each of these contacts has changed. TouchRecipients does so
+	// for the contacts whose lower-case address is in keys, unless the organization has no
+	// active segment. Touches returns the oldest notes. Untouch deletes notes by their ids.
 	Touch(ctx context.Context, orgID string, contactIDs []string) error
 	TouchRecipients(ctx context.Context, orgID string, keys []string) error
 	Touches(ctx context.Context, orgID string, limit int) ([]Touch, error)
 	Untouch(ctx context.Context, orgID string, ids []string) error
 
-	// ReplaceSuppressed replaces the copy of the account's own list by these lower-case
-	// addresses.
+	// ReplaceSuppressed replaces the copy of the sending account's suppression list by these
+	// lower-case addresses.
 	ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error
 }
 
-// Schema has the names that predicates may use, with the columns of attributes.
+// Schema has the names that predicates may use, and the database columns of attributes.
 type Schema struct {
 	predicate.Schema
-	// Slots has columns by attribute, for attributes that have one.
+	// Slots maps the name of an attribute to the database column that holds its values, for
+	// attributes that have one.
 	Slots map[string]string
 }
 
-// Filter selects segments. The zero value of a field matches all.
+// Filter selects a page of segments. The zero value of Status or Query matches all
+// segments.
 type Filter struct {
 	Status Status
 	// Query matches a part of the name or the key, ignoring case.
@@ -92,15 +98,16 @@ type Filter struct {
 	Limit int
 }
 
-// Question is a predicate with everything that its result depends on.
+// Question is a predicate to evaluate, with the organization, the time and the contacts for
+// which it is evaluated.
 type Question struct {
 	OrgID     string
 	Predicate *predicate.Checked
 	Slots     map[string]string
 	Now       time.Time
-	// Contacts limits the question to contacts with these ids; nil means all.
+	// Contacts has the ids of the contacts to evaluate; nil means all contacts.
 	Contacts []string
 }
 
-// Touch records that a contact changed and has to be evaluated.
+// Touch is a stored note that a contact has changed and has to be evaluated.
 type Touch struct{ ID, ContactID string }

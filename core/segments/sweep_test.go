@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// amid is a store that calls a function, once: before or after a worker searches for
-// differing contacts, or before it reads notes.
+// amid is a store that calls a function once: before or after Differing, the search for
+// wrong memberships, or before Touches, the read of changed contacts.
 type amid struct {
 	segments.Store
 	before, after, noting func()
@@ -42,7 +42,7 @@ func runOnce(happens *func()) {
 	}
 }
 
-// during returns another worker over the same database, with such a store.
+// during returns another worker on the same database that uses the store.
 func (w *world) during(store amid) *segments.Segments {
 	worker := segments.New(w.Config)
 	store.Store = worker.Store
@@ -50,10 +50,11 @@ func (w *world) during(store amid) *segments.Segments {
 	return worker
 }
 
-// redefinition is a change of what a segment tests: ann is in before it, and bob after.
+// redefinition is a change of what a segment tests. Contact ann is a member before the
+// change, and bob after it.
 type redefinition struct {
 	source string
-	// prepare creates what the source names.
+	// prepare creates the lists, topics or segments that the source names.
 	prepare func(t *testing.T, w *world)
 	change  func(t *testing.T, w *world)
 }
@@ -156,8 +157,8 @@ var redefinitions = map[string]redefinition{
 	},
 }
 
-// A change during a sweep is not lost: the next pass uses the new definition, whatever
-// the running worker did by the old one.
+// TestWhatChangesDuringASweepIsNotLost changes a definition during a sweep, an evaluation
+// of all contacts. It checks that the members are finally those of the new definition.
 func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -186,8 +187,8 @@ func TestWhatChangesDuringASweepIsNotLost(t *testing.T) {
 	})
 }
 
-// A worker that read old definitions does not undo the result of newer ones, and logs no
-// false entry or exit.
+// TestAnOldDefinitionIsNotJudgedBy checks that a worker that read an old definition does
+// not undo the result of a newer one, and logs no wrong entry or exit.
 func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -218,8 +219,9 @@ func TestAnOldDefinitionIsNotJudgedBy(t *testing.T) {
 	})
 }
 
-// A segment that is paused and resumed during a sweep is evaluated again, because
-// contacts were not evaluated in between.
+// TestAPauseDuringASweepIsNoticed pauses and resumes a segment during a sweep, an
+// evaluation of all contacts. It checks that the segment is evaluated again, because
+// contacts were not evaluated while it was paused.
 func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -240,8 +242,9 @@ func TestAPauseDuringASweepIsNoticed(t *testing.T) {
 	})
 }
 
-// Notes are read before the definitions, so a segment that becomes active between the
-// two reads is evaluated.
+// TestNotesAreJudgedByDefinitionsThatAreNewer makes a segment active after the worker has
+// read the changed contacts and before it reads the definitions. It checks that the
+// contacts are evaluated for the segment.
 func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -260,8 +263,9 @@ func TestNotesAreJudgedByDefinitionsThatAreNewer(t *testing.T) {
 	})
 }
 
-// Contacts that enter or leave a segment in a sweep also enter or leave the segments
-// that test it, directly or through others.
+// TestSegmentsFollowTheSegmentsTheyTest evaluates all contacts. It checks that contacts
+// that enter or leave a segment also enter or leave the segments that test it, directly or
+// through other segments.
 func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -279,7 +283,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if notes, err := w.Store.Touches(t.Context(), w.org, 10); err != nil || len(notes) != 0 {
 			t.Errorf("%d notes are left, %v", len(notes), err)
 		}
-		// A paused segment keeps its members, and other segments test these.
+		// The paused segment inner keeps its members, and the other segments test these
+		// members.
 		_, err := w.SetStatus(t.Context(), w.org, inner.ID, segments.Paused)
 		must(t, err)
 		w.put(t, "bob", map[string]any{"plan": "pro"})
@@ -287,8 +292,8 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		w.follow(t)
 		w.wantMembers(t, "inner", "bob")
 		w.wantMembers(t, "outer", "ann", "cid")
-		// If a segment is archived, those that test it become invalid and keep their
-		// members.
+		// The segment inner is archived. The segment that tests it becomes invalid and keeps
+		// its members.
 		_, err = w.SetStatus(t.Context(), w.org, inner.ID, segments.Archived)
 		must(t, err)
 		w.put(t, "dan", nil)
@@ -299,8 +304,7 @@ func TestSegmentsFollowTheSegmentsTheyTest(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "middle"); err != nil || seen.Status != segments.Invalid || seen.EvalWarning == "" {
 			t.Errorf("what tests an archived segment is %+v, %v", seen, err)
 		}
-		// The middle segment is invalid, and the outer one uses the members that it
-		// keeps.
+		// The segment outer tests the members that the invalid segment middle keeps.
 		if seen, err := w.Store.Segment(t.Context(), w.org, "outer"); err != nil || seen.Status != segments.Active {
 			t.Errorf("what tests an invalid segment is %+v, %v", seen, err)
 		}
@@ -320,7 +324,8 @@ func (w *world) attribute(t *testing.T, a attributes.Attribute) {
 	must(t, w.db.Attributes().InsertAttribute(t.Context(), w.org, a))
 }
 
-// changeAttribute changes name and type, as the audience does.
+// changeAttribute replaces the definition of an attribute and reports the change to
+// segments, in one transaction as attributes_update does.
 func (w *world) changeAttribute(t *testing.T, name string, to attributes.Attribute) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {
@@ -338,7 +343,8 @@ func (w *world) changeAttribute(t *testing.T, name string, to attributes.Attribu
 	}))
 }
 
-// pass converts stored values to the registry's types, as the job does.
+// pass converts the attribute values of stored contacts to the registered types, as the job
+// does.
 func (w *world) pass(t *testing.T) {
 	t.Helper()
 	for done := false; !done; {
@@ -360,7 +366,8 @@ func (w *world) amount(of activities.PropertyType) activities.Property {
 	}
 }
 
-// recordPurchase records an activity with these properties at the current time.
+// recordPurchase records an activity "purchase" of a contact with these properties, at the
+// present time.
 func (w *world) recordPurchase(t *testing.T, name, properties string) {
 	t.Helper()
 	w.put(t, name, nil)
@@ -376,13 +383,14 @@ func (w *world) recordPurchase(t *testing.T, name, properties string) {
 	}))
 }
 
-// choice returns a choice about the topic news.
+// choice returns the status as an explicit choice about the topic news.
 func choice(s sending.Subscription) []topics.Preference {
 	return []topics.Preference{{Topic: "news", SubscriptionStatus: s}}
 }
 
-// The time of a log entry is taken when the worker has locked the segment, not when it
-// began. Entries that another job wrote in between therefore come before.
+// TestTheLogReadsInTheOrderOfWhatHappened checks that the time of a log entry is read after
+// the worker has locked the segment, and not when the worker begins. Otherwise it could be
+// earlier than the time of an entry that another job stored first.
 func TestTheLogReadsInTheOrderOfWhatHappened(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -7,11 +7,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// AccessStatus is the state of a request for production access.
+// AccessStatus is the state of a request for production access, which asks the provider to
+// end the limits of its sandbox.
 type AccessStatus string
 
-// The states of a request. AccessPending and AccessUnderReview are open. AccessDenied is
-// set only by an operator, never from the provider's review.
+// The states of a request for production access. Pending and under review are open states.
+// Only an operator sets AccessDenied; a refusal by the provider sets AccessFailed.
 const (
 	AccessPending     AccessStatus = "pending"
 	AccessUnderReview AccessStatus = "under_review"
@@ -20,10 +21,10 @@ const (
 	AccessFailed      AccessStatus = "failed"
 )
 
-// Open reports whether the decision is still pending.
+// Open reports whether the provider has not decided about the request yet.
 func (s AccessStatus) Open() bool { return s == AccessPending || s == AccessUnderReview }
 
-// AccessRequest is a request to leave the provider's sandbox.
+// AccessRequest is a request of an organization to leave the provider's sandbox.
 type AccessRequest struct {
 	ID string
 	ProductionRequest
@@ -32,21 +33,22 @@ type AccessRequest struct {
 	GrantedAt            *time.Time // set when granted
 }
 
-// AccessRequests stores requests for production access. Every method takes part in the
-// transaction of its context and is limited to the given organization.
+// AccessRequests stores the requests for production access. Every method takes part in the
+// transaction of ctx and reads or changes only requests of the given organization.
 type AccessRequests interface {
-	// InsertRequest stores a new request. It fails with core.CodeConflict while another
-	// request is open.
+	// InsertRequest stores a new request. It fails with core.CodeConflict if another request
+	// of the organization is open.
 	InsertRequest(ctx context.Context, orgID string, r AccessRequest) error
-	// LatestRequest returns the newest request. It fails with core.CodeNotFound when
-	// the organization has none.
+	// LatestRequest returns the organization's newest request. It fails with
+	// core.CodeNotFound if there is none.
 	LatestRequest(ctx context.Context, orgID string) (AccessRequest, error)
-	// DecideRequest updates Status, UpdatedAt and GrantedAt of an open request. It
-	// returns false, and changes nothing, when the request is no longer open.
+	// DecideRequest updates Status, UpdatedAt and GrantedAt of an open request. It returns
+	// false, and changes nothing, if the stored request is no longer open.
 	DecideRequest(ctx context.Context, orgID string, r AccessRequest) (bool, error)
 }
 
-// AccessRequestOpen returns the conflict error for a second request while one is open.
+// AccessRequestOpen returns the conflict error for a request for production access while
+// another request is open.
 func AccessRequestOpen() *core.Error {
 	return core.Conflict("A request for production access is open already.", "Wait for the provider's decision.")
 }

@@ -10,14 +10,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Open opens the account of a connection without calling the provider.
+// Open returns the sending account that a connection describes. It does not call the
+// provider.
 type Open func(Connection) (Account, error)
 
-// Accounts implements [Account] for all organizations: each call goes to the account of
-// the organization that the call names. It is safe for concurrent use.
+// Accounts implements [Account] for all organizations: each call goes to the sending
+// account of the given organization. It is safe for concurrent use.
 //
-// An account stays open while its connection is unchanged. The connection is read again
-// every few seconds.
+// It keeps the account of an organization until the organization's stored connection
+// changes, and reads the connection again every few seconds.
 type Accounts struct {
 	connections Connections
 	otherwise   Account
@@ -31,21 +32,21 @@ type Accounts struct {
 // AccountsConfig configures [Accounts].
 type AccountsConfig struct {
 	Connections Connections
-	// Otherwise is the embedded account. It serves organizations whose connection is
-	// Simulated and organizations without a connection. It may have no account for an
-	// organization without a connection.
+	// Otherwise is the embedded simulator. It serves organizations whose connection is
+	// Simulated and organizations without a connection. For the latter, it may fail with
+	// NotConnected.
 	Otherwise Account
-	// Open has one function for each provider other than Simulated.
+	// Open has the function that opens an account, for each provider other than Simulated.
 	Open  map[Provider]Open
 	Clock core.Clock
 }
 
 const (
-	// connectionGoodFor is the longest time for which a change of a connection by another
-	// process may go unnoticed.
+	// connectionGoodFor is how long a connection is used before it is read again. Until
+	// then, changes by other processes have no effect.
 	connectionGoodFor = 3 * time.Second
-	// lookTimeout is the deadline for reading the connection. It is separate from the
-	// deadline of the call to the account.
+	// lookTimeout is the deadline for reading the connection from the database. The call to
+	// the account has its own deadline.
 	lookTimeout     = 5 * time.Second
 	maxOpenAccounts = 10_000
 	evictionSample  = 8
@@ -53,22 +54,23 @@ const (
 
 var _ Account = (*Accounts)(nil)
 
-// opened is an organization's account. updated is the UpdatedAt of the connection it
-// was opened for; it is zero without a connection.
+// opened is the open account of an organization. updated is the UpdatedAt of its
+// connection, or zero without a connection. looked is when the connection was last read.
 type opened struct {
 	account Account
 	updated time.Time
 	looked  time.Time
 }
 
-// isFresh reports whether the entry may be used without reading the connection again. A
-// clock that was set back makes the entry stale.
+// isFresh reports whether the account may be used without reading its connection again. It
+// returns false if the clock was set back.
 func (o opened) isFresh(now time.Time) bool {
 	age := now.Sub(o.looked)
 	return o.account != nil && age >= 0 && age < connectionGoodFor
 }
 
-// NewAccounts returns an Accounts without open accounts. A nil Clock means core.SystemClock.
+// NewAccounts returns an Accounts that has no account open yet. A nil Clock means
+// core.SystemClock.
 func NewAccounts(c AccountsConfig) *Accounts {
 	if c.Clock == nil {
 		c.Clock = core.SystemClock
@@ -86,7 +88,8 @@ func (a *Accounts) Forget(orgID string) {
 	delete(a.entries, orgID)
 }
 
-// accountOf returns the organization's account. It fails with a *Failure.
+// accountOf returns the organization's account. It fails with a *Failure if the connection
+// cannot be read or the account cannot be opened.
 func (a *Accounts) accountOf(ctx context.Context, orgID string) (Account, error) {
 	now := a.clock()
 	a.mu.RLock()
@@ -98,8 +101,9 @@ func (a *Accounts) accountOf(ctx context.Context, orgID string) (Account, error)
 	return a.look(ctx, orgID, now)
 }
 
-// look reads the connection and returns its account. Several goroutines may read at
-// once; only one of them opens the account.
+// look reads the organization's connection and returns its account, which it opens if the
+// connection is new or has changed. Concurrent calls may all read the connection; only one
+// opens the account.
 func (a *Accounts) look(ctx context.Context, orgID string, now time.Time) (Account, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
@@ -144,8 +148,8 @@ func (a *Accounts) openAccount(c Connection) (Account, error) {
 	return account, nil
 }
 
-// evict samples a few random entries and drops the one whose connection was read
-// longest ago.
+// evict compares a few random accounts and drops the one whose connection was read longest
+// ago.
 func (a *Accounts) evict() {
 	var victim string
 	var longest time.Time
@@ -161,7 +165,8 @@ func (a *Accounts) evict() {
 	delete(a.entries, victim)
 }
 
-// lookFailure returns the *Failure for a connection that could not be read.
+// lookFailure returns the *Failure for a connection that could not be read: TimedOut if ctx
+// has ended, else Refused.
 func lookFailure(ctx context.Context, err error) *Failure {
 	kind := Refused
 	if ctx.Err() != nil {
@@ -170,8 +175,8 @@ func lookFailure(ctx context.Context, err error) *Failure {
 	return &Failure{Kind: kind, Err: fmt.Errorf("connection of the account: %w", err)}
 }
 
-// Probe checks that the account can be reached, for accounts whose overview does not
-// show it. See [Prober].
+// Probe checks that the organization's account can be reached, if its overview does not
+// show that. It does nothing for other accounts. See [Prober].
 func (a *Accounts) Probe(ctx context.Context, orgID string) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {

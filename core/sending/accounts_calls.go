@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// The methods below implement the port. Each finds the organization's account and calls
-// the same method of it.
+// The methods below implement [Account]. Each finds the organization's account and calls
+// the same method of that account.
 
-// Overview calls Overview of the organization's account.
+// Overview returns quota and state of the organization's account; see [Account].
 func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -17,7 +17,8 @@ func (a *Accounts) Overview(ctx context.Context, orgID string) (Overview, error)
 	return account.Overview(ctx, orgID)
 }
 
-// Identities calls Identities of the organization's account.
+// Identities returns the domains and addresses that the organization's account may send
+// from; see [Account].
 func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -26,7 +27,8 @@ func (a *Accounts) Identities(ctx context.Context, orgID string) ([]Identity, er
 	return account.Identities(ctx, orgID)
 }
 
-// ConfigurationSets calls ConfigurationSets of the organization's account.
+// ConfigurationSets returns the configuration sets of the organization's account; see
+// [Account].
 func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]ConfigurationSet, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -35,7 +37,7 @@ func (a *Accounts) ConfigurationSets(ctx context.Context, orgID string) ([]Confi
 	return account.ConfigurationSets(ctx, orgID)
 }
 
-// ContactList calls ContactList of the organization's account.
+// ContactList returns the contact list of the organization's account; see [Account].
 func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -44,7 +46,8 @@ func (a *Accounts) ContactList(ctx context.Context, orgID string) (ContactList, 
 	return account.ContactList(ctx, orgID)
 }
 
-// EnsureContactList calls EnsureContactList of the organization's account.
+// EnsureContactList creates a contact list in the organization's account if it has none;
+// see [Account].
 func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -53,7 +56,7 @@ func (a *Accounts) EnsureContactList(ctx context.Context, orgID string) error {
 	return account.EnsureContactList(ctx, orgID)
 }
 
-// ChangeTopics calls ChangeTopics of the organization's account.
+// ChangeTopics replaces the topics in the organization's account; see [Account].
 func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -62,7 +65,7 @@ func (a *Accounts) ChangeTopics(ctx context.Context, orgID string, change Topics
 	return account.ChangeTopics(ctx, orgID, change)
 }
 
-// Contact calls Contact of the organization's account.
+// Contact returns the consent of a contact in the organization's account; see [Account].
 func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -71,7 +74,7 @@ func (a *Accounts) Contact(ctx context.Context, orgID, email string) (Contact, e
 	return account.Contact(ctx, orgID, email)
 }
 
-// Contacts calls Contacts of the organization's account.
+// Contacts returns a page of contacts of the organization's account; see [Account].
 func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact, string, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -80,7 +83,7 @@ func (a *Accounts) Contacts(ctx context.Context, orgID, token string) ([]Contact
 	return account.Contacts(ctx, orgID, token)
 }
 
-// PutContact calls PutContact of the organization's account.
+// PutContact creates or replaces a contact in the organization's account; see [Account].
 func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -89,7 +92,8 @@ func (a *Accounts) PutContact(ctx context.Context, orgID string, c Contact) erro
 	return account.PutContact(ctx, orgID, c)
 }
 
-// PutContacts calls PutContacts of the organization's account.
+// PutContacts creates or replaces several contacts in the organization's account; see
+// [Account].
 func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -98,7 +102,7 @@ func (a *Accounts) PutContacts(ctx context.Context, orgID string, contacts []Con
 	return account.PutContacts(ctx, orgID, contacts)
 }
 
-// DeleteContact calls DeleteContact of the organization's account.
+// DeleteContact removes a contact from the organization's account; see [Account].
 func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -107,7 +111,8 @@ func (a *Accounts) DeleteContact(ctx context.Context, orgID, email string) error
 	return account.DeleteContact(ctx, orgID, email)
 }
 
-// FindSuppressed calls Suppressed of the organization's account.
+// FindSuppressed returns an entry of the suppression list of the organization's account;
+// see [Suppressions].
 func (a *Accounts) FindSuppressed(ctx context.Context, orgID, email string) (Suppressed, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -116,7 +121,8 @@ func (a *Accounts) FindSuppressed(ctx context.Context, orgID, email string) (Sup
 	return account.FindSuppressed(ctx, orgID, email)
 }
 
-// SuppressedPage calls SuppressedPage of the organization's account.
+// SuppressedPage returns a page of the suppression list of the organization's account; see
+// [Suppressions].
 func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]Suppressed, string, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -125,7 +131,8 @@ func (a *Accounts) SuppressedPage(ctx context.Context, orgID string, since, unti
 	return account.SuppressedPage(ctx, orgID, since, until, token)
 }
 
-// TemplatesPage calls TemplatesPage of the organization's account.
+// TemplatesPage returns a page of template names of the organization's account; see
+// [Templates].
 func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]TemplateName, string, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -134,7 +141,7 @@ func (a *Accounts) TemplatesPage(ctx context.Context, orgID, token string) ([]Te
 	return account.TemplatesPage(ctx, orgID, token)
 }
 
-// Template calls Template of the organization's account.
+// Template returns a template of the organization's account; see [Templates].
 func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -143,7 +150,8 @@ func (a *Accounts) Template(ctx context.Context, orgID, name string) (Template, 
 	return account.Template(ctx, orgID, name)
 }
 
-// PutTemplate calls PutTemplate of the organization's account.
+// PutTemplate creates or replaces a template in the organization's account; see
+// [Templates].
 func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -152,7 +160,7 @@ func (a *Accounts) PutTemplate(ctx context.Context, orgID string, t Template) er
 	return account.PutTemplate(ctx, orgID, t)
 }
 
-// DeleteTemplate calls DeleteTemplate of the organization's account.
+// DeleteTemplate removes a template from the organization's account; see [Templates].
 func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -161,7 +169,8 @@ func (a *Accounts) DeleteTemplate(ctx context.Context, orgID, name string) error
 	return account.DeleteTemplate(ctx, orgID, name)
 }
 
-// RequestProductionAccess calls RequestProductionAccess of the organization's account.
+// RequestProductionAccess requests production access for the organization's account; see
+// [ProductionAccess].
 func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r ProductionRequest) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -170,7 +179,7 @@ func (a *Accounts) RequestProductionAccess(ctx context.Context, orgID string, r 
 	return account.RequestProductionAccess(ctx, orgID, r)
 }
 
-// Send calls Send of the organization's account.
+// Send sends a message through the organization's account; see [Sender].
 func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {
@@ -179,7 +188,8 @@ func (a *Accounts) Send(ctx context.Context, orgID string, m Message) (string, e
 	return account.Send(ctx, orgID, m)
 }
 
-// SendBulk calls SendBulk of the organization's account.
+// SendBulk sends a templated message to several recipients through the organization's
+// account; see [Sender].
 func (a *Accounts) SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error) {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {

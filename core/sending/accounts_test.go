@@ -17,7 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// named is an account of which the tests call only Overview.
+// named is a fake account whose Overview returns the account id. The tests call no other
+// method.
 type named struct {
 	sending.Account
 	id string
@@ -27,7 +28,8 @@ func (n named) Overview(context.Context, string) (sending.Overview, error) {
 	return sending.Overview{AccountID: n.id}, nil
 }
 
-// scene has accounts over a real database, with a clock that the test moves.
+// scene is a test setup: an Accounts with connections in a real database, a clock that the
+// test sets, and a count of opened accounts.
 type scene struct {
 	*sending.Accounts
 	db      *storage.DB
@@ -118,7 +120,7 @@ func TestChangesAreFeltWithinSeconds(t *testing.T) {
 	s.wantAccount(t, "org", "one")
 	s.Forget("org")
 	s.wantAccount(t, "org", "two")
-	s.now = s.now.Add(-time.Hour) // a clock that was set back
+	s.now = s.now.Add(-time.Hour) // after the clock was set back, a cached account must not be used
 	s.connect(t, sending.Connection{OrgID: "org", Provider: sending.SES, AccountID: "three"})
 	s.wantAccount(t, "org", "three")
 
@@ -142,7 +144,7 @@ func TestConnectionsThatCannotBeRead(t *testing.T) {
 	s.wantFailure(t, t.Context(), "org", sending.Refused)
 }
 
-// hanging is a store of connections that never answers.
+// hanging is a fake store whose reads of a connection end only when their context does.
 type hanging struct{ sending.Connections }
 
 func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, error) {
@@ -150,8 +152,8 @@ func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, er
 	return sending.Connection{}, context.Cause(ctx)
 }
 
-// TestConnectionsThatHang checks that reading the connection has a deadline of its own:
-// the caller's is an hour.
+// TestConnectionsThatHang checks that reading the connection fails with TimedOut after five
+// seconds, even if the caller's deadline is an hour.
 func TestConnectionsThatHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -181,8 +183,8 @@ func TestManyAtOnceShareAnAccount(t *testing.T) {
 	}
 }
 
-// BenchmarkContact measures the most frequent call, on the simulator directly and
-// through the organization's connection.
+// BenchmarkContact measures reading a contact, the most frequent call. It compares the
+// simulator alone with the simulator behind Accounts.
 func BenchmarkContact(b *testing.B) {
 	account, err := simulator.Open(filepath.Join(b.TempDir(), "account.db"), simulator.Options{})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestCausesNameNobody checks that the logged text of a failure has the cause without
-// addresses, and that its length is limited.
+// TestCausesNameNobody checks that Failure.Error, the text for the log, contains the cause
+// without email addresses and is limited in length.
 func TestCausesNameNobody(t *testing.T) {
 	t.Parallel()
 	for cause, want := range map[string]string{

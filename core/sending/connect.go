@@ -14,47 +14,47 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Connecting stores how an organization's account is reached. Each method is one
-// transaction, which includes the entry in the audit log. Callers check the permission
-// before. No method calls the account; [Examine] does.
+// Connecting creates, changes and deletes the stored connections to sending accounts. Each
+// method is one transaction, which also writes the audit log. Callers must check the
+// permission first. No method calls the account; [Examine] does.
 type Connecting struct {
 	Connections Connections
 	Transactor  core.Transactor
 	Clock       core.Clock
-	// Record writes a line into the organization's audit log.
+	// Record adds an entry to the organization's audit log.
 	Record func(ctx context.Context, orgID, action string, detail map[string]any) error
-	// KeepList ensures that the organization has a contact list in the embedded
-	// account. Simulated accounts and SMTP servers keep their contacts there. It is
-	// called before such a connection is stored. nil skips it.
+	// KeepList creates the organization's contact list in the embedded simulator if it has
+	// none. Simulated accounts and SMTP servers have their contacts there. Connect calls it
+	// before it stores such a connection. nil skips it.
 	KeepList func(ctx context.Context, orgID string) error
-	// Follow schedules an early sync of the account. It takes part in the transaction
-	// that connects the account. With nil, the periodic sync reads the account at its
-	// usual time.
+	// Follow schedules an early sync of the account. It takes part in the transaction that
+	// stores the connection. If it is nil, the next periodic sync reads the account.
 	Follow func(ctx context.Context, orgID string) error
-	// Forget applies the change to this process at once; see [Accounts.Forget]. It may
-	// be nil in a process that makes no calls to accounts.
+	// Forget makes this process use the changed connection at once; see [Accounts.Forget].
+	// It may be nil in a process that does not call accounts.
 	Forget func(orgID string)
 }
 
-// NewConnection is the administrator's input for a connection. The fields are those of
-// [Connection].
+// NewConnection is an administrator's input for a connection. For the meaning of its
+// fields, see [Connection].
 type NewConnection struct {
 	OrgID                       string
 	Provider                    Provider
 	AccountID, Region, Endpoint string
-	// Secret may be "" to keep the stored secret, if provider, endpoint and access key
-	// are unchanged.
+	// Secret may be "" to keep the stored secret. This is possible if provider, endpoint and
+	// access key id are unchanged.
 	AccessKeyID, Secret string
 	RoleARN, TopicARN   string
 
 	Identities                 []string
 	Max24HourSend, MaxSendRate int64
-	// MayReachPrivate may be set only by the operator. A connection keeps its value
-	// until its endpoint changes.
+	// MayReachPrivate allows an SMTP endpoint in a private network. Only the operator may
+	// set it. It stays set until the endpoint changes.
 	MayReachPrivate bool
 }
 
-// The lengths of random parts, in bytes. They are spelled with letters and digits only.
+// The number of random bytes in the ingest path, the ingest key and the external id. They
+// are encoded in base32.
 const (
 	ingestPathBytes = 20
 	ingestKeyBytes  = 32
@@ -69,13 +69,13 @@ func random(n int) string {
 	return spelling.EncodeToString(raw)
 }
 
-// simulatedTopic is the prefix of the topic ARNs of simulated accounts. Each account
-// has its own topic, so that its events are assigned to its organization only.
+// simulatedTopic is the prefix of the notification topic ARNs of simulated accounts. The
+// organization's ingest path completes it, so that each account has its own topic.
 const simulatedTopic = "arn:aws:sns:us-east-1:000000000000:mailhelm-"
 
-// Connect stores the organization's connection and replaces an earlier one. It keeps
-// the ingest path, the ingest key, the external id and the recorded template version.
-// It fails with core.CodeValidationFailed.
+// Connect stores the organization's connection and replaces an earlier one. It keeps the
+// ingest path, the ingest key, the external id and the recorded template version. It fails
+// with core.CodeValidationFailed for invalid input.
 func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, error) {
 	if err := n.check(); err != nil {
 		return Connection{}, err
@@ -117,8 +117,8 @@ func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, e
 	})
 }
 
-// usesSecretLike reports whether both connections present the secret to the same server
-// with the same access key id.
+// usesSecretLike reports whether next uses the same server with the same access key id as
+// c, so that it may keep the secret of c.
 func (c Connection) usesSecretLike(next Connection) bool {
 	return c.Provider == next.Provider && c.Endpoint == next.Endpoint && c.AccessKeyID == next.AccessKeyID
 }
@@ -130,8 +130,9 @@ func (c Connection) checkSecret() error {
 	return nil
 }
 
-// NewIngestKey creates a key for unsigned events, replaces the earlier one, and returns
-// the key. Only its hash is stored, so it cannot be shown again.
+// NewIngestKey creates a key that authenticates unsigned events, replaces the
+// organization's earlier key, and returns the new one. Only its hash is stored, so the key
+// cannot be shown again. It fails with core.CodeNotFound without a connection.
 func (c Connecting) NewIngestKey(ctx context.Context, orgID string) (Connection, string, error) {
 	key := random(ingestKeyBytes)
 	hash := sha256.Sum256([]byte(key))
@@ -142,7 +143,8 @@ func (c Connecting) NewIngestKey(ctx context.Context, orgID string) (Connection,
 	return after, key, nil
 }
 
-// SetTemplateVersion records which infrastructure template the customer applied.
+// SetTemplateVersion records which version of the infrastructure template the customer
+// applied. It fails with core.CodeValidationFailed for an unknown version.
 func (c Connecting) SetTemplateVersion(ctx context.Context, orgID string, version int) (Connection, error) {
 	if version < 1 || version > LatestTemplateVersion {
 		return Connection{}, core.Invalid("template_version", "is not a known version")
@@ -151,14 +153,15 @@ func (c Connecting) SetTemplateVersion(ctx context.Context, orgID string, versio
 		func(to *Connection) { to.TemplateVersion = version })
 }
 
-// SetAccountID stores the provider's id of the account.
+// SetAccountID stores the provider's id of the organization's account.
 func (c Connecting) SetAccountID(ctx context.Context, orgID, accountID string) (Connection, error) {
 	return c.edit(ctx, orgID, "account.identified", map[string]any{"account_id": accountID},
 		func(to *Connection) { to.AccountID = accountID })
 }
 
-// Disconnect deletes the connection with its secret and its ingest path. It does not
-// change the customer's account.
+// Disconnect deletes the organization's connection with its secret and its ingest path. It
+// does not change the account at the provider. It fails with core.CodeNotFound without a
+// connection.
 func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 	err := c.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := c.Connections.DeleteConnection(ctx, orgID); err != nil {
@@ -170,7 +173,8 @@ func (c Connecting) Disconnect(ctx context.Context, orgID string) error {
 	return err
 }
 
-// edit changes an existing connection. It fails when the organization has none.
+// edit changes the organization's existing connection and writes the audit log. It fails
+// with core.CodeNotFound without a connection.
 func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[string]any, change func(*Connection)) (Connection, error) {
 	return c.change(ctx, orgID, action, nil, func(before Connection, known bool) (Connection, map[string]any, error) {
 		if !known {
@@ -181,8 +185,9 @@ func (c Connecting) edit(ctx context.Context, orgID, action string, detail map[s
 	})
 }
 
-// change stores the connection that next returns. The new UpdatedAt is later than the
-// stored one, whatever the clock says, because other processes detect the change by it.
+// change stores the connection that next returns and writes the audit log. The new
+// UpdatedAt is always later than the stored one, even if the clock was set back, because
+// other processes detect the change by it.
 func (c Connecting) change(
 	ctx context.Context, orgID, action string, follow func(context.Context, string) error,
 	next func(before Connection, known bool) (Connection, map[string]any, error),
@@ -234,8 +239,8 @@ func isNotFound(err error) bool {
 	return ok && refusal.Code == core.CodeNotFound
 }
 
-// explain gives a core.CodeNotFound error a message about the missing connection. It
-// returns other errors unchanged.
+// explain sets the message of a core.CodeNotFound error to "No sending account is
+// connected". It returns other errors unchanged.
 func explain(err error) error {
 	if refusal, ok := errors.AsType[*core.Error](err); ok && refusal.Code == core.CodeNotFound {
 		refusal.Message = "No sending account is connected to this organization."

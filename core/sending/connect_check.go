@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The formats of the provider's names. They become parts of addresses and of signed
-// requests, so nothing else is accepted. Lengths are checked apart: a pattern that
-// counts to hundreds keeps a megabyte in memory.
+// The formats of names at the provider. The names become parts of URLs and of signed
+// requests, so nothing else is accepted. Their lengths are checked separately, because
+// patterns with large repeat counts take a megabyte of memory.
 var (
 	accountIDs   = regexp.MustCompile(`^[0-9]{12}$`)
 	regions      = regexp.MustCompile(`^[a-z]{2,}(-[a-z]+)+-[0-9]{1,2}$`)
@@ -33,11 +33,11 @@ const (
 	maxServerName  = 253
 )
 
-// IsRegion reports whether text has the format of a region, such as eu-central-1.
+// IsRegion reports whether text has the format of an AWS region, such as eu-central-1.
 func IsRegion(text string) bool { return regions.MatchString(text) }
 
-// IsRoleARN reports whether text has the format of an ARN of a role that can be
-// assumed.
+// IsRoleARN reports whether text has the format of an AWS role ARN, such as
+// arn:aws:iam::111122223333:role/name.
 func IsRoleARN(text string) bool {
 	_, name, _ := strings.Cut(text, ":role/")
 	return len(name) <= maxRoleName && roleARNs.MatchString(text)
@@ -52,7 +52,8 @@ func isAccessKeyID(text string) bool {
 	return len(text) >= minAccessKeyID && len(text) <= maxAccessKeyID && accessKeyIDs.MatchString(text)
 }
 
-// check validates the input on its own, without the stored connection.
+// check validates the input without comparing it with the stored connection. It fails with
+// core.CodeValidationFailed.
 func (n NewConnection) check() error {
 	if n.AccountID != "" && !accountIDs.MatchString(n.AccountID) {
 		return core.Invalid("account_id", "is not twelve digits")
@@ -96,8 +97,8 @@ func (n NewConnection) checkSES() error {
 	return nil
 }
 
-// isEndpoint reports whether raw is an acceptable endpoint. Only an endpoint on this
-// machine may be unencrypted, because calls carry credentials.
+// isEndpoint reports whether raw is an https URL without path, query and user. A URL of
+// this machine may also be http. Other hosts need https, because calls carry credentials.
 func isEndpoint(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || strings.Trim(u.Path, "/") != "" {
@@ -130,8 +131,8 @@ func (n NewConnection) checkSMTP() error {
 	return n.checkIdentities()
 }
 
-// describesServer reports whether identities or limits are given. Only SMTP accounts
-// have them, because an SMTP server cannot report them.
+// describesServer reports whether the input has identities or send limits. Only SMTP
+// accounts may have them; other providers report their own.
 func (n NewConnection) describesServer() bool {
 	return len(n.Identities) > 0 || n.Max24HourSend != 0 || n.MaxSendRate != 0
 }
@@ -139,8 +140,8 @@ func (n NewConnection) describesServer() bool {
 const (
 	maxIdentities     = 100
 	maxIdentityLength = 320
-	// maxLimit is above the limit of any server. Sums of limits stay far from an
-	// overflow.
+	// maxLimit is the maximum of the configured send limits. It is above the limit of any
+	// server and low enough that sums do not overflow.
 	maxLimit = 1_000_000_000
 )
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// MaxContacts is the maximum number of contacts in one PutContacts.
+// MaxContacts is the maximum number of contacts in one call of PutContacts.
 const MaxContacts = 1000
 
-// CheckContacts fails with Invalid when there are more than MaxContacts contacts, or two
-// of the same address.
+// CheckContacts fails with Invalid if there are more than MaxContacts contacts or if two
+// have the same address, ignoring case.
 func CheckContacts(contacts []Contact) error {
 	if n := len(contacts); n > MaxContacts {
 		return &Failure{Kind: Invalid, Err: fmt.Errorf("%d contacts at once, more than %d", n, MaxContacts)}

@@ -6,18 +6,19 @@ import (
 	"fmt"
 )
 
-// Verdict is the severity of a finding.
+// Verdict is the severity of what a check of an account found.
 type Verdict string
 
-// The verdicts. With Warning, one thing does not work; with Broken, nothing does.
+// The verdicts of a check: Fine if it passed, Warning if some function does not work,
+// Broken if nothing can be sent.
 const (
 	Fine    Verdict = "ok"
 	Warning Verdict = "warn"
 	Broken  Verdict = "fail"
 )
 
-// Finding is the result of one check. Next is the next step to take; it is "" when the
-// check passed.
+// Finding is the result of one check of an account. Next is the step that the customer
+// should take; it is "" if the check passed.
 type Finding struct {
 	Name    string  `json:"name"`
 	Verdict Verdict `json:"status"`
@@ -25,14 +26,16 @@ type Finding struct {
 	Next    string  `json:"next,omitempty"`
 }
 
-// Prober is an account whose overview does not show whether the account can be reached.
+// Prober is implemented by accounts whose overview does not show whether the account can be
+// reached, such as SMTP servers.
 type Prober interface {
-	// Probe connects and signs in, and has no other effect.
+	// Probe connects and authenticates to the account. It has no other effect.
 	Probe(ctx context.Context, orgID string) error
 }
 
-// Examine checks everything that sending needs and returns the findings. When the
-// account does not answer, the overview is the zero value and no further check is made.
+// Examine calls the account, checks everything that sending needs, and returns the findings
+// with the account's overview. If the account does not answer, the overview is the zero
+// value and there is only one finding.
 func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Overview) {
 	overview, err := account.Overview(ctx, c.OrgID)
 	if prober, ok := account.(Prober); ok && err == nil {
@@ -56,7 +59,8 @@ func Examine(ctx context.Context, account Account, c Connection) ([]Finding, Ove
 	return findings, overview
 }
 
-// unreachedFinding returns the finding for an account that does not answer.
+// unreachedFinding returns the finding for an account that does not answer, with the step
+// to take for the kind of failure.
 func unreachedFinding(err error, provider Provider) Finding {
 	f := Finding{Name: "account", Verdict: Broken}
 	failure, ok := errors.AsType[*Failure](err)
@@ -144,8 +148,8 @@ func judgeList(ctx context.Context, account Account, orgID string) Finding {
 	return Finding{Name: "contact list", Verdict: Fine, Detail: fmt.Sprintf("%d topics", len(list.Topics))}
 }
 
-// unread returns the finding for a part of the account that could not be read. A part
-// that this kind of account does not support counts as fine.
+// unread returns the finding for a part of the account, such as its identities, that could
+// not be read. Its verdict is Fine if this kind of account does not have the part.
 func unread(name string, err error) Finding {
 	if f, ok := errors.AsType[*Failure](err); ok && f.Kind == Unsupported {
 		return Finding{Name: name, Verdict: Fine, Detail: "This kind of account has none."}

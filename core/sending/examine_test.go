@@ -53,8 +53,8 @@ func TestExamine(t *testing.T) {
 	}
 }
 
-// TestExamineAMailServer checks that missing configuration sets and identities are fine
-// for an SMTP account.
+// TestExamineAMailServer checks that an SMTP account without configuration sets and
+// identities gets no warning.
 func TestExamineAMailServer(t *testing.T) {
 	t.Parallel()
 	account, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})

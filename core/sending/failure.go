@@ -10,54 +10,55 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// FailureKind is the reason why a call to the account failed.
+// FailureKind is the reason why a call to a sending account failed.
 type FailureKind string
 
 // The kinds of failure.
 const (
-	// NotFound means that the account has no such object. The account itself works.
+	// NotFound means that the account has no such object, such as a contact or a template.
+	// The account itself works.
 	NotFound FailureKind = "not_found"
-	// NotConnected means that the organization has no account.
+	// NotConnected means that the organization has no sending account.
 	NotConnected FailureKind = "not_connected"
-	// Refused means that the account is unreachable, suspended, or rejects our
+	// Refused means that the account is unreachable or suspended, or rejects our
 	// credentials.
 	Refused FailureKind = "refused"
-	// Throttled means that the calls are too fast. The call had no effect.
+	// Throttled means that the account limits the rate of calls. The call had no effect.
 	Throttled FailureKind = "throttled"
-	// Invalid means that the account rejects a value of the call, such as an unknown
-	// topic. The call had no effect; a retry does not help.
+	// Invalid means that the account rejects a value of the call, such as an unknown topic.
+	// The call had no effect and a retry fails too.
 	Invalid FailureKind = "invalid"
-	// Full means that the account has reached its limit of such objects. The call had
-	// no effect.
+	// Full means that the account has reached its maximum number of such objects, such as
+	// topics. The call had no effect.
 	Full FailureKind = "full"
-	// Rejected means that the account does not send this message, because of its
-	// sender, its content or the account's state. The connection works.
+	// Rejected means that the account does not send this message, because of its sender, its
+	// content or the account's state. The connection to the account works.
 	Rejected FailureKind = "rejected"
-	// Unsupported means that this kind of account does not have the operation.
+	// Unsupported means that this kind of account does not have the called operation.
 	Unsupported FailureKind = "unsupported"
-	// TimedOut means that no answer came before the deadline. Whether a write took
-	// effect is unknown.
+	// TimedOut means that the account did not answer before the deadline. Whether a write
+	// took effect is unknown.
 	TimedOut FailureKind = "timed_out"
 )
 
-// Failure is the error of every call of the port.
+// Failure is the error of every failed call to a sending account.
 type Failure struct {
 	Kind       FailureKind
-	RetryAfter time.Duration // the wait that the account requests; zero when it requests none
-	Err        error         // the cause, only for the log
+	RetryAfter time.Duration // how long the account asks callers to wait; zero if it does not say
+	Err        error         // the cause; it is only logged
 }
 
 const (
-	maxCause        = 1000 // bytes of a cause in the log
+	maxCause        = 1000 // maximum length of a cause in the log, in bytes
 	maxCauseScanned = 4 * maxCause
 )
 
-// addressesInCauses matches email addresses in the provider's messages and in the URLs
-// of calls about a contact.
+// addressesInCauses matches email addresses in error messages of the provider and in
+// request URLs, where @ may be %40.
 var addressesInCauses = regexp.MustCompile(`[^\s"'<>()/=?&,;:]+(@|%40)[^\s"'<>()/=?&,;:]+`)
 
-// Error returns the text for the log. It masks email addresses in the cause, because
-// the provider's refusals repeat values of the call.
+// Error returns the text for the log. It masks email addresses in the cause, because the
+// provider's error messages repeat values of the call.
 func (f *Failure) Error() string {
 	cause := "no cause"
 	if f.Err != nil {
@@ -76,7 +77,7 @@ func clip(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "") + "…"
 }
 
-// Unwrap returns the cause, for errors.Is and errors.As.
+// Unwrap returns the cause of the failure, for errors.Is and errors.As.
 func (f *Failure) Unwrap() error { return f.Err }
 
 // IsNotFound reports whether err is a *Failure of kind NotFound.
@@ -85,8 +86,8 @@ func IsNotFound(err error) bool {
 	return ok && f.Kind == NotFound
 }
 
-// IsAbsent reports whether the object does not exist, including when the organization
-// has no account.
+// IsAbsent reports whether err means that the requested object or the organization's whole
+// account does not exist.
 func IsAbsent(err error) bool {
 	f, ok := errors.AsType[*Failure](err)
 	return ok && (f.Kind == NotFound || f.Kind == NotConnected)
@@ -100,13 +101,12 @@ func IsInvalid(err error) bool {
 
 const defaultRetryAfter = 5 * time.Second
 
-// Unavailable converts a *Failure into the error that API callers get. It returns:
+// Unavailable converts a *Failure into the error that API callers get. It returns
+// upstream_unavailable with status 503, or 504 if the outcome is unknown. It returns
+// validation_failed if the account rejects a value or is full. It returns conflict if the
+// account does not send the message or does not support the operation.
 //
-//   - upstream_unavailable with 503, or with 504 when the outcome is unknown;
-//   - validation_failed when the account rejects a value or is full;
-//   - conflict when the account does not send a message or does not support the operation.
-//
-// The text of the cause stays in the log. nil stays nil.
+// The text of the cause appears only in the log. For nil it returns nil.
 func Unavailable(err error) error {
 	if err == nil {
 		return nil
@@ -137,8 +137,8 @@ func Unavailable(err error) error {
 	return e
 }
 
-// requestError returns the error for failures that a retry does not fix. The caller has to
-// change the request.
+// requestError returns the API error for kinds of failure that a retry of the same request
+// cannot fix.
 func requestError(kind FailureKind, cause error) *core.Error {
 	e := core.Invalid("", "holds a value that the connected sending account does not accept")
 	switch kind {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestFailuresAsCallersSeeThem checks that the error for callers has no text of the
-// provider for any kind of failure. An error that a caller may retry has the wait.
+// TestFailuresAsCallersSeeThem checks, for each kind of failure, that the API error
+// contains no text of the provider. A retryable error must say how long to wait.
 func TestFailuresAsCallersSeeThem(t *testing.T) {
 	t.Parallel()
 	const marker = "PROVIDER-TEXT ada@example.org"

@@ -8,28 +8,31 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// KeyedLocks serializes the writers of one record at an account within this process, from
-// the read of the account to the commit of the mirror. Without them, two writers of one
-// address could leave the consent of one at the account and that of the other in the mirror.
-// Other processes are not covered; the periodic sync repairs their differences.
+// KeyedLocks lets only one writer at a time, in this process, change the same record of an
+// account. A writer holds the lock from its read of the account until the mirror is
+// committed. Without it, two writers could leave the consent of one at the account and the
+// consent of the other in the mirror. The periodic sync repairs differences that other
+// processes cause.
 type KeyedLocks struct {
 	mu   sync.Mutex
 	held map[string]*keyedLock
 }
 
 type keyedLock struct {
-	free    chan struct{} // holds one value while no writer has the turn
+	free    chan struct{} // contains one value while the key is unlocked
 	waiting int
 }
 
 // NewKeyedLocks returns KeyedLocks without holders.
 func NewKeyedLocks() *KeyedLocks { return &KeyedLocks{held: map[string]*keyedLock{}} }
 
-// AddressLockKey returns the key that the writers of an address lock.
+// AddressLockKey returns the key to lock before a change of the contact with this email
+// address.
 func AddressLockKey(orgID, email string) string { return orgID + "/" + core.EmailKey(email) }
 
-// Lock waits for all keys and returns the function that unlocks them. It fails when ctx
-// ends. It locks keys in sorted order, so that two callers cannot wait for each other.
+// Lock waits until it has locked all keys, and returns the function that unlocks them. It
+// fails with the error of ctx if ctx ends first. It locks the keys in sorted order, so that
+// two callers cannot deadlock.
 func (l *KeyedLocks) Lock(ctx context.Context, keys ...string) (func(), error) {
 	keys = slices.Compact(slices.Sorted(slices.Values(keys)))
 	for i, key := range keys {
@@ -69,7 +72,8 @@ func (l *KeyedLocks) unlock(keys []string) {
 	}
 }
 
-// forgetUnused removes the key when no caller has locked it or waits for it.
+// forgetUnused ends one caller's use of the key, and removes the key if no other caller
+// holds its lock or waits for it.
 func (l *KeyedLocks) forgetUnused(key string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,14 +2,15 @@ package sending
 
 import "context"
 
-// ProductionAccess requests that an account leaves the provider's sandbox.
+// ProductionAccess is the part of an account that requests an end of the provider's
+// sandbox.
 type ProductionAccess interface {
-	// RequestProductionAccess sends the request to the provider. It fails with Invalid
-	// when the provider rejects the request as written.
+	// RequestProductionAccess sends a request for production access to the provider. It
+	// fails with Invalid if the provider rejects values of the request.
 	RequestProductionAccess(ctx context.Context, orgID string, r ProductionRequest) error
 }
 
-// MailType is the kind of mail that an account mostly sends.
+// MailType is the main kind of mail that an account sends.
 type MailType string
 
 // The kinds of mail.
@@ -18,17 +19,19 @@ const (
 	Promotional   MailType = "PROMOTIONAL"
 )
 
-// ProductionRequest is the information that the provider requires.
+// ProductionRequest is the information that the provider requires in a request for
+// production access.
 type ProductionRequest struct {
 	MailType MailType
 	Website  string // an http or https URL
 	UseCase  string
 }
 
-// Review is the provider's state of the latest request.
+// Review is the state, at the provider, of the latest request for production access.
 type Review string
 
-// The states of a review. NoReview means that the account has made no request.
+// The states of the provider's review. NoReview means that the account has not requested
+// production access.
 const (
 	NoReview      Review = ""
 	ReviewPending Review = "pending"

@@ -2,35 +2,34 @@ package sending
 
 import "context"
 
-// Sender sends messages through the account. The outcome of delivery arrives later as
-// events.
+// Sender sends messages through an organization's account. Events about the delivery arrive
+// later.
 type Sender interface {
-	// Send hands over one message and returns the account's message id. It fails with
-	// TimedOut when the account may or may not have accepted the message. It fails with
-	// Rejected when the sender, the content or the state of the account prevents
-	// sending.
+	// Send passes one message to the account and returns the account's message id. It fails
+	// with TimedOut if it is unknown whether the account accepted the message. It fails with
+	// Rejected if the sender, the content or the state of the account prevents sending.
 	Send(ctx context.Context, orgID string, m Message) (messageID string, err error)
-	// SendBulk hands over one templated message to at most MaxBulk recipients, each
-	// with its own data. It returns one outcome for each recipient, in the same order.
-	// On an error, no recipient is known to be accepted.
+	// SendBulk passes one templated message to the account, for at most MaxBulk recipients
+	// with their own data. It returns one outcome for each recipient, in the same order.
+	// After an error it is unknown which recipients were accepted.
 	SendBulk(ctx context.Context, orgID string, b Bulk) ([]BulkOutcome, error)
 }
 
-// MaxBulk is the maximum number of recipients in one SendBulk.
+// MaxBulk is the maximum number of recipients in one call of SendBulk.
 const MaxBulk = 50
 
-// Envelope has the fields that every message has, whether its content is given or
-// rendered.
+// Envelope has the fields of a message apart from its recipients and its content.
 type Envelope struct {
-	From    string // an address, or a name with an address (RFC 5322 section 3.4)
+	From    string // an address, with or without a display name (RFC 5322 section 3.4)
 	ReplyTo []string
-	// ConfigurationSet is the channel; "" means the account's default.
+	// ConfigurationSet is the name of the configuration set to send with, which Mailhelm
+	// calls a channel; "" means the account's default.
 	ConfigurationSet string
-	// Tags are returned with every event of the message.
+	// Tags are names and values that the account adds to every event of the message.
 	Tags map[string]string
-	// Headers are added to the message, in order.
+	// Headers are further header fields that are added to the message, in this order.
 	Headers []Header
-	// Test marks a test message. Its events have the same mark.
+	// Test marks a test message. The events of the message are marked as tests too.
 	Test bool
 }
 
@@ -45,31 +44,33 @@ type Message struct {
 	Content     Content
 }
 
-// Content is either Subject with Text and HTML, or the name of a template with its
-// data. One of Text and HTML may be "". Data is a JSON object.
+// Content is either Subject with Text and HTML, or the name of a template at the account
+// with its data. Text or HTML may be "". TemplateData is a JSON object.
 type Content struct {
 	Subject, Text, HTML string
 	Template            string
 	TemplateData        string
 }
 
-// Bulk is one template for many recipients.
+// Bulk is a message that the account renders from one template for many recipients.
 type Bulk struct {
 	Envelope
 	Template string
-	// DefaultData is a JSON object. Members of a recipient's own data override it.
+	// DefaultData is a JSON object with template data for all recipients. A recipient's own
+	// data overrides its members.
 	DefaultData string
 	Recipients  []BulkRecipient
 }
 
-// BulkRecipient is one message of a Bulk.
+// BulkRecipient is a recipient of a Bulk, with the template data of its message.
 type BulkRecipient struct {
 	To   string
 	Data string // a JSON object, or ""
 	Tags map[string]string
 }
 
-// BulkOutcome is the result for one recipient of a Bulk: a message id or a failure.
+// BulkOutcome is the result for one recipient of a Bulk: the id of the message, or the
+// failure if it was not accepted.
 type BulkOutcome struct {
 	MessageID string
 	Failure   *Failure

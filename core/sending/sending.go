@@ -1,13 +1,13 @@
-// Package sending is the port to a customer's own email-sending account. It defines the
-// calls that Mailhelm makes to an account. The packages below it are the adapters;
+// Package sending defines the interface through which Mailhelm calls a customer's own
+// email-sending account. The packages in its subdirectories implement the interface;
 // simulator is the embedded default.
 //
-// Every call has its own deadline and fails with a *[Failure]. No call returns text of
-// the provider that could reach an API caller.
+// Every call has its own deadline and fails with a *[Failure]. API callers never see error
+// texts of the provider.
 //
-// The account is the source of truth for consent (topic preferences and the global
-// opt-out) and for what it can send. Attributes, external ids, static lists and
-// archiving exist only in Mailhelm.
+// The account is the source of truth for consent (topic preferences and the global opt-out)
+// and for what it can send. Attributes, external ids, static lists and archiving exist only
+// in Mailhelm.
 package sending
 
 import (
@@ -15,8 +15,9 @@ import (
 	"time"
 )
 
-// Account is one organization's sending account. Implementations are safe for
-// concurrent use.
+// Account is the interface of a sending account. An implementation may serve one
+// organization or many, by the id in each call. Implementations are safe for concurrent
+// use.
 type Account interface {
 	// Overview returns quota and state.
 	Overview(ctx context.Context, orgID string) (Overview, error)
@@ -26,32 +27,33 @@ type Account interface {
 	// channels.
 	ConfigurationSets(ctx context.Context, orgID string) ([]ConfigurationSet, error)
 
-	// ContactList returns the account's only contact list with its topics. It fails
-	// with NotFound when the account has none.
+	// ContactList returns the account's only contact list with its topics. It fails with
+	// NotFound if the account has no list.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
-	// EnsureContactList creates a contact list without topics when the account has
-	// none. It may be repeated and called concurrently: an existing list stays as it
-	// is. It fails with Unsupported when the account does not allow Mailhelm to create
-	// one.
+	// EnsureContactList creates a contact list without topics if the account has no list. It
+	// does not change an existing list, so it may be repeated and called concurrently. It
+	// fails with Unsupported if the account does not allow Mailhelm to create a list.
 	EnsureContactList(ctx context.Context, orgID string) error
-	// ChangeTopics replaces the list's topics by the result of change. It fails with
-	// NotFound without a list, with Invalid for a topic that the account rejects, and
-	// with Full for too many topics.
+	// ChangeTopics replaces the topics of the contact list by the result of change. It fails
+	// with NotFound if there is no list, with Invalid if the account rejects a topic, and
+	// with Full if there are too many topics.
 	ChangeTopics(ctx context.Context, orgID string, change TopicsChange) error
-	// Contact returns one contact's consent. It fails with NotFound when the address is
-	// not on the list. Addresses are matched without regard to case.
+	// Contact returns the consent of the contact with this address, ignoring case. It fails
+	// with NotFound if the contact list does not have the address.
 	Contact(ctx context.Context, orgID, email string) (Contact, error)
-	// Contacts returns a page of at most 1,000 contacts, in the account's own order.
-	// token is "" for the first page; next is "" after the last page.
+	// Contacts returns a page of at most 1,000 contacts, in the account's own order. token
+	// is "" for the first page and the previous result next for others. next is "" after the
+	// last page.
 	Contacts(ctx context.Context, orgID, token string) (page []Contact, next string, err error)
-	// PutContact creates the contact or replaces its consent. It may be repeated.
+	// PutContact creates the contact or replaces its consent. A repeated call has no further
+	// effect.
 	PutContact(ctx context.Context, orgID string, c Contact) error
-	// PutContacts does what PutContact does, for at most MaxContacts contacts with
-	// different addresses. It returns one outcome for each contact, in the same order;
-	// nil is success. On an error, no contact is known to be stored.
+	// PutContacts creates the contacts or replaces their consent, for at most MaxContacts
+	// contacts with different addresses. It returns one outcome for each contact, in the
+	// same order; nil is success. After an error it is unknown which contacts were stored.
 	PutContacts(ctx context.Context, orgID string, contacts []Contact) ([]*Failure, error)
-	// DeleteContact removes an address from the list. It succeeds when the address is
-	// not on the list.
+	// DeleteContact removes an address from the contact list. It succeeds if the list does
+	// not have the address.
 	DeleteContact(ctx context.Context, orgID, email string) error
 
 	Suppressions
@@ -69,11 +71,11 @@ type Overview struct {
 	Max24HourSend   int64
 	MaxSendRate     int64
 	SentLast24Hours int64
-	// Review is the state of the latest request for production access.
+	// Review is the state of the account's latest request for production access.
 	Review Review
 }
 
-// VerificationStatus is the state of an identity's verification.
+// VerificationStatus is the provider's state of proving that the customer owns an identity.
 type VerificationStatus string
 
 // The verification states.
@@ -88,22 +90,24 @@ type Identity struct {
 	Identity     string
 	Verification VerificationStatus
 	// DKIMTokens prove the ownership of a domain. The owner publishes one CNAME record
-	// <token>._domainkey.<domain> for each token. They are empty for an address and
-	// for a provider without them. The content of a simulated account may omit them.
+	// <token>._domainkey.<domain> for each token. There are none for an address, for some
+	// providers, and possibly for simulated accounts.
 	DKIMTokens []string
-	// ConfigurationSet is the identity's default configuration set, used when a message
-	// names none; "" without a default.
+	// ConfigurationSet is the configuration set for messages from this identity that name no
+	// other; "" without a default.
 	ConfigurationSet string
 }
 
-// ConfigurationSet is a named set of sending rules, one for each channel.
+// ConfigurationSet is a named set of the provider's rules for sending messages. Mailhelm
+// calls it a channel.
 type ConfigurationSet struct {
 	Name              string
 	TrackingDomain    string   // "" when unset
 	SuppressionPolicy []string // of BOUNCE, COMPLAINT
 }
 
-// Subscription is a contact's choice about a topic, or a topic's default.
+// Subscription is a contact's choice to receive or not to receive a topic, or the topic's
+// default choice.
 type Subscription string
 
 // The two choices.
@@ -112,11 +116,11 @@ const (
 	OptOut Subscription = "OPT_OUT"
 )
 
-// DefaultContactList is the name of a contact list that EnsureContactList makes.
+// DefaultContactList is the name of the contact list that EnsureContactList creates.
 const DefaultContactList = "contacts"
 
-// ContactList is the account's list of contacts, with the topics that they can
-// subscribe to.
+// ContactList is the account's contact list: its name and description, and the topics that
+// contacts can subscribe to.
 type ContactList struct {
 	Name        string
 	Description string
@@ -124,7 +128,7 @@ type ContactList struct {
 	UpdatedAt   time.Time
 }
 
-// Topic is a subject that contacts subscribe to.
+// Topic is a kind of mail, such as a newsletter, that contacts subscribe to.
 type Topic struct {
 	Name        string
 	DisplayName string
@@ -135,17 +139,18 @@ type Topic struct {
 // TopicsChange computes the new topics from the current ones. It must not modify its
 // argument, block, or use any other state, because callers may hold a lock.
 //
-// It may be called again: on topics that another writer changed, and on its own result.
+// Callers may call it again, on topics that another writer changed or on its own result.
 // Removing a topic deletes the contacts' choices for it. Returning equal topics changes
-// nothing; the order of topics is up to the account. On an error nothing is changed,
-// and the call returns that error.
+// nothing; the account decides the order of topics. If it returns an error, nothing is
+// changed and ChangeTopics returns that error.
 type TopicsChange func(topics []Topic) ([]Topic, error)
 
-// Contact is a contact as the account has it: the address and the consent.
+// Contact is a contact as the account stores it: the address and the consent.
 type Contact struct {
 	Email          string
 	UnsubscribeAll bool
-	// Preferences has the explicit choices only, by topic name.
+	// Preferences has the topics for which the contact made an explicit choice, by topic
+	// name. Other topics have their default.
 	Preferences map[string]Subscription
 	UpdatedAt   time.Time
 }

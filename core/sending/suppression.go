@@ -5,31 +5,32 @@ import (
 	"time"
 )
 
-// Suppressions is the account's own list of addresses that it refuses to send to. The
-// account maintains this list by itself.
+// Suppressions reads the suppression list of an account: the addresses to which the account
+// itself refuses to send. The account adds addresses after bounces and complaints.
 type Suppressions interface {
-	// FindSuppressed returns one entry. Addresses are matched without regard to case. It
-	// fails with NotFound when the address is not on the list.
+	// FindSuppressed returns the entry of an address in the suppression list, ignoring case.
+	// It fails with NotFound if the list does not have the address.
 	FindSuppressed(ctx context.Context, orgID, email string) (Suppressed, error)
-	// SuppressedPage returns a page of at most 1,000 entries that were added in the
-	// window, in the account's own order. A zero time leaves that end of the window
-	// open. token is "" for the first page; next is "" after the last page.
+	// SuppressedPage returns a page of at most 1,000 entries that were added between since
+	// and until, in the account's own order. A zero time means no limit at that end. token
+	// is "" for the first page; next is "" after the last page.
 	SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) (page []Suppressed, next string, err error)
 }
 
-// SuppressionReason is the reason why an address is on the account's list.
+// SuppressionReason is the reason why an address is on the account's suppression list.
 type SuppressionReason string
 
-// The reasons. An entry has the reason that the account gives, even if a person added
-// the entry with that reason. When the account gives neither bounce nor complaint, the
-// entry is manual. A page and a single entry report the same reason.
+// The reasons of entries in the suppression list. If the account reports bounce or
+// complaint, this is the reason, even if a person added the entry. For any other reason of
+// the account, it is manual. A page and a single entry report the same reason.
 const (
 	SuppressedByBounce    SuppressionReason = "bounce"
 	SuppressedByComplaint SuppressionReason = "complaint"
 	SuppressedByHand      SuppressionReason = "manual"
 )
 
-// Suppressed is an entry of the account's list. Email has the account's spelling.
+// Suppressed is an entry of the account's suppression list. Email has the spelling of the
+// account.
 type Suppressed struct {
 	Email  string
 	Reason SuppressionReason

@@ -5,37 +5,37 @@ import (
 	"time"
 )
 
-// Key signs access tokens. Sealed is the private key, PKCS #8 in DER,
+// Key is a stored key that signs access tokens. Sealed is the private key (PKCS #8 in DER),
 // encrypted with the master key.
 type Key struct {
 	ID        string // the JWK's kid
 	Algorithm string // "ES256"
 	Sealed    []byte
 	CreatedAt time.Time
-	// RetiredAt is set by a rotation and may be in the future. Until then the key signs.
-	// Afterwards it is published as long as its tokens are valid.
+	// RetiredAt is set by a rotation and may be in the future. The key signs until then. It
+	// is published until its last token has expired.
 	RetiredAt *time.Time
 }
 
 // Store stores signing keys. Every method takes part in the transaction of its context.
 type Store interface {
-	// InsertSigningKey stores a key unless there is one that is not retired. It returns
-	// whether it stored the key. So two processes that start at once on an empty database
-	// use the same key.
+	// InsertSigningKey stores a key, unless the store has a key without RetiredAt. It
+	// returns whether it stored the key. So two processes that start at once on an empty
+	// database use the same key.
 	InsertSigningKey(ctx context.Context, k Key) (bool, error)
 	// SigningKeys returns all keys, newest first.
 	SigningKeys(ctx context.Context) ([]Key, error)
-	// HoldSigningKeys locks the keys until the transaction ends. It waits for other
-	// transactions that change them.
+	// HoldSigningKeys locks the signing keys until the transaction ends. It waits for other
+	// transactions that have the lock.
 	HoldSigningKeys(ctx context.Context) error
-	// RotateSigningKey sets the retirement of every key that is not retired by the given
-	// time to that time, and stores next. It fails with core.CodeConflict when another
-	// rotation was faster.
+	// RotateSigningKey stores the key next, and sets RetiredAt to the time retire for every
+	// key that would sign longer. It fails with core.CodeConflict if another rotation was
+	// faster.
 	RotateSigningKey(ctx context.Context, next Key, retire time.Time) error
-	// ReplaceSigningKeys deletes every key and stores next. It fails with core.CodeConflict
-	// when another rotation was faster.
+	// ReplaceSigningKeys deletes all keys and stores the key next. It fails with
+	// core.CodeConflict if another rotation was faster.
 	ReplaceSigningKeys(ctx context.Context, next Key) error
-	// PurgeSigningKeys deletes keys that were retired before the time given, and
-	// returns how many.
+	// PurgeSigningKeys deletes the keys that were retired before the given time, and returns
+	// their number.
 	PurgeSigningKeys(ctx context.Context, before time.Time) (int, error)
 }

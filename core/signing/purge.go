@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/jobs"
 )
 
-// purgeEvery is the pause between purges. A key that is not purged yet has no effect,
-// because [Keys] checks its retirement.
+// purgeEvery is the pause between two runs of the job that deletes old signing keys. An old
+// key has no effect before it is deleted, because [Keys] checks when it was retired.
 const purgeEvery = 10 * time.Minute
 
-// PurgeArgs has the arguments of the purge. It has none.
+// PurgeArgs is the empty argument of the job that deletes old signing keys.
 type PurgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that deletes old signing keys.
 func (PurgeArgs) Kind() string { return "signing_purge" }
 
 // PurgeWorker returns the worker that deletes signing keys whose last token has expired.

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// ReloadEvery is the interval at which a process should read the keys, because another
-// process may have made or retired one.
+// ReloadEvery is the interval at which a process should read the signing keys from the
+// store, because another process may have added or retired one.
 const ReloadEvery = 30 * time.Second
 
 const (
-	// askEvery is the shortest time between two searches for an unknown key id.
+	// askEvery is the shortest time between two reads of the store for an unknown key id.
 	askEvery   = time.Second
 	askTimeout = 2 * time.Second
 )
 
-// Reload reads the keys from the store. After a failure the previous snapshot stays in use.
+// Reload reads the keys from the store. If it fails, the previous keys stay in use.
 func (k *Keys) Reload(ctx context.Context) error {
 	stored, err := k.store.SigningKeys(ctx)
 	if err != nil {
@@ -37,16 +37,16 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return nil
 }
 
-// OnRevoke registers a function that runs when a reload finds that a key with accepted
-// tokens was deleted. Functions run in the order of registration. Register the cache of
-// signatures before the cache of principals.
+// OnRevoke registers a function that runs when Reload finds that a key was deleted whose
+// tokens were still accepted. Functions run in the order of registration: register the
+// cache of verified signatures before the cache of principals.
 func (k *Keys) OnRevoke(do func()) {
 	k.revoking.Lock()
 	defer k.revoking.Unlock()
 	k.revoked = append(k.revoked, do)
 }
 
-// isMissingIn reports whether next lacks a key of this ring whose tokens are still accepted.
+// isMissingIn reports whether a key of r whose tokens are still accepted is not in next.
 func (r *keyRing) isMissingIn(next *keyRing, now time.Time) bool {
 	if r == nil {
 		return false
@@ -59,7 +59,7 @@ func (r *keyRing) isMissingIn(next *keyRing, now time.Time) bool {
 	return false
 }
 
-// Follow reloads the keys at every tick, until ctx ends.
+// Follow calls Reload at every tick until ctx ends, and logs failures.
 func (k *Keys) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Logger) {
 	for {
 		select {
@@ -73,8 +73,8 @@ func (k *Keys) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.Log
 	}
 }
 
-// askFor searches the store for an unknown key id. Concurrent callers wait for the same
-// search. Callers within a second after it get its result.
+// askFor reads the store for an unknown key id and returns the key. Concurrent callers wait
+// for the same read. Callers within a second after it use its result.
 func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 	k.asking.Lock()
 	defer k.asking.Unlock()
@@ -82,10 +82,10 @@ func (k *Keys) askFor(ctx context.Context, id string) (openKey, bool) {
 		return key, true
 	}
 	if k.clock().Sub(k.asked) >= askEvery {
-		// The second counts from the answer. Otherwise each caller that waited for a slow
-		// answer would search again.
+		// The second begins when the read ends. Otherwise each caller that waited for a slow
+		// read would read again.
 		defer func() { k.asked = k.clock() }()
-		// Other callers wait for the same answer, so it does not end with this caller.
+		// Other callers wait for this read, so it must not end with this caller's context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTimeout)
 		defer cancel()
 		if err := k.Reload(ctx); err != nil {

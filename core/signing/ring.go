@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// AccessTokenLifetime is how long an access token is accepted.
+// AccessTokenLifetime is how long an access token is valid.
 const AccessTokenLifetime = 900 * time.Second
 
 const (
@@ -23,34 +23,33 @@ const (
 	signingPurpose   = "signing key"
 )
 
-// signingLag is how long after its retirement a key may still sign in some process. That
-// happens when reads of the keys fail, or after a rotation without notice. It allows for ten
-// failed reads.
+// signingLag is how long after its retirement a process may still sign with a key, because
+// it has not read the keys since. It allows for ten failed reads.
 const signingLag = 10 * ReloadEvery
 
 // Overlap is how long after its retirement a key is published and its tokens are accepted.
-// Its last token may be issued signingLag after the retirement, and is valid for a token's
-// lifetime.
+// The last token may be issued signingLag after the retirement, and is then valid for
+// AccessTokenLifetime.
 const Overlap = AccessTokenLifetime + signingLag
 
-// Keys has the decrypted signing keys of a process. It is a snapshot that Reload replaces.
-// So verifying a signature does not wait, except for a key id that is not in the snapshot.
-// It is safe for use by several goroutines.
+// Keys has the decrypted signing keys of a process. They are a copy in memory, which Reload
+// replaces. So verifying a signature does not wait for the store, except for an unknown key
+// id. It is safe for use by several goroutines.
 type Keys struct {
 	store  Store
 	master MasterKey
 	clock  core.Clock
 	ring   atomic.Pointer[keyRing]
 
-	// asking is locked by the goroutine that searches for an unknown key id.
+	// asking is locked while a goroutine reads the store for an unknown key id.
 	asking sync.Mutex
 	asked  time.Time
 
 	revoking sync.Mutex
-	revoked  []func() // what is done, in this order, when a key was revoked
+	revoked  []func() // functions of OnRevoke, in order
 }
 
-// keyRing is the content of the store when it was read. It does not change.
+// keyRing has the keys of the store as they were read. It is never changed.
 type keyRing struct {
 	byID    map[string]openKey
 	ordered []openKey // newest first
@@ -59,18 +58,18 @@ type keyRing struct {
 type openKey struct {
 	id        string
 	private   *ecdsa.PrivateKey
-	retiredAt *time.Time // may lie ahead
+	retiredAt *time.Time // may be in the future; nil if not retired
 }
 
-// PublicKey is a signing key as the key set publishes it.
+// PublicKey is the public part of a signing key, as the JWK set publishes it.
 type PublicKey struct {
 	ID  string // the JWK's kid
 	Key *ecdsa.PublicKey
 }
 
-// NewKeys decrypts the stored signing keys, and creates the first one when none is in use.
-// It fails when they were encrypted with another master key. A new key would then be
-// unreadable for all other processes.
+// NewKeys reads and decrypts the stored signing keys. If all are retired, it creates a new
+// one. It fails if the stored keys were encrypted with another master key: other processes
+// could not decrypt a key that this one creates.
 func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Clock) (*Keys, error) {
 	stored, err := store.SigningKeys(ctx)
 	if err != nil {
@@ -81,8 +80,8 @@ func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Cloc
 		if err != nil {
 			return nil, err
 		}
-		// Another process may have been faster. Then the store keeps its key, and this
-		// one is dropped.
+		// If another process was faster, the store keeps the key of that process. Reload then
+		// reads that key, and the one created here is dropped.
 		if _, err := store.InsertSigningKey(ctx, first); err != nil {
 			return nil, fmt.Errorf("store signing key: %w", err)
 		}
@@ -119,8 +118,8 @@ func newSigningKey(master MasterKey, now time.Time) (Key, error) {
 	return key, nil
 }
 
-// openKeyRing decrypts keys, which must be sorted newest first. It fails when no key is in
-// use.
+// openKeyRing decrypts the stored keys, which must be sorted newest first. It fails if all
+// are retired.
 func openKeyRing(stored []Key, master MasterKey) (*keyRing, error) {
 	if !anyInUse(stored) {
 		return nil, errors.New("the store holds no signing key that is in use")
@@ -157,9 +156,9 @@ func openSigningKey(s Key, master MasterKey) (*ecdsa.PrivateKey, error) {
 	return private, nil
 }
 
-// Current returns the key that signs new tokens, with its kid. It is the oldest one that is
-// not retired. A newer key is published and does not sign yet, so that all processes change
-// keys at the same time.
+// Current returns the key id (kid) and the private key that sign new tokens: the oldest key
+// that is not retired. A newer key is published but does not sign yet, so that all
+// processes switch to it at the same time.
 func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	now := k.clock()
 	ring := k.ring.Load()
@@ -172,8 +171,8 @@ func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	return current.id, current.private
 }
 
-// PublicKeys returns the public keys of valid tokens and of the next key, newest first. A
-// retired key stays for [Overlap].
+// PublicKeys returns the public keys to publish, newest first: those of valid tokens, and
+// that of the next key. A retired key is published for [Overlap].
 func (k *Keys) PublicKeys() []PublicKey {
 	now := k.clock()
 	var published []PublicKey
@@ -185,8 +184,8 @@ func (k *Keys) PublicKeys() []PublicKey {
 	return published
 }
 
-// Public returns a published key by its kid. For an unknown kid it reads the store, at
-// most once a second, so that forged tokens cause no load.
+// Public returns a published key by its key id (kid). For an unknown id, it reads the
+// store, at most once a second, so that forged tokens cause no load.
 func (k *Keys) Public(ctx context.Context, id string) (*ecdsa.PublicKey, bool) {
 	key, ok := k.ring.Load().byID[id]
 	if !ok && core.IsID(id) {

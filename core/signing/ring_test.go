@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// counted counts the reads of the signing keys.
+// counted is a signing.Store that counts the reads of the signing keys.
 type counted struct {
 	signing.Store
 	reads atomic.Int32
@@ -27,7 +27,7 @@ func (c *counted) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return c.Store.SigningKeys(ctx)
 }
 
-// signing returns the signing keys of a process.
+// signing returns the signing keys of one process.
 func (g *gate) signing(store signing.Store, master signing.MasterKey) *signing.Keys {
 	g.t.Helper()
 	keys, err := signing.NewKeys(g.t.Context(), store, master, g.clock)
@@ -108,7 +108,8 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 			t.Errorf("the store holds %+v, %v", stored, err)
 		}
 
-		// A key sealed with another master key does not stop the process.
+		// A stored key that the master key does not decrypt makes Reload fail and does not
+		// stop the process.
 		foreign, err := newGate(t, storagetest.SQLite(t)).rotation(wrong).Rotate(t.Context(), true)
 		g.must(err)
 		g.must(g.db.SigningKeys().RotateSigningKey(t.Context(), foreign, start))
@@ -120,8 +121,8 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 }
 
 // TestRotationOverlaps checks a rotation with notice. The next key is published at once and
-// signs when every process has read it. Tokens of the old key are accepted until they
-// expire.
+// signs after the notice, when every process has read it. Tokens of the old key are
+// accepted until they expire, and then the key is purged.
 func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -150,7 +151,7 @@ func TestRotationOverlaps(t *testing.T) {
 		}
 
 		purge := signing.PurgeWorker(db.SigningKeys(), g.clock, slog.New(slog.DiscardHandler))
-		for i, left := range []int{2, 1} { // not on the instant, but after it
+		for i, left := range []int{2, 1} { // the key is deleted only after the instant, not at it
 			g.advance(time.Duration(i) * time.Microsecond)
 			g.must(purge.Work(t.Context(), signing.PurgeArgs{}))
 			if stored, err := g.db.SigningKeys().SigningKeys(t.Context()); err != nil || len(stored) != left || stored[0].ID != next {
@@ -162,8 +163,9 @@ func TestRotationOverlaps(t *testing.T) {
 	})
 }
 
-// TestRotationAtOnce checks a rotation without notice. A process may then get tokens of a
-// key that it has not read, and may sign with a retired key.
+// TestRotationAtOnce checks a rotation without notice. Another process that has not read
+// the keys still signs with the retired key, and finds the new key when it gets one of its
+// tokens.
 func TestRotationAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -191,7 +193,7 @@ func TestRotationAtOnce(t *testing.T) {
 }
 
 // TestRevokingOldKeys checks that a process rejects revoked keys after its next read of the
-// keys. A token of the new key causes such a read.
+// keys. A token of the new key makes the process read them.
 func TestRevokingOldKeys(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -207,7 +209,7 @@ func TestRevokingOldKeys(t *testing.T) {
 		next, err := g.rotation(master).RevokeOld(t.Context())
 		g.must(err)
 		g.must(here.Reload(t.Context()))
-		g.expectKeys(there, old, waiting, old) // has not read them since
+		g.expectKeys(there, old, waiting, old) // this process has not read the keys since the revocation
 		if _, ok := there.Public(t.Context(), next.ID); !ok {
 			t.Error("the new key is unknown in the other process")
 		}
@@ -248,8 +250,8 @@ func TestOneRotationAtATime(t *testing.T) {
 	})
 }
 
-// TestUnknownKeysAreAskedForOnceASecond checks that forged key ids cause at most one read a
-// second, and that a new key is found within a second.
+// TestUnknownKeysAreAskedForOnceASecond checks that forged key ids cause at most one read
+// of the store per second, and that a new key is found within a second.
 func TestUnknownKeysAreAskedForOnceASecond(t *testing.T) {
 	t.Parallel()
 	g, master := newGate(t, storagetest.SQLite(t)), masterKey(t)
@@ -297,7 +299,7 @@ func TestSigningKeysFollowTheStore(t *testing.T) {
 		close(ended)
 	}()
 	ticks <- start
-	ticks <- start // taken when the reload before is done
+	ticks <- start // the channel accepts a second tick only after the first reload
 	if got := current(keys); got != next {
 		t.Errorf("%s signs after a tick, want %s", got, next)
 	}
@@ -305,7 +307,7 @@ func TestSigningKeysFollowTheStore(t *testing.T) {
 	<-ended
 }
 
-// slow is a store that fails to read the keys after a delay.
+// slow is a signing.Store whose reads of the keys take the time of takes and then fail.
 type slow struct {
 	counted
 	takes func()
@@ -317,8 +319,8 @@ func (s *slow) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return nil, ctx.Err()
 }
 
-// TestUnknownKeysBesideASlowStore checks that a caller that waited for a slow read does not
-// read again. Otherwise callers with forged tokens would wait longer and longer.
+// TestUnknownKeysBesideASlowStore checks that callers with unknown key ids do not read the
+// store again just after a slow read. Otherwise such callers would wait longer and longer.
 func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	t.Parallel()
 	g := newGate(t, storagetest.SQLite(t))
@@ -336,5 +338,5 @@ func TestUnknownKeysBesideASlowStore(t *testing.T) {
 	}
 }
 
-// switched is a store that can be replaced by another one.
+// switched is a signing.Store whose implementation a test replaces.
 type switched struct{ signing.Store }

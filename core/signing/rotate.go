@@ -8,11 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Notice is how long a new signing key is published before it signs. Within this time every
-// process reads the key, and every cached copy of the key set (five minutes) expires.
+// Notice is how long a new signing key is published before it signs. In this time every
+// process reads the key, and every cached copy of the JWK set (five minutes) expires.
 const Notice = 6 * time.Minute
 
-// Rotation has the operations that change the key that signs access tokens.
+// Rotation has the operations that replace the key that signs access tokens.
 type Rotation struct {
 	Store      Store
 	Transactor core.Transactor
@@ -20,12 +20,12 @@ type Rotation struct {
 	Clock      core.Clock
 }
 
-// Rotate creates a signing key and retires the present one after [Notice], or immediately if
-// atOnce. It returns the new key.
+// Rotate creates a signing key and retires the present one after [Notice], or immediately
+// if atOnce is set. It returns the new key.
 //
-// It fails with core.CodeConflict when an earlier new key does not sign yet, unless atOnce,
-// and when another rotation runs concurrently. It fails when the master key does not decrypt
-// the stored keys, because then no process could decrypt the new key.
+// It fails with core.CodeConflict if another rotation runs concurrently, and, unless atOnce
+// is set, if the key of an earlier rotation does not sign yet. It also fails if the master
+// key does not decrypt the stored keys, because then no process could decrypt the new key.
 func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 	return r.makeNext(ctx, func(ctx context.Context, stored []Key, next Key) error {
 		now := next.CreatedAt
@@ -41,17 +41,17 @@ func (r Rotation) Rotate(ctx context.Context, atOnce bool) (Key, error) {
 	})
 }
 
-// RevokeOld creates a signing key that signs immediately, and deletes all others. Each
-// process rejects tokens of the others after its next read of the keys, within
-// [ReloadEvery]. It returns the new key. It fails as Rotate does with atOnce.
+// RevokeOld creates a signing key that signs immediately, deletes all others, and returns
+// the new one. Each process rejects tokens of the deleted keys after its next read, within
+// [ReloadEvery]. It fails as Rotate does with atOnce.
 func (r Rotation) RevokeOld(ctx context.Context) (Key, error) {
 	return r.makeNext(ctx, func(ctx context.Context, _ []Key, next Key) error {
 		return r.Store.ReplaceSigningKeys(ctx, next)
 	})
 }
 
-// makeNext creates the next key and calls store with it and the stored keys, in a
-// transaction that locks the keys.
+// makeNext creates a key and calls store with the stored keys and the new one, in a
+// transaction that locks the signing keys.
 func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, stored []Key, next Key) error) (Key, error) {
 	var next Key
 	err := r.Transactor.InTx(ctx, func(ctx context.Context) error {
@@ -78,18 +78,18 @@ func (r Rotation) makeNext(ctx context.Context, store func(ctx context.Context, 
 	return next, nil
 }
 
-// State is the state of a signing key.
+// State says whether a signing key signs tokens, and whether its tokens are accepted.
 type State string
 
-// The states, in order.
+// The states of a signing key, in the order in which it has them.
 const (
-	Waiting State = "waiting" // published, does not sign yet
+	Waiting State = "waiting" // the key is published and does not sign yet
 	Signing State = "signing"
-	Retired State = "retired" // its tokens are still good
-	Over    State = "over"    // nothing it signed is accepted
+	Retired State = "retired" // the key no longer signs; its tokens are accepted
+	Over    State = "over"    // no token of the key is accepted
 )
 
-// States returns the state of each stored key, newest first, at now.
+// States returns the state at now of each stored key. The keys must be sorted newest first.
 func States(stored []Key, now time.Time) []State {
 	states := make([]State, len(stored))
 	signs := -1

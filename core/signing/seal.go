@@ -19,24 +19,24 @@ import (
 
 const masterKeyBytes = 32
 
-// sealVersion is the first byte of every sealed value, so that a later scheme can be
-// distinguished.
+// sealVersion is the first byte of every encrypted value. A later format will have another
+// one.
 const sealVersion = 1
 
-// errSealed is the only error of decrypting. AES-GCM does not tell whether the key, the
-// purpose or the bytes are wrong.
+// errSealed is the error for every value that cannot be decrypted. AES-GCM does not say
+// whether the key, the purpose, the id or the bytes are wrong.
 var errSealed = errors.New("the value does not open: it was sealed with another master key or has been changed")
 
-// MasterKey encrypts values that the database stores and must not be able to read. It is
-// safe for use by several goroutines. The zero MasterKey cannot encrypt.
+// MasterKey encrypts values before they are stored, so that a copy of the database does not
+// reveal them. It is safe for use by several goroutines. The zero MasterKey cannot encrypt.
 type MasterKey struct {
 	aead cipher.AEAD
-	// expand has the key inside a closure, so that a printed MasterKey shows an address
-	// instead.
+	// expand is HKDF with the key. The key is hidden in a closure, so that printing a
+	// MasterKey shows only a pointer.
 	expand func(purpose string, length int) ([]byte, error)
 }
 
-// NewMasterKey returns a MasterKey of 32 bytes.
+// NewMasterKey returns a MasterKey for 32 bytes. It fails for any other length.
 func NewMasterKey(raw []byte) (MasterKey, error) {
 	if len(raw) != masterKeyBytes {
 		return MasterKey{}, fmt.Errorf("a master key has %d bytes, not %d", masterKeyBytes, len(raw))
@@ -55,8 +55,8 @@ func NewMasterKey(raw []byte) (MasterKey, error) {
 	}}, nil
 }
 
-// Derive returns key material for a purpose other than sealing: HKDF (RFC 5869) with
-// SHA-256. The same master key and purpose always give the same bytes.
+// Derive returns length bytes of key material for a purpose other than Seal: HKDF (RFC
+// 5869) with SHA-256. The same master key and purpose always give the same bytes.
 func (k MasterKey) Derive(purpose string, length int) ([]byte, error) {
 	if k.expand == nil {
 		return nil, errors.New("derive: no master key")
@@ -74,9 +74,9 @@ func ParseMasterKey(text string) (MasterKey, error) {
 	return NewMasterKey(raw)
 }
 
-// LoadMasterKey reads the master key from a file. If the file does not exist, it creates one
-// with a new key and mode 0600; concurrent processes get the same key. It fails for a file
-// that other users may read.
+// LoadMasterKey reads the master key from a file. If the file does not exist, it creates
+// one with a new key and mode 0600; concurrent processes get the same key. It fails for a
+// file that other users may read.
 func LoadMasterKey(path string) (MasterKey, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,7 +88,7 @@ func LoadMasterKey(path string) (MasterKey, error) {
 	if err != nil {
 		return MasterKey{}, fmt.Errorf("master key file: %w", err)
 	}
-	// Windows has no such bits; its files inherit the folder's access list.
+	// Windows has no such permission bits; its files inherit the access list of the folder.
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return MasterKey{}, fmt.Errorf("master key file %s has mode %04o, so other users may read it: set it to 0600", path, mode)
 	}
@@ -103,8 +103,8 @@ func LoadMasterKey(path string) (MasterKey, error) {
 	return key, nil
 }
 
-// createMasterKey writes the file under another name and links it to path. The link fails
-// when path exists, so that no reader sees half a key.
+// createMasterKey writes a new key to a temporary file and links it to path. If path
+// exists, the existing file stays. So another process never reads an incomplete key.
 func createMasterKey(path string) error {
 	raw := make([]byte, masterKeyBytes)
 	rand.Read(raw) // never returns an error
@@ -123,8 +123,8 @@ func createMasterKey(path string) error {
 	return err
 }
 
-// Seal encrypts plain with AES-256-GCM. The purpose ("signing key") and the id are
-// authenticated: a value that was moved to another row cannot be decrypted.
+// Seal encrypts plain with AES-256-GCM. The purpose, such as "signing key", and the id of
+// the row are authenticated: a value that was copied to another row cannot be decrypted.
 func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	if k.aead == nil {
 		return nil, errors.New("seal: no master key")
@@ -132,7 +132,7 @@ func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	return k.aead.Seal([]byte{sealVersion}, nil, plain, additionalData(purpose, id)), nil
 }
 
-// Open decrypts a value that Seal encrypted with the same key, purpose and id.
+// Open decrypts a value of Seal. It fails for another key, purpose, id or changed value.
 func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	if k.aead == nil || len(sealed) == 0 || sealed[0] != sealVersion {
 		return nil, errSealed
@@ -144,8 +144,8 @@ func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// additionalData returns the additional data of a sealed value. Neither part contains a NUL,
-// so different pairs have different bytes.
+// additionalData returns the data that AES-GCM authenticates with a value: purpose and id,
+// separated by NUL. Neither contains a NUL, so different pairs give different bytes.
 func additionalData(purpose, id string) []byte {
 	return []byte(purpose + "\x00" + id)
 }

@@ -11,7 +11,8 @@ import (
 
 var start = time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)
 
-// gate is a store with one organization, and a clock that the test moves.
+// gate is the fixture of these tests: a database with one organization, and a clock that
+// the test advances.
 type gate struct {
 	t   testing.TB
 	db  *storage.DB

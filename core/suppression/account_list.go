@@ -14,26 +14,27 @@ import (
 )
 
 const (
-	// listLife is the maximum age of a cached answer from an account's list, counted from
-	// the start of its read.
+	// listLife is the maximum age of a cached part of an account's suppression list, counted
+	// from the start of its read.
 	listLife = 60 * time.Second
-	// maxPagesACall is the maximum number of pages that one call reads. The next call
-	// continues after them.
+	// maxPagesACall is the maximum number of pages that one API call reads from the account.
+	// The next API call continues after them.
 	maxPagesACall = 50
-	// maxRemembered is the maximum number of cached entries, over all organizations.
+	// maxRemembered is the maximum number of cached list entries of all organizations
+	// together.
 	maxRemembered = 500_000
 )
 
-// span is a range of an account's list by the time of adding: from since, inclusive, to
-// until, exclusive. A zero time leaves that end open.
+// span is the part of an account's list whose entries were added at or after since and
+// before until. A zero time means no limit.
 type span struct{ since, until time.Time }
 
 func (s span) holds(at time.Time) bool {
 	return (s.since.IsZero() || !at.Before(s.since)) && (s.until.IsZero() || at.Before(s.until))
 }
 
-// requestBounds returns the bounds to request from the account. They are wider than the
-// span, because providers store whole seconds and do not say whether bounds are
+// requestBounds returns the times to send to the account for s. They are wider than s,
+// because providers store whole seconds and do not document whether the bounds are
 // inclusive.
 func (s span) requestBounds() (since, until time.Time) {
 	if !s.since.IsZero() {
@@ -50,9 +51,10 @@ type listKey struct {
 	span span
 }
 
-// accountLists reads the lists of accounts and caches every part for listLife. One
-// caller reads a part at a time; others wait for its result. Pages that a caller has
-// read stay cached when it gives up or fails, so the next caller continues after them.
+// accountLists reads the suppression lists of accounts and caches each part (see [span])
+// for listLife. Only one call reads a part at a time; other calls wait for its result. If a
+// call fails or is cancelled, the pages that it has read stay cached, and the next call
+// continues after them.
 type accountLists struct {
 	source sending.Suppressions
 	clock  core.Clock
@@ -61,22 +63,23 @@ type accountLists struct {
 	parts map[listKey]*listPart
 }
 
-// listPart is the cached state of one part of a list.
+// listPart is the cached state of one part of an account's list.
 type listPart struct {
-	turn chan struct{} // holds one token, which the reading call takes
+	turn chan struct{} // acts as a lock: holds one token, which the reading call takes
 
 	begun    time.Time // zero when nothing was read
 	token    string
-	entries  []sending.Suppressed // when complete: sorted newest first, and immutable
+	entries  []sending.Suppressed // sorted newest first and never changed once complete is true
 	complete bool
-	size     int // len(entries), guarded by the lock of accountLists
+	size     int // len(entries), guarded by accountLists.mu
 }
 
 func newAccountLists(source sending.Suppressions, clock core.Clock) *accountLists {
 	return &accountLists{source: source, clock: clock, parts: map[listKey]*listPart{}}
 }
 
-// reading has the number of pages that one call may still read.
+// reading is the state of one API call that reads an account's list. pages is the number of
+// pages that it may still read.
 type reading struct {
 	lists *accountLists
 	org   string
@@ -85,7 +88,8 @@ type reading struct {
 
 func (l *accountLists) reading(org string) *reading { return &reading{l, org, maxPagesACall} }
 
-// readAll returns every entry of the span, newest first.
+// readAll returns all entries of the span s, newest first. It fails if they are more than
+// the call may read; the next call then continues.
 func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, error) {
 	entries, complete, err := r.part(ctx, s, r.pages)
 	if err == nil && !complete {
@@ -94,8 +98,8 @@ func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, er
 	return entries, err
 }
 
-// part reads at most the given number of further pages of the span. The entries are
-// sorted only if complete is true.
+// part reads up to the given number of further pages of the span s and returns all entries
+// read so far. Only if complete is true, they are sorted.
 func (r *reading) part(ctx context.Context, s span, pages int) (entries []sending.Suppressed, complete bool, err error) { //nolint:nonamedreturns // says which
 	part := r.lists.cachedPart(listKey{r.org, s})
 	select {
@@ -133,10 +137,9 @@ func (r *reading) page(ctx context.Context, part *listPart, s span) error {
 	return r.lists.addSize(part)
 }
 
-// readFailure returns the error for the caller of a failed read. After throttling or a
-// timeout it keeps the position, so that the same page can be requested again. Otherwise
-// the next call reads from the start, for example because the account no longer accepts
-// the position.
+// readFailure returns the error to report if reading a page failed. After throttling or a
+// timeout, the next call requests the same page again. After other failures it begins with
+// the first page, for example because the account no longer accepts the page token.
 func (p *listPart) readFailure(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	if ok && (f.Kind == sending.Throttled || f.Kind == sending.TimedOut) {
@@ -150,15 +153,15 @@ func (p *listPart) readFailure(err error) error {
 	return sending.Unavailable(err)
 }
 
-// refresh clears the part if it is older than listLife.
+// refresh discards the cached entries of the part if they are older than listLife.
 func (p *listPart) refresh(now time.Time) {
 	if p.begun.IsZero() || now.Sub(p.begun) >= listLife || now.Before(p.begun) {
 		p.begun, p.token, p.entries, p.complete = now, "", nil, false
 	}
 }
 
-// cachedPart returns the cached part with the key. For a new part it first removes
-// expired ones.
+// cachedPart returns the part with this key, and adds it if it is not cached. Before it
+// adds a part, it removes expired ones.
 func (l *accountLists) cachedPart(key listKey) *listPart {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -172,7 +175,7 @@ func (l *accountLists) cachedPart(key listKey) *listPart {
 	return part
 }
 
-// sweep removes expired parts, except those that a call is reading.
+// sweep removes the expired parts from the cache, except those that a call is reading.
 func (l *accountLists) sweep() {
 	now := l.clock()
 	for key, part := range l.parts {
@@ -187,8 +190,8 @@ func (l *accountLists) sweep() {
 	}
 }
 
-// addSize updates the size of the part. If the cache is too large, it removes all other
-// parts that no call reads. It fails if the part alone is too large.
+// addSize updates the size of the part. If the cache exceeds maxRemembered, it removes all
+// parts that no call is reading. It fails if this part alone exceeds maxRemembered.
 func (l *accountLists) addSize(part *listPart) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -215,8 +218,8 @@ func (l *accountLists) addSize(part *listPart) error {
 	return nil
 }
 
-// sortNewestFirst sorts the entries. Of an address that occurs twice, because the list
-// changed during the read, it keeps the newest entry.
+// sortNewestFirst sorts the entries and removes duplicates. An address can occur twice if
+// the list changed while it was read; its newest entry is kept.
 func sortNewestFirst(entries []sending.Suppressed) []sending.Suppressed {
 	slices.SortFunc(entries, compareNewest)
 	seen := make(map[string]bool, len(entries))
@@ -228,8 +231,8 @@ func sortNewestFirst(entries []sending.Suppressed) []sending.Suppressed {
 	})
 }
 
-// compareNewest compares entries for the order of lists: newest first, then by id,
-// descending.
+// compareNewest is the sort order of list entries: newest first, and entries of the same
+// time by descending id.
 func compareNewest(a, b sending.Suppressed) int {
 	if order := b.At.Compare(a.At); order != 0 {
 		return order

@@ -9,18 +9,17 @@ import (
 )
 
 const (
-	// firstStretch is the length of the newest stretch of a long list. Each further
-	// stretch is twice as long as the one before.
+	// firstStretch is the length of the newest time range in which a long list is read. Each
+	// further range is twice as long as the one before.
 	firstStretch = 30 * 24 * time.Hour
-	// stretches is the number of stretches before the rest, which is read as one.
+	// stretches is the number of such time ranges. All older entries are read as one range.
 	stretches = 7
 )
 
-// readNewest returns the first n entries of the span after the position, newest first, for
-// which wanted is true. The account cannot sort by time. A list of one page is read
-// whole. A longer list is read in stretches of time, from the newest backwards, until
-// there are enough entries. A page of a list of hundreds of thousands thus takes a few
-// calls.
+// readNewest returns the first n entries of the span s that come after the position after
+// and for which wanted is true, newest first. The account cannot sort by time, so a list of
+// one page is read completely. A longer list is read in time ranges, from the newest
+// backwards, until there are n entries. So a page of a very long list takes a few requests.
 func (r *reading) readNewest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
 	keep := func(entries []sending.Suppressed) (kept []sending.Suppressed) { //nolint:nonamedreturns // grows
 		for _, e := range entries {
@@ -62,8 +61,9 @@ func isAfter(e sending.Suppressed, after *core.After) bool {
 	return after == nil || e.At.Before(after.At) || e.At.Equal(after.At) && suppressedID(e) < after.ID
 }
 
-// splitByTime splits the span, from the position where a page starts backwards. Stretches
-// begin and end at midnight, so that the pages of one day share them.
+// splitByTime splits the span s into the time ranges in which it is read, newest first. It
+// begins at the position after, or at now. The ranges begin and end at midnight, so that
+// pages read on one day use the same cached ranges.
 func (s span) splitByTime(now time.Time, after *core.After) []span {
 	until := now
 	if !s.until.IsZero() && s.until.Before(now) {
@@ -74,7 +74,7 @@ func (s span) splitByTime(now time.Time, after *core.After) []span {
 	}
 	until = until.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	var cut []span
-	// The first stretch has no end, because the account's clock may be ahead of ours.
+	// The first range has no end, because the account's clock may be ahead of this one.
 	if first := (span{since: until}); after == nil && s.until.IsZero() {
 		cut = append(cut, first)
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// account is a list sorted by address, so that its pages are not in the order of time.
-// It counts calls and can fail.
+// account is a simulated sending account with a suppression list. The list is sorted by
+// address, so its pages are not in order of time. The account counts requests and can fail.
 type account struct {
 	mu      sync.Mutex
 	entries []sending.Suppressed
@@ -70,7 +70,8 @@ func (a *account) pass(d time.Duration) {
 	a.now = a.now.Add(d)
 }
 
-// newAccount returns a list of n entries, one for each step back from now.
+// newAccount returns an account with n entries, added at intervals of step, the newest one
+// at noon.
 func newAccount(n int, step time.Duration) *account {
 	a := &account{now: noon}
 	for i := range n {
@@ -125,7 +126,8 @@ func emails(items []Suppressed) []string {
 	return all
 }
 
-// A small list is read with one call, which serves every page for a minute.
+// TestSmallListIsReadOnce checks that a list of one page is read with one request. All
+// pages of the next minute come from the cache.
 func TestSmallListIsReadOnce(t *testing.T) {
 	t.Parallel()
 	a := newAccount(300, time.Hour)
@@ -158,10 +160,11 @@ func TestSmallListIsReadOnce(t *testing.T) {
 	}
 }
 
-// A page of a long list takes a few calls, and all pages together are the list.
+// TestLongListIsReadFromItsNewEnd checks that each page of a long list takes a few
+// requests, and that the pages together are the whole list.
 func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	t.Parallel()
-	a := newAccount(120_000, 20*time.Minute) // over four and a half years
+	a := newAccount(120_000, 20*time.Minute) // more than four and a half years
 	l := listingOf(t, a)
 	want, in := a.newestEntries(), ListSuppressionsIn{Limit: 200}
 	for page := range 30 {
@@ -184,8 +187,8 @@ func TestLongListIsReadFromItsNewEnd(t *testing.T) {
 	}
 }
 
-// A search reads the whole list. If one call cannot, the next call continues where it
-// stopped.
+// TestLongListIsReadInTurns checks that a search reads the whole list. If one call cannot
+// read all pages, it fails, and the next call continues after them.
 func TestLongListIsReadInTurns(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, time.Minute)
@@ -213,7 +216,8 @@ func TestWhatWasReadOutlivesAFailure(t *testing.T) {
 	t.Parallel()
 	for kind, c := range map[sending.FailureKind]struct{ status, calls int }{
 		sending.Throttled: {503, 4}, sending.TimedOut: {504, 4},
-		sending.Refused: {503, 5}, sending.Invalid: {503, 5}, // these start again from the first page
+		// after these failures, reading starts again at the first page
+		sending.Refused: {503, 5}, sending.Invalid: {503, 5},
 	} {
 		a := newAccount(2500, time.Hour)
 		a.fail = func(call int) error {
@@ -233,7 +237,8 @@ func TestWhatWasReadOutlivesAFailure(t *testing.T) {
 	}
 }
 
-// Concurrent callers share one read. The read continues if one of them gives up.
+// TestCallersShareAReading checks that concurrent calls share one read of a list, and that
+// the next call succeeds after one was cancelled.
 func TestCallersShareAReading(t *testing.T) {
 	t.Parallel()
 	a := newAccount(20_000, time.Minute)
@@ -261,7 +266,7 @@ func TestCallersShareAReading(t *testing.T) {
 	}
 }
 
-// A span includes its start and excludes its end, however the account treats its bounds.
+// TestSuppressionsOfASpan checks that `from` is inclusive and `to` is exclusive.
 func TestSuppressionsOfASpan(t *testing.T) {
 	t.Parallel()
 	a := newAccount(10, time.Hour)
@@ -269,7 +274,7 @@ func TestSuppressionsOfASpan(t *testing.T) {
 	from, to := noon.Add(-5*time.Hour), noon.Add(-2*time.Hour)
 	for name, c := range map[string]struct {
 		in   ListSuppressionsIn
-		want int // the age of the newest expected entry, in hours before noon
+		want int // age of the newest expected entry, in hours before noon
 		n    int
 	}{
 		"from":        {ListSuppressionsIn{From: &from}, 0, 6},
@@ -289,7 +294,8 @@ func TestSuppressionsOfASpan(t *testing.T) {
 	}
 }
 
-// A list whose read takes longer than listLife is never returned whole.
+// TestSlowReadingIsNotShownStale checks that a list is not returned if reading all of its
+// pages takes longer than listLife.
 func TestSlowReadingIsNotShownStale(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, time.Minute)

@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Status says whether an address is judged undeliverable now.
+// Status says whether an address is undeliverable now.
 type Status string
 
-// The statuses. An excluded entry is one that was listed before.
+// The statuses. An excluded entry was listed before.
 const (
 	Listed   Status = "listed"
 	Excluded Status = "excluded"
 )
 
-// Entry is the state of one address that is or was listed as undeliverable.
+// Entry is the state of an address that is, or was, on the list of undeliverable addresses.
 type Entry struct {
 	Key           string // see [AddressKey]
-	Email         string // in the spelling of the first event
+	Email         string // as spelled in the first event
 	Status        Status
 	Reason        Reason
 	FirstSeenAt   time.Time
 	LastSeenAt    time.Time
 	LastChangedAt time.Time
 	EventCount    int
-	// ExcludedAt and ExclusionReason are set on an excluded entry only; otherwise nil
+	// ExcludedAt and ExclusionReason are set if Status is Excluded; otherwise they are nil
 	// and "".
 	ExcludedAt      *time.Time
 	ExclusionReason string
-	// ForgivenAt is when a person last took the address off the list of undeliverable ones.
-	// Events up to then no longer count against it.
+	// ForgivenAt is the time at which a person last excluded the address, nil if that never
+	// happened. Events up to then no longer count against the address.
 	ForgivenAt *time.Time
 }
 
-// ID returns a name of the entry without its address, for URLs of pages, the audit log
-// and cursors.
+// ID returns an id of the entry that does not reveal its address: half of a SHA-256 digest.
+// It is used in URLs, the audit log and cursors.
 func (e Entry) ID() string { return entryID(e.Key) }
 
 func entryID(key string) string {
@@ -43,19 +43,19 @@ func entryID(key string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// IsEntryID reports whether the text has the form of an entry's id.
+// IsEntryID reports whether text has the form of the id of an Entry.
 func IsEntryID(text string) bool {
 	raw, err := hex.DecodeString(text)
 	return err == nil && len(raw) == 16 && hex.EncodeToString(raw) == text
 }
 
-// excludedByPerson reports whether a person excluded the entry, rather than a change of
-// rules.
+// excludedByPerson reports whether a person excluded the address. Otherwise, a change of
+// rules did, or it is not excluded.
 func (e Entry) excludedByPerson() bool {
 	return e.Status == Excluded && e.ForgivenAt != nil && e.ExcludedAt.Equal(*e.ForgivenAt)
 }
 
-// isSame reports whether both entries are equal, apart from the time of their last change.
+// isSame reports whether the entries are equal, ignoring LastChangedAt.
 func (e Entry) isSame(other Entry) bool {
 	return e.Key == other.Key && e.Email == other.Email && e.Status == other.Status && e.Reason == other.Reason &&
 		e.FirstSeenAt.Equal(other.FirstSeenAt) && e.LastSeenAt.Equal(other.LastSeenAt) && e.EventCount == other.EventCount &&

@@ -9,15 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MaxExclusionReason is the greatest length of the reason of an exclusion, in
-// characters.
+// MaxExclusionReason is the maximum length of an exclusion reason, in characters.
 const MaxExclusionReason = 300
 
-// Exclude removes a listed address from the list and keeps an excluded entry with the
-// reason. Events up to now no longer count; later events that qualify by themselves list
-// the address again. It fails with core.CodeNotFound, with core.CodeConflict for an
-// address that is already excluded, and with core.CodeValidationFailed on the field
-// "reason".
+// Exclude removes an address from the list of undeliverable addresses. The entry stays with
+// the status Excluded and the reason. Events up to now no longer count; later events list
+// the address again if they meet a rule by themselves. It fails with core.CodeNotFound if
+// there is no entry, with core.CodeConflict if it is already excluded, and with
+// core.CodeValidationFailed if the reason is invalid.
 func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (Entry, error) {
 	reason = strings.TrimSpace(reason)
 	if err := checkExclusionReason(reason); err != nil {
@@ -41,8 +40,8 @@ func (s *Suppression) Exclude(ctx context.Context, orgID, id, reason string) (En
 		if entry.LastChangedAt, err = s.changeTime(ctx, orgID); err != nil {
 			return err
 		}
-		// A provider's clock may be ahead of ours, so all events stored by now are
-		// forgiven.
+		// The provider's clock may be ahead of this one. So events stored by now do not
+		// count, even if their time is in the future.
 		at := s.now()
 		if entry.LastSeenAt.After(at) {
 			at = entry.LastSeenAt
@@ -66,8 +65,8 @@ func checkExclusionReason(reason string) error {
 	return nil
 }
 
-// Undeliverable returns the advisory record of one address, ignoring case; nil when
-// there is none.
+// Undeliverable returns the entry of an address on the list of undeliverable addresses, in
+// any spelling. It returns nil if there is no entry.
 func (s *Suppression) Undeliverable(ctx context.Context, orgID, email string) (*Undeliverable, error) {
 	key := AddressKey(email)
 	entries, err := s.Store.Entries(ctx, orgID, []string{key})

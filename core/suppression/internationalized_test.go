@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Events count against the same address in every spelling of its domain.
+// TestAnAddressIsListedInEverySpellingOfItsDomain checks that events count against the same
+// address if they spell its domain in Unicode or in punycode, in any case.
 func TestAnAddressIsListedInEverySpellingOfItsDomain(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -8,24 +8,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// Adverse is an event that may count against an address.
+// Adverse is a bounce, complaint or reject that may count against an address.
 type Adverse struct {
-	// Recipient is the address in the spelling of the event.
+	// Recipient is the address as spelled in the event.
 	Recipient  string
 	OccurredAt time.Time
 	Type       messages.EventType
-	// Bounced has the type and subtype of a Bounce. For a Complaint, its SubType is that
-	// of the complaint.
+	// Bounced has the type and sub type of a Bounce. For a Complaint, only SubType is set,
+	// to the complaint's sub type.
 	Bounced messages.BounceKind
 }
 
-// channelLimitReached is the subtype of a bounce that means a limit of the channel.
+// channelLimitReached is the sub type of a bounce of a message that exceeded a limit of its
+// channel.
 const channelLimitReached = "ChannelLimitExceeded"
 
-// ruleFor returns the rule for which the event is evidence, "" for none. The provider does
-// not attempt delivery to an address on the account's own list. A bounce or complaint of
-// that kind only repeats an earlier decision, possibly a person's, and is no evidence. A
-// bounce because of the provider's global list is evidence, because mail of another account
+// ruleFor returns the rule for which the event is evidence, "" if there is none. A bounce
+// or complaint because the address is on the account's own list is no evidence. The
+// provider did not try to deliver then and only repeats an earlier decision. A bounce
+// because of the provider's global list is evidence, because mail of other accounts
 // bounced.
 func (a Adverse) ruleFor() Reason {
 	if a.Bounced.SubType == messages.OnAccountList {
@@ -49,15 +50,15 @@ func (a Adverse) ruleFor() Reason {
 	return ""
 }
 
-// isSoft reports whether the event counts as a soft bounce. A bounce due to a limit of
-// the channel says nothing about the address.
+// isSoft reports whether the event counts as a soft bounce. A bounce because of a channel
+// limit does not count, because it says nothing about the address.
 func (a Adverse) isSoft() bool {
 	reason := a.ruleFor()
 	return (reason == RepeatedTransient || reason == Undetermined) && a.Bounced.SubType != channelLimitReached
 }
 
-// reasonFor returns the most severe reason that applies, "" if none does. evidence must
-// be in order of time.
+// reasonFor returns the most severe reason whose rule the evidence meets, "" if it meets
+// none. evidence must be sorted by time.
 func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 	times := map[Reason][]time.Time{}
 	for _, a := range evidence {
@@ -75,10 +76,10 @@ func (s *RuleSet) reasonFor(evidence []Adverse) Reason {
 	return ""
 }
 
-// judge returns an address's entry according to its history, which must be in order of
-// time. known is the stored entry, nil if there is none. It returns nil if there is
-// nothing to store. The result depends on history, rules and exclusions by operators,
-// and not on the order in which events arrive.
+// judge returns the new entry of an address, given its events sorted by time. known is the
+// stored entry, nil if there is none. It returns known if nothing changes. The result
+// depends on the events, the rules and exclusions by operators, but not on the order in
+// which the events arrived.
 func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now time.Time) *Entry {
 	evidence := slices.DeleteFunc(slices.Clone(history), func(a Adverse) bool { return a.ruleFor() == "" })
 	before, since := split(evidence, known)
@@ -95,7 +96,7 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	case known == nil:
 		return nil
 	case known.Status == Listed && rulesChanged && cut && s.Rule(known.Reason).Locked:
-		return known // listed by an event that is not read any more
+		return known // stays listed because of an event that is no longer read
 	case known.Status == Listed && rulesChanged:
 		entry := *known
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason = Excluded, &now, rulesChangedText
@@ -108,11 +109,12 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	return known
 }
 
-// rulesChangedText is the exclusion reason of an entry that no longer qualifies.
+// rulesChangedText is the exclusion reason of an entry that no longer meets any rule after
+// a change of rules.
 const rulesChangedText = "rules changed"
 
-// split divides evidence at the last exclusion by a person. Events up to then no longer
-// count.
+// split divides the evidence into the events up to the last exclusion by a person, which no
+// longer count, and the events since.
 func split(evidence []Adverse, known *Entry) (before, since []Adverse) {
 	if known == nil || known.ForgivenAt == nil {
 		return nil, evidence
@@ -124,15 +126,16 @@ func split(evidence []Adverse, known *Entry) (before, since []Adverse) {
 	return evidence[:at], evidence[at:]
 }
 
-// entryOf returns an entry with the figures of the evidence, which must not be empty.
+// entryOf returns an entry with the address, times and number of the events in evidence,
+// which must not be empty.
 func entryOf(known *Entry, evidence []Adverse) Entry {
 	first := evidence[0]
 	entry := Entry{
 		Key: AddressKey(first.Recipient), Email: first.Recipient, FirstSeenAt: first.OccurredAt,
 		LastSeenAt: evidence[len(evidence)-1].OccurredAt, EventCount: len(evidence),
 	}
-	// Of events with the same time, the spelling that sorts first counts, in any order
-	// of arrival.
+	// If several events have the earliest time, the alphabetically first spelling is used,
+	// so that the order of arrival does not matter.
 	for _, a := range evidence {
 		if a.OccurredAt.Equal(first.OccurredAt) && a.Recipient < entry.Email {
 			entry.Email = a.Recipient
@@ -144,20 +147,20 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// maxHistory is the greatest number of events read of an address, the newest ones. It
-// bounds the cost of judging an address that keeps bouncing. What earlier events proved
-// is kept in the entry; its count of events stops here.
+// maxHistory is the maximum number of events of an address that are read, the newest ones.
+// It limits the cost of an address that bounces all the time. The entry keeps the reason
+// and first time from earlier events; its event count does not exceed maxHistory.
 const maxHistory = 1000
 
-// isOlderThan reports whether the entry was listed by events older than the evidence, which
-// were purged.
+// isOlderThan reports whether e was listed because of events before the first event in
+// evidence. Those are no longer read, for example because they were purged.
 func (e *Entry) isOlderThan(evidence []Adverse) bool {
 	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
 }
 
-// keep preserves in e what is known from events that are no longer read. If all of them
-// are read, it changes nothing. After a change of rules it keeps only a reason that
-// needs a single event, since any rules confirm it.
+// keep copies what the stored entry known has from events that are no longer read. This is
+// a more severe reason, the first time and the event count. After a change of rules it
+// copies the reason only if one event suffices for it under any rules.
 func (e *Entry) keep(known Entry, rulesChanged bool) {
 	weightier := slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason)
 	if weightier && (!rulesChanged || slices.Index(reasons, known.Reason) <= slices.Index(reasons, Rejected)) {
@@ -172,8 +175,8 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns the excluded entry, which stays after the address was taken off the
-// list. It has the figures of its evidence, which may include late events.
+// tombstone returns the excluded entry e with the times and number of the events in
+// evidence. These may include events that arrived late.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason
@@ -181,5 +184,5 @@ func (e Entry) tombstone(evidence []Adverse) *Entry {
 	return &entry
 }
 
-// AddressKey returns the form of an address under which it is judged.
+// AddressKey returns the normalized form of an address, which is the key of its entry.
 func AddressKey(email string) string { return core.EmailKey(email) }

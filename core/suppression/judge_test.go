@@ -75,7 +75,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Soft bounces add up even if neither kind alone occurs often enough.
+// TestSoftBouncesAccumulate checks that transient and undetermined bounces together list an
+// address, even if neither kind alone is frequent enough.
 func TestSoftBouncesAccumulate(t *testing.T) {
 	t.Parallel()
 	rules := RulesOf(Aggressive)
@@ -129,16 +130,17 @@ func TestOtherRulesJudgeAnew(t *testing.T) {
 	if !back.isSame(*listed) {
 		t.Errorf("back again: %+v, want %+v", back, listed)
 	}
-	// Without a change of rules, a listed address stays listed, even after its old
-	// events are purged.
+	// Without a change of rules, a listed address stays listed even if its old events are
+	// purged.
 	kept := standard.judge(listed, history[2:], false, noon)
 	if !kept.isSame(*listed) {
 		t.Errorf("events gone: %+v", kept)
 	}
 }
 
-// A listing by a rule that needs one event survives a change of rules after that event
-// is purged, with or without later events.
+// TestOtherRulesKeepWhatForgottenEventsProved checks a change of rules after the event was
+// purged that listed an address. If one event suffices for the rule, the address stays
+// listed, with or without later events.
 func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 	t.Parallel()
 	standard, strict := RulesOf(Standard), RulesOf(Strict)
@@ -153,15 +155,15 @@ func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 			}
 		}
 	}
-	// A rule that needs several events does not keep its listing without them.
+	// A rule that needs several events does not keep an address listed without these events.
 	soft := standard.judge(nil, transient(0, 1, 2, 400), false, noon)
 	if got := strict.judge(soft, transient(400), true, noon); got.Status != Excluded {
 		t.Errorf("%s: %+v", soft.Reason, got)
 	}
 }
 
-// The order of events does not change the entry, for events before and after a person
-// excludes the address.
+// TestOrderDoesNotShow checks that the order in which events arrive does not change the
+// entry. This includes events before and after an exclusion by a person.
 func TestOrderDoesNotShow(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -211,7 +213,7 @@ func drawAdverse(t *rapid.T) Adverse {
 	return a
 }
 
-// sortEvents returns events in the order in which the store returns them.
+// sortEvents sorts events in the order in which the store returns them.
 func sortEvents(events []Adverse) []Adverse {
 	slices.SortStableFunc(events, func(a, b Adverse) int {
 		return cmp.Or(a.OccurredAt.Compare(b.OccurredAt), strings.Compare(fmt.Sprint(a), fmt.Sprint(b)))

@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// poll reads the changes since the greatest time received and applies them to a copy, as
-// the documentation advises.
+// poll lists all changes since the given time and applies them to into, as the
+// documentation advises. It returns the greatest last_changed_at that it received.
 func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	b.t.Helper()
 	greatest := since
@@ -44,8 +44,9 @@ func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	}
 }
 
-// Several processes with clocks minutes apart judge and exclude at once while a program
-// polls. No change is stored with a time that the poll has passed.
+// Several processes, with clocks minutes apart, judge and exclude addresses while a program
+// polls. The program must find all changes: no change may be stored with a time before the
+// last poll.
 func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -102,13 +103,14 @@ func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 				tombstones++
 			}
 		}
-		if tombstones != writers*3 { // each writer excludes its address in every fourth round
+		if tombstones != writers*3 { // each writer excludes an address in every fourth of its rounds
 			t.Errorf("%d tombstones", tombstones)
 		}
 	})
 }
 
-// A clock that is set back hides no change, whichever process makes it.
+// TestAClockThatIsSetBackHidesNoChange checks that polling finds changes that were made
+// after the clock was set back.
 func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -133,7 +135,8 @@ func TestAClockThatIsSetBackHidesNoChange(t *testing.T) {
 	})
 }
 
-// Judging an address reads a bounded number of events, and its listing stays.
+// TestEndlessBouncesAreJudgedByTheNewest checks that judging an address reads at most 1000
+// events, and that the address stays listed because of an older one.
 func TestEndlessBouncesAreJudgedByTheNewest(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -161,7 +164,8 @@ func TestEndlessBouncesAreJudgedByTheNewest(t *testing.T) {
 		if got := shown(); got != want {
 			t.Errorf("got %s, want %s", got, want)
 		}
-		// Rules without the one for transient bounces keep a listing by a single event.
+		// If the rule for transient bounces is switched off, the address stays listed because
+		// of its permanent bounce.
 		_, err = b.s.SetRules(t.Context(), b.org, suppression.RulesOf(suppression.Strict))
 		b.must(err)
 		b.must(b.s.Rejudge(t.Context(), b.org))

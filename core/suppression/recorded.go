@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// ObserveEvents judges the recipients of new bounces, complaints and rejects; see
-// messages.Recorder. It locks the organization's rules. So concurrent transactions with
-// events about the same address judge it one after the other.
+// ObserveEvents updates the entries of the recipients of new bounces, complaints and
+// rejects; see [messages.Recorder]. It locks the organization's rules, so that concurrent
+// transactions with events about one address run one after the other.
 func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []messages.Event) error {
 	var keys []string
 	for _, e := range events {
@@ -36,8 +36,8 @@ func (s *Suppression) ObserveEvents(ctx context.Context, orgID string, events []
 	})
 }
 
-// judge updates the entries of the addresses from their events. The caller must have locked
-// the rules.
+// judge computes the entries of the addresses again from their events, and stores those
+// that changed. The caller must have locked the rules.
 func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys []string, rulesChanged bool) error {
 	histories, err := s.Store.Adverse(ctx, orgID, keys, maxHistory)
 	if err != nil {
@@ -68,9 +68,9 @@ func (s *Suppression) judge(ctx context.Context, orgID string, rules Rules, keys
 }
 
 // changeTime returns the time to store with a change. It is never before the time of an
-// earlier change, even if the clocks of processes differ or one was set back. The caller
-// must have locked the rules, so that changes are stored in the order of their times. So a
-// program that polls from the latest received time misses nothing.
+// earlier change, even if the clocks of processes differ or a clock was set back. So a
+// program that polls from the latest time it received misses no change. The caller must
+// have locked the rules.
 func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, error) {
 	last, err := s.Store.LastChange(ctx, orgID)
 	if now := s.now(); now.After(last) {
@@ -79,5 +79,5 @@ func (s *Suppression) changeTime(ctx context.Context, orgID string) (time.Time, 
 	return last, err
 }
 
-// now returns the time with the precision of storage.
+// now returns the current time in whole microseconds, which is the precision of the stores.
 func (s *Suppression) now() time.Time { return s.Clock().UTC().Truncate(time.Microsecond) }

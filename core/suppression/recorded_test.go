@@ -23,7 +23,7 @@ import (
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// bundle is a Suppression over a real store and a simulated account.
+// bundle has a Suppression over a real database and a simulated account.
 type bundle struct {
 	t       *testing.T
 	db      *storage.DB
@@ -39,7 +39,7 @@ type bundle struct {
 func (b *bundle) clock() time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.now = b.now.Add(time.Millisecond) // so that no two changes have the same time
+	b.now = b.now.Add(time.Millisecond) // so that every change has a different time
 	return b.now
 }
 
@@ -67,7 +67,8 @@ func (b *bundle) must(err error) {
 	}
 }
 
-// event returns an event that counts against an address, on a day.
+// event returns an event of this kind about an address. day counts from 60 days before
+// noon.
 func (b *bundle) event(recipient string, kind messages.EventType, bounce string, day int) messages.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -83,7 +84,7 @@ func (b *bundle) event(recipient string, kind messages.EventType, bounce string,
 	return e
 }
 
-// record stores events and judges their recipients in one transaction.
+// record stores events and updates the entries of their recipients, in one transaction.
 func (b *bundle) record(ctx context.Context, events ...messages.Event) error {
 	return b.db.InTx(ctx, func(ctx context.Context) error {
 		fresh, err := b.db.Messages().RecordEvents(ctx, b.org, events, noon)
@@ -94,7 +95,8 @@ func (b *bundle) record(ctx context.Context, events ...messages.Event) error {
 	})
 }
 
-// call runs an operation as the rails do and returns its result on the surface.
+// call runs an operation and returns its result on a surface (REST or agent), decoded from
+// JSON and as a Go value. It also checks the result against the operation's schema.
 func (b *bundle) call(surface core.Surface, name, arguments string) (map[string]any, any, error) {
 	b.t.Helper()
 	for _, op := range b.s.Operations() {
@@ -151,7 +153,8 @@ func TestEventsListAddresses(t *testing.T) {
 		test := b.event("trial@example.com", messages.Complaint, "", 1)
 		test.Mail.Test = true
 		repeated := b.event("listed@example.com", messages.Complaint, "", 1)
-		repeated.ComplaintSubType = "OnAccountSuppressionList" // no person complained about this message
+		// the account's list caused it; the recipient did not complain again
+		repeated.ComplaintSubType = "OnAccountSuppressionList"
 		b.must(b.record(t.Context(),
 			repeated,
 			b.event("Gone@Example.com", messages.Bounce, "Permanent", 1),
@@ -197,8 +200,9 @@ func TestEventsListAddresses(t *testing.T) {
 	})
 }
 
-// Concurrent transactions, each with one event about the same address, detect a rule
-// that only all events together meet.
+// TestEventsAtOnceAreJudgedTogether checks concurrent transactions that each store one
+// event about an address. The events meet a rule only together, and the address must be
+// listed.
 func TestEventsAtOnceAreJudgedTogether(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -219,7 +223,7 @@ func TestEventsAtOnceAreJudgedTogether(t *testing.T) {
 	})
 }
 
-// A failure rolls back both events and entries.
+// TestJudgingIsPartOfTheTransaction checks that a rolled back transaction leaves no entry.
 func TestJudgingIsPartOfTheTransaction(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))
@@ -297,9 +301,9 @@ func TestOtherRulesJudgeEverythingAnew(t *testing.T) {
 	})
 }
 
-// A caller reads all pages and then polls from the greatest last_changed_at received. It
-// sees every change, also those made between two pages: they move in front of the first
-// page.
+// TestPollingMissesNothing checks a caller that reads all pages and then polls from the
+// greatest last_changed_at received. It must see every change, also those made while it
+// read the pages, which come before the first page.
 func TestPollingMissesNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Reason is why an address is judged undeliverable. It is also the name of the rule.
+// Reason is why an address is undeliverable. It is also the name of the rule that listed
+// the address.
 type Reason string
 
 // The reasons.
@@ -24,11 +25,12 @@ const (
 	SoftBounceAccumulation Reason = "soft_bounce_accumulation"
 )
 
-// reasons lists the reasons by severity: if several apply, the first one is shown.
+// reasons has all reasons, the most severe first. If several apply to an address, its entry
+// has the first one.
 var reasons = []Reason{PermanentBounce, Complaint, Rejected, RepeatedTransient, Undetermined, SoftBounceAccumulation}
 
-// Rule says when a reason applies. A locked rule cannot be switched off, needs a single
-// event, and has no window: its WindowDays is nil.
+// Rule says how many events within how many days make an address undeliverable. A locked
+// rule cannot be switched off. It needs a single event at any time: its WindowDays is nil.
 type Rule struct {
 	Enabled    bool `json:"enabled"`
 	Locked     bool `json:"locked" jsonschema_description:"Whether the rule is fixed. One event at any time then lists an address."`
@@ -46,7 +48,7 @@ type RuleSet struct {
 	SoftBounceAccumulation Rule `json:"soft_bounce_accumulation"`
 }
 
-// Rule returns a pointer to the rule of this name; nil when there is none.
+// Rule returns a pointer to the rule for the reason r, nil if r is unknown.
 func (s *RuleSet) Rule(r Reason) *Rule {
 	switch r {
 	case PermanentBounce:
@@ -65,7 +67,7 @@ func (s *RuleSet) Rule(r Reason) *Rule {
 	return nil
 }
 
-// Reasons returns all names, the most severe first.
+// Reasons returns all reasons, the most severe first.
 func Reasons() []Reason { return slices.Clone(reasons) }
 
 // Version returns a short hash of the rules. Equal rules have the same version.
@@ -75,11 +77,12 @@ func (s RuleSet) Version() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// Profile is the name of a set of rules.
+// Profile is the name of a predefined set of rules, or Custom.
 type Profile string
 
-// The profiles. Strict has the locked rules alone, Standard is the default, and Custom
-// has the rules that an organization chose.
+// The profiles. Strict enables only the locked rules, Standard also the rule for repeated
+// transient bounces, and Aggressive all rules. Standard is the default. Custom means rules
+// that the organization chose.
 const (
 	Strict     Profile = "strict"
 	Standard   Profile = "standard"
@@ -87,13 +90,14 @@ const (
 	Custom     Profile = "custom"
 )
 
-// Rules are the rules of an organization, with their profile.
+// Rules are an organization's rules and the profile that it chose.
 type Rules struct {
 	Profile Profile
 	RuleSet
 }
 
-// RulesOf returns the rules of a profile. Custom starts with the standard rules.
+// RulesOf returns the rules of a profile. For Custom it returns those of Standard, as a
+// start.
 func RulesOf(p Profile) Rules {
 	locked := Rule{Enabled: true, Locked: true, Events: 1}
 	soft := func(enabled bool, events int) Rule {
@@ -113,7 +117,8 @@ const (
 	maxRuleWindow = 365
 )
 
-// check refuses rules that differ from their profile or are out of bounds.
+// check fails with core.CodeValidationFailed if the rules differ from those of their
+// profile or have values out of range.
 func (r Rules) check() error {
 	switch r.Profile {
 	case Strict, Standard, Aggressive:
@@ -143,8 +148,8 @@ func (r Rules) check() error {
 	return nil
 }
 
-// isMet reports whether enough events occurred within a span as long as the rule's window.
-// times must be sorted.
+// isMet reports whether the rule is enabled and at least r.Events of the times are within
+// WindowDays of each other. times must be sorted.
 func (r *Rule) isMet(times []time.Time) bool {
 	if !r.Enabled {
 		return false

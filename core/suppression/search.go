@@ -7,12 +7,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxPart is the greatest length of the search text, in bytes.
+// maxPart is the maximum length of the searched part of an address, in bytes.
 const maxPart = 254
 
-// Search returns a page of entries, the latest change first. more reports whether others
-// follow. It fails with core.CodeValidationFailed for a text that no address can
-// contain.
+// Search returns at most f.Limit entries, the latest change first. more reports whether
+// there are further ones. It fails with core.CodeValidationFailed if f.Part is too long or
+// has characters that no address can contain.
 func (s *Suppression) Search(ctx context.Context, orgID string, f EntryFilter) (entries []Entry, more bool, err error) { //nolint:nonamedreturns // says which
 	if _, hidden := core.VisibleText(f.Part); hidden > 0 || len(f.Part) > maxPart || !utf8.ValidString(f.Part) {
 		return nil, false, core.Invalid("q", "must be part of an address")
@@ -25,7 +25,7 @@ func (s *Suppression) Search(ctx context.Context, orgID string, f EntryFilter) (
 	return entries[:min(limit, len(entries))], len(entries) > limit, nil
 }
 
-// Entry returns an entry by its id.
+// Entry returns the entry with this id. It fails with core.CodeNotFound if there is none.
 func (s *Suppression) Entry(ctx context.Context, orgID, id string) (Entry, error) {
 	if !IsEntryID(id) {
 		return Entry{}, core.NotFound("undeliverable address")

@@ -12,8 +12,8 @@ func (s *Suppression) Rules(ctx context.Context, orgID string) (Rules, error) {
 	return s.Store.Rules(ctx, orgID)
 }
 
-// SetRules changes an organization's rules and returns the previous ones. They apply to
-// new events at once; the job judges all addresses again.
+// SetRules changes an organization's rules and returns the previous ones. New events are
+// judged by the new rules at once. A job then judges all addresses again.
 func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) (Rules, error) {
 	if err := wanted.check(); err != nil {
 		return Rules{}, err
@@ -32,31 +32,33 @@ func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) 
 	return before, err
 }
 
-// RejudgeArgs has the arguments of the job that judges all addresses again. It has none.
+// RejudgeArgs has the arguments of the job that judges all addresses again, which takes
+// none.
 type RejudgeArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that judges all addresses again.
 func (RejudgeArgs) Kind() string { return "undeliverable_rejudge" }
 
 const (
 	rejudgeEvery = time.Minute
-	// rejudgeTimeout bounds one run; the next run continues where it stopped.
+	// rejudgeTimeout is the time limit of one run of the job. The next run continues where
+	// it stopped.
 	rejudgeTimeout = 10 * time.Minute
 	rejudgeBatch   = 200
 )
 
-// RejudgeWorker returns the worker that judges all addresses of organizations whose
-// rules changed.
+// RejudgeWorker returns the worker of the job that judges all addresses again in
+// organizations whose rules changed.
 func (s *Suppression) RejudgeWorker() jobs.Worker[RejudgeArgs] {
 	return jobs.Worker[RejudgeArgs]{Every: rejudgeEvery, Timeout: rejudgeTimeout, Work: func(ctx context.Context, _ RejudgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", s.Orgs, "judging addresses anew", s.Rejudge)
 	}}
 }
 
-// Rejudge judges every address of an organization again if its rules changed. It works
-// in batches, each in its own transaction, and continues where an earlier call stopped.
-// Listed addresses that no longer qualify become excluded. An address whose events were
-// purged keeps its entry, because there is no evidence.
+// Rejudge judges every address of an organization again if its rules changed. Listed
+// addresses that no longer meet a rule become excluded. An address whose events were all
+// purged keeps its entry. Rejudge works in batches, each in a transaction of its own, and
+// continues where an earlier call stopped.
 func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	to, err := s.Store.JudgedTo(ctx, orgID)
 	if err != nil || to == nil {
@@ -76,8 +78,9 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// rejudgeBatch judges the next batch. It reads the position while it holds the rules,
-// because another process may have changed them again.
+// rejudgeBatch judges the next batch of addresses and reports whether there may be more. It
+// reads the position under the lock of the rules, because a change of rules by another
+// process resets it.
 func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool, err error) { //nolint:nonamedreturns // says which
 	rules, err := s.Store.HoldRules(ctx, orgID)
 	if err != nil {

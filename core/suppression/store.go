@@ -7,49 +7,54 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Store stores rules and entries, and finds the events that count against addresses.
-// Methods that find one thing fail with core.CodeNotFound. Every method takes part in
-// the transaction of its context and sees only the given organization.
+// Store stores rules and entries, and reads the events that count against addresses. A
+// method that finds one entry fails with core.CodeNotFound if there is none. Every method
+// takes part in the transaction of ctx and sees only the given organization.
 type Store interface {
-	// Rules returns the organization's rules, or the standard ones.
+	// Rules returns the organization's rules; without stored ones, those of the profile
+	// Standard.
 	Rules(ctx context.Context, orgID string) (Rules, error)
-	// HoldRules returns the rules and locks them until the transaction ends. Other
-	// transactions cannot judge or set rules in the organization until then.
+	// HoldRules returns the rules and locks them until the transaction ends. Until then,
+	// other transactions that call HoldRules for the organization wait.
 	HoldRules(ctx context.Context, orgID string) (Rules, error)
-	// SetRules stores the rules and marks all addresses to be judged again.
+	// SetRules stores the rules and records that all addresses must be judged again.
 	SetRules(ctx context.Context, orgID string, r Rules, at time.Time) error
-	// JudgedTo returns how far the job has come that applies changed rules to all addresses
-	// in the order of their keys: the last key done, or nil when it has finished.
+	// JudgedTo returns the position of the job that judges all addresses again in the order
+	// of their keys. It is the last key that was judged, "" at the start, and nil if the job
+	// has finished.
 	JudgedTo(ctx context.Context, orgID string) (*string, error)
 	SetJudgedTo(ctx context.Context, orgID string, key *string) error
 
-	// Adverse returns the bounces, complaints and rejects of real messages to the
-	// addresses, by key, oldest first. It returns the newest limit events of each
-	// address, and all others with the same time as the oldest of those.
+	// Adverse returns the bounces, complaints and rejects of each address, by address key,
+	// oldest first. It ignores test messages. It returns the newest limit events of an
+	// address, and further events with the same time as the oldest of these.
 	Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]Adverse, error)
-	// AdverseKeys returns at most limit keys of addresses with such events, sorted,
-	// after the given key.
+	// AdverseKeys returns the keys of addresses that have bounces, complaints or rejects. It
+	// returns at most limit keys, sorted, that follow the key after.
 	AdverseKeys(ctx context.Context, orgID, after string, limit int) ([]string, error)
 
-	// Entries returns the existing entries with the keys, by key.
+	// Entries returns the entries with these keys, by key. A key without an entry is missing
+	// in the result.
 	Entries(ctx context.Context, orgID string, keys []string) (map[string]Entry, error)
-	// LastChange returns the greatest LastChangedAt of all entries, zero without any.
+	// LastChange returns the greatest LastChangedAt of all entries, or the zero time if
+	// there are none.
 	LastChange(ctx context.Context, orgID string) (time.Time, error)
 	EntryByID(ctx context.Context, orgID, id string) (Entry, error)
 	SaveEntries(ctx context.Context, orgID string, entries []Entry) error
-	// EntryPage returns at most f.Limit entries, the latest change first.
+	// EntryPage returns at most f.Limit matching entries, the latest change first.
 	EntryPage(ctx context.Context, orgID string, f EntryFilter) ([]Entry, error)
 	CountEntries(ctx context.Context, orgID string, f EntryFilter) (int, error)
 }
 
-// EntryFilter selects entries. All fields that are set must match.
+// EntryFilter selects entries. An entry must match every field that is set.
 type EntryFilter struct {
 	Status Status
-	// ChangedSince is the earliest LastChangedAt to include.
+	// ChangedSince selects entries with a LastChangedAt at or after this time.
 	ChangedSince time.Time
-	// Part is a part of the address, in any case.
+	// Part selects addresses that contain this text; case does not matter.
 	Part string
-	// After is the position where the page starts, by LastChangedAt and ID.
+	// After is the position (LastChangedAt and ID) after which the page begins; nil for the
+	// first page.
 	After *core.After
 	Limit int
 }

@@ -13,13 +13,13 @@ type Config struct {
 	Account    sending.Suppressions
 	Store      Store
 	Transactor core.Transactor
-	// Orgs returns every organization, for the job.
+	// Orgs returns the ids of all organizations, for [Suppression.RejudgeWorker].
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Suppression runs the operations of this package. It is a messages.Recorder.
+// Suppression implements the operations of this package. It is a [messages.Recorder].
 type Suppression struct {
 	Config
 	lists *accountLists
@@ -30,7 +30,8 @@ func New(cfg Config) *Suppression {
 	return &Suppression{Config: cfg, lists: newAccountLists(cfg.Account, cfg.Clock)}
 }
 
-// Operations returns the operations of this package, in the order of the catalogue.
+// Operations returns the operations of this package, in the order in which the catalogue
+// lists them.
 func (s *Suppression) Operations() []core.Operation {
 	return []core.Operation{
 		s.suppressionsCheckAddress(), s.suppressionsList(), s.suppressionsGet(),

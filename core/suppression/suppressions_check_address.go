@@ -15,7 +15,8 @@ type CheckAddressIn struct {
 	found *Suppressed
 }
 
-// CheckedAddress has the entries of one address on both lists.
+// CheckedAddress says whether an address is on the account's suppression list, and has its
+// entry on the list of undeliverable addresses.
 type CheckedAddress struct {
 	Suppressed    bool                       `json:"suppressed" jsonschema_description:"Whether the account refuses to mail it."`
 	Reason        *sending.SuppressionReason `json:"reason" jsonschema:"nullable,enum=bounce,enum=complaint,enum=manual"`

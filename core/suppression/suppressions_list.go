@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Suppressed is an entry of the account's list as callers see it.
+// Suppressed is an entry of the account's suppression list as callers see it.
 type Suppressed struct {
 	Email        string                    `json:"email" voice:"untrusted"`
 	Reason       sending.SuppressionReason `json:"reason" jsonschema:"enum=bounce,enum=complaint,enum=manual"`
@@ -26,7 +26,7 @@ func suppressedOf(e sending.Suppressed) Suppressed {
 	return s
 }
 
-// ListSuppressionsIn has the filters and the page of the account's list.
+// ListSuppressionsIn has the filters and page parameters of suppressions_list.
 type ListSuppressionsIn struct {
 	Reason sending.SuppressionReason `json:"reason,omitempty" jsonschema:"enum=bounce,enum=complaint,enum=manual" jsonschema_description:"Only this reason."`
 	Since  *time.Time                `json:"since,omitempty" only:"agent" jsonschema_description:"Only addresses added since."`
@@ -87,7 +87,8 @@ func (s *Suppression) prepareSuppressions(ctx context.Context, c *core.Call, in 
 	return in, err
 }
 
-// check refuses arguments that the schema cannot, and returns the requested span.
+// check fails for arguments that are invalid in combination, which the schema cannot
+// express. Otherwise it returns the requested time range.
 func (in ListSuppressionsIn) check() (span, error) {
 	var when span
 	for _, from := range []*time.Time{in.Since, in.From} {

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Undeliverable is an entry as callers see it.
+// Undeliverable is an entry of the list of undeliverable addresses as callers see it.
 type Undeliverable struct {
 	Email           string     `json:"email" voice:"untrusted"`
 	Status          Status     `json:"status" jsonschema:"enum=listed,enum=excluded"`
@@ -32,7 +32,7 @@ func recordOf(e Entry) Undeliverable {
 	return u
 }
 
-// ListUndeliverableIn has the filters and the page of the undeliverable addresses.
+// ListUndeliverableIn has the filters and page parameters of undeliverable_list.
 type ListUndeliverableIn struct {
 	Status Status     `json:"status,omitempty" jsonschema:"enum=listed,enum=excluded" jsonschema_description:"Default: listed, without since."`
 	Since  *time.Time `json:"since,omitempty" jsonschema_description:"Only changes at or after this second, excluded addresses too."`
@@ -40,13 +40,15 @@ type ListUndeliverableIn struct {
 	Cursor string     `json:"cursor,omitempty" only:"rest" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
-// UndeliverablePage is a page with the version of the rules.
+// UndeliverablePage is a page of undeliverable addresses with the version of the rules that
+// listed them.
 type UndeliverablePage struct {
 	core.Page[Undeliverable]
 	RulesVersion string
 }
 
-// VersionedEnvelope is the page over REST, where the version is in a header.
+// VersionedEnvelope is a page of undeliverable addresses as REST returns it. The version of
+// the rules is in a header of the response.
 type VersionedEnvelope struct {
 	core.Envelope[Undeliverable]
 	version string
@@ -55,7 +57,7 @@ type VersionedEnvelope struct {
 // HeaderValue returns the version.
 func (e VersionedEnvelope) HeaderValue() string { return e.version }
 
-// RESTView returns the page as an envelope.
+// RESTView returns the page as the body of a REST response.
 func (p UndeliverablePage) RESTView() VersionedEnvelope {
 	return VersionedEnvelope{p.Page.RESTView(), p.RulesVersion}
 }
@@ -69,7 +71,7 @@ func (s *Suppression) undeliverableList() core.Operation {
 		Effect: core.Reads,
 		Cost:   core.Heavy,
 		CostOf: func(c *core.Call, _ ListUndeliverableIn) core.Cost {
-			if c.Surface == core.Agent { // the answer to an agent includes the total
+			if c.Surface == core.Agent { // the result for an agent has the total, which is slow to count
 				return core.Heavy
 			}
 			return core.Light
@@ -79,9 +81,10 @@ func (s *Suppression) undeliverableList() core.Operation {
 	})
 }
 
-// listUndeliverable returns a page, the latest change first. An entry that changes while
-// a caller reads pages moves in front of the first page. Its last_changed_at is then
-// greater than any on that page, so the caller's next poll finds it.
+// listUndeliverable returns a page of entries, the latest change first. If an entry changes
+// while a caller reads pages, it moves in front of the first page. Its last_changed_at is
+// then not less than any on that page, so a caller that polls from the greatest one finds
+// it.
 func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in ListUndeliverableIn) (UndeliverablePage, error) {
 	org, limit := c.Principal.Org.ID, core.Limit(in.Limit)
 	f := EntryFilter{Status: in.Status, Limit: limit + 1}

@@ -1,4 +1,4 @@
 package templates
 
-// Scan is scan, for the fuzz target.
+// Scan exports scan to the fuzz test.
 var Scan = scan

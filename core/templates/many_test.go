@@ -15,13 +15,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// counting is an account that records which contents were read.
+// counting is a sending account that records the names of the templates whose content was
+// read.
 type counting struct {
 	content map[string]string
 	asked   []string
-	gone    string // listed, and not found when it is read
-	failsAt int    // the call that fails; 0 is none
-	taking  func() // is called with each content that is read
+	gone    string // name of a template that is listed but not found when read
+	failsAt int    // number of the read that fails, from 1; 0 means none
+	taking  func() // called at each read of a template's content
 }
 
 func (c *counting) TemplatesPage(_ context.Context, _, token string) ([]sending.TemplateName, string, error) {
@@ -77,7 +78,7 @@ func many(db *storage.DB) *manyTemplates {
 	return m
 }
 
-// run syncs once and returns the names of the contents that were read.
+// run syncs once and returns the names of the templates whose content was read.
 func (m *manyTemplates) run(t *testing.T) []string {
 	t.Helper()
 	m.account.asked, m.now = nil, m.now.Add(templates.SyncEvery)
@@ -115,8 +116,8 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 			}
 		}
 
-		// A new template is read first and a deleted one is dropped. Then those follow that
-		// were read longest ago.
+		// A new template is read first, and a deleted one is removed. The other reads are of
+		// the templates that were read longest ago.
 		m.account.content["z-new"] = "new"
 		delete(m.account.content, "t0999") // read last of all
 		asked := m.run(t)
@@ -130,7 +131,7 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 			t.Error("what is gone is still there")
 		}
 
-		// Each change is found after as many runs as reading all templates takes.
+		// All changes are found after as many runs as it takes to read all templates once.
 		for name := range m.account.content {
 			m.account.content[name] = "second"
 		}
@@ -145,8 +146,8 @@ func TestAThousandTemplatesAreReadInTurn(t *testing.T) {
 	})
 }
 
-// TestARunThatBreaksOffWasNotInVain checks that an interrupted run keeps what it read, and
-// that the next run continues there.
+// TestARunThatBreaksOffWasNotInVain checks that an interrupted sync keeps the templates
+// that it read, and that the next run continues after them.
 func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -162,8 +163,8 @@ func TestARunThatBreaksOffWasNotInVain(t *testing.T) {
 	})
 }
 
-// TestASlowAccountGoesOnInTheNextRun checks that a run spends at most two minutes on one
-// account, because it also serves other organizations.
+// TestASlowAccountGoesOnInTheNextRun checks that a sync reads at most two minutes from one
+// account, because the job must also serve other organizations.
 func TestASlowAccountGoesOnInTheNextRun(t *testing.T) {
 	t.Parallel()
 	m := many(storagetest.SQLite(t))

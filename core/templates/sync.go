@@ -14,42 +14,42 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// SyncEvery is the interval of the sync with the sending account.
+// SyncEvery is the interval at which templates are copied from the sending accounts.
 const SyncEvery = 15 * time.Minute
 
-// SyncArgs has the arguments of the sync.
+// SyncArgs has the arguments of the job that copies templates from the sending accounts.
 type SyncArgs struct {
-	// OrgID is the organization to sync; empty means all.
+	// OrgID is the organization to sync; empty means all organizations.
 	OrgID string `json:"org_id,omitempty"`
 }
 
 // Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "template_sync" }
 
-// SyncWorker returns the worker that copies the templates of every organization's account
-// into the mirror.
+// SyncWorker returns the job that copies the templates of every organization's account into
+// the mirror.
 func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: t.syncAll, Every: SyncEvery, Timeout: SyncEvery}
 }
 
-// syncAll syncs the templates of one organization, or of all if orgID is "".
+// syncAll copies the templates of one organization, or of all if args.OrgID is "".
 func (t *Templates) syncAll(ctx context.Context, args SyncArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, t.Orgs, "templates", t.Sync)
 }
 
-// maxRead is the number of contents that a run reads, and readFor the time after which it
-// stops reading. The provider returns one content per call and allows about one call a
-// second. The job also visits other organizations.
+// maxRead is the number of template contents that a run reads from one account. readFor is
+// the time after which the run stops reading. The provider returns one content per call and
+// allows about one call a second, and the job also serves other organizations.
 const (
 	maxRead = 200
 	readFor = 2 * time.Minute
 )
 
-// Sync copies one organization's templates from its account into the mirror. It deletes
-// templates that the account no longer lists. Contents can be read only one by one, so a run
-// reads some: new templates first, then those that were read longest ago. Each content is
-// stored after its read, so an interrupted run loses nothing. Without an account, or with
-// one that has no templates, the mirror stays as it is.
+// Sync copies one organization's templates from its account into the mirror, and deletes
+// templates that the account no longer lists. Contents can be read only one by one, so a
+// run reads some of them: those of new templates first, then those that were read longest
+// ago. Each content is stored after its read, so an interrupted run loses nothing. If there
+// is no account, or the account has no templates, the mirror stays as it is.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	listed, err := t.listAccountTemplates(ctx, orgID)
 	if absent(err) {
@@ -94,7 +94,7 @@ func (t *Templates) keep(ctx context.Context, orgID string, listed map[string]se
 	return t.Store.KeepTemplates(ctx, orgID, append([]string{}, slices.Sorted(maps.Keys(listed))...))
 }
 
-// listAccountTemplates returns the templates of the account, by name.
+// listAccountTemplates returns all templates that the account lists, keyed by name.
 func (t *Templates) listAccountTemplates(ctx context.Context, orgID string) (map[string]sending.TemplateName, error) {
 	all := map[string]sending.TemplateName{}
 	for token := ""; ; {
@@ -121,8 +121,8 @@ func absent(err error) bool {
 	return sending.IsAbsent(err) || ok && f.Kind == sending.Unsupported
 }
 
-// visible returns the content in a form that both databases can store, with the name from
-// the account's listing.
+// visible returns the template's content with the name of the account's listing. Characters
+// that SQLite or PostgreSQL cannot store are replaced.
 func visible(t sending.Template, name string) sending.Template {
 	return sending.Template{Name: name, Subject: storable(t.Subject), Text: storable(t.Text), HTML: storable(t.HTML)}
 }

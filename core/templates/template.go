@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Template is a template in a list, without its content.
+// Template is a template of the sending account, without its content.
 type Template struct {
 	ID           string    `json:"-"`
 	Slug         string    `json:"slug" voice:"ours"`
@@ -25,18 +25,19 @@ type Template struct {
 	CreatedAt time.Time `json:"-"`
 }
 
-// found is the Source of all templates that an account has.
+// found is the Source of all templates: they are imported from the account.
 const found = "import"
 
 const versionLength = 7
 
-// complete returns the template with the members that are derived from its hash.
+// complete returns t with its Version, the first characters of its hash, and its Source.
 func (t Template) complete() Template {
 	t.Version, t.Source = t.Hash[:min(versionLength, len(t.Hash))], found
 	return t
 }
 
-// Detail is a template with its content.
+// Detail is a template with its content and what follows from the content: variables and
+// faults.
 type Detail struct {
 	Template
 	HTML         string     `json:"html" voice:"untrusted"`
@@ -50,14 +51,15 @@ type Detail struct {
 	DeployedName string     `json:"deployed_name" voice:"untrusted" jsonschema_description:"The template at the provider."`
 }
 
-// Variable is a variable of the template.
+// Variable is a variable that a template uses, such as name in {{name}}.
 type Variable struct {
 	Name     string  `json:"name" voice:"untrusted"`
 	Required bool    `json:"required"`
 	Default  *string `json:"default" voice:"untrusted" jsonschema:"nullable"`
 }
 
-// HashOf returns a hash of the content of a template.
+// HashOf returns a SHA-256 hash of the subject, the text and the HTML of a template, in
+// hexadecimal.
 func HashOf(t sending.Template) string {
 	h := sha256.New()
 	for _, part := range []string{t.Subject, t.Text, t.HTML} {
@@ -67,22 +69,24 @@ func HashOf(t sending.Template) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// tag matches one tag of a template's language. Its groups are the sign, "" for a plain
-// value, and the content.
+// tag matches one tag of a template, such as {{name}} or {{#if vip}}. Its first group is
+// the sign (# in {{#if vip}}, "" for a plain value). Its second group is the text after the
+// sign.
 var tag = regexp.MustCompile(`\{\{\{?\s*([#/^!>&~]?)\s*([^{}]*?)\s*\}?\}\}`)
 
 var (
 	path = regexp.MustCompile(`^[A-Za-z_@][A-Za-z0-9_.@\-]*$`)
-	// blocks are the helpers whose arguments are variables of the message.
+	// blocks has the block helpers whose arguments are variables of the message. In any
+	// other block, such as {{#items}}, the name itself is a variable.
 	blocks = map[string]bool{"if": true, "unless": true, "each": true, "with": true}
 )
 
 const maxVariables = 200
 
-// scan returns the variables of a template, in the order of their first use, and the faults
-// of its tags. Inside of each and with, a name belongs to the block's own value and is not a
-// variable of the message. A variable that occurs only as the argument of if, unless, each
-// or with is optional. All others are required.
+// scan returns the variables of a template in the order of their first use, and the faults
+// of its tags. A variable is required if it is used as a value outside of all blocks,
+// otherwise it is optional. Inside of {{#each}}, {{#with}} and {{#items}}, names belong to
+// the value of the block and are not variables of the message.
 func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	variables = []Variable{}
 	at := map[string]int{}
@@ -107,7 +111,7 @@ func scan(t sending.Template) (variables []Variable, diagnostics []string) {
 	return variables, diagnostics
 }
 
-// scanner follows the open blocks of one part of a template.
+// scanner tracks the open blocks of one part of a template: subject, HTML or text.
 type scanner struct {
 	note  func(name string, required bool)
 	open  []string
@@ -146,7 +150,7 @@ func (s *scanner) begin(words []string) {
 	s.open = append(s.open, words[0])
 }
 
-// value records a variable of the message.
+// value notes the use of a variable, unless the name belongs to the value of an open block.
 func (s *scanner) value(name string, required bool) {
 	for _, block := range s.open {
 		if block != "if" && block != "unless" {
@@ -168,7 +172,8 @@ func (s *scanner) problem() string {
 	return ""
 }
 
-// detail returns the template with all members that are derived from its content.
+// detail returns the template with its content and everything that is derived from the
+// content.
 func detail(t Template, content sending.Template) Detail {
 	variables, diagnostics := scan(content)
 	d := Detail{

@@ -9,54 +9,59 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config configures the package. All members are required.
+// Config configures [Templates]. All fields are required.
 type Config struct {
 	Store   Store
 	Account Account
-	// Orgs returns every organization, for the job that visits all.
+	// Orgs returns the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 }
 
-// Account is the part of the sending account that the sync uses.
+// Account has the methods of the sending account that the sync uses.
 type Account interface {
 	TemplatesPage(ctx context.Context, orgID, token string) (page []sending.TemplateName, next string, err error)
 	Template(ctx context.Context, orgID, name string) (sending.Template, error)
 }
 
-// Store stores the mirror of the account's templates. Finders of one template fail with
-// core.CodeNotFound. Every method takes part in the transaction of its context and sees only
-// the given organization.
+// Store stores the mirror of the account's templates. Methods that find one template fail
+// with core.CodeNotFound if there is none. Every method takes part in the transaction of
+// its context and sees only the given organization.
 type Store interface {
-	// Templates returns one page, newest first by CreatedAt and id.
+	// Templates returns one page of templates, newest first, ordered by CreatedAt and id.
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
 	CountTemplates(ctx context.Context, orgID, query string) (int, error)
-	// Template returns a template by slug, with its content.
+	// Template returns the template with the slug, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
-	// SaveTemplate stores a template as the account had it at the time at. It keeps
-	// CreatedAt of an existing one. It sets LastModified to at if the content has changed.
+	// SaveTemplate stores a template as the account had it at the time at. The first
+	// SaveTemplate of a template stores createdAt. LastModified becomes at if the content
+	// has changed.
 	SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error
-	// ReadTemplates returns the time of the last read of each template, by name.
+	// ReadTemplates returns the time at which each template's content was last read from the
+	// account, keyed by the template's name.
 	ReadTemplates(ctx context.Context, orgID string) (map[string]time.Time, error)
-	// KeepTemplates deletes all templates except those with these names.
+	// KeepTemplates deletes all of the organization's templates, except those with these
+	// names.
 	KeepTemplates(ctx context.Context, orgID string, names []string) error
 }
 
 // Filter narrows the templates.
 type Filter struct {
-	Query string // part of the name, the slug or the subject
+	Query string // part of the name, slug or subject; "" matches all
 	After *core.After
 	Limit int
 }
 
-// Templates has the operations of this package.
+// Templates has the operations on templates and the job that copies them from the sending
+// accounts.
 type Templates struct{ Config }
 
 // New returns a Templates.
 func New(cfg Config) *Templates { return &Templates{Config: cfg} }
 
-// Operations returns the operations, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (t *Templates) Operations() []core.Operation {
 	return []core.Operation{t.templatesList(), t.templatesGet()}
 }

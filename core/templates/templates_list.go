@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListTemplatesIn has the filter and the page of the templates.
+// ListTemplatesIn has the filters and the page of a list of templates.
 type ListTemplatesIn struct {
 	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of the name, slug or subject, in any case."`
 	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this tag."`
@@ -35,7 +35,7 @@ func (t *Templates) listTemplates(ctx context.Context, c *core.Call, in ListTemp
 	}
 	org, filter := c.Principal.Org.ID, fmt.Sprintf("templates %q %q %v", in.Query, in.Tag, in.Untagged)
 	after, err := core.AfterCursor(filter, in.Cursor)
-	if err != nil || in.Tag != "" { // what is found in an account carries no tag
+	if err != nil || in.Tag != "" { // templates copied from an account have no tags
 		return core.Page[Template]{}, err
 	}
 	limit := core.Limit(in.Limit)

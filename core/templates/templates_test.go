@@ -18,7 +18,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world is an organization with a simulated account.
+// world is [templates.Templates] for one organization, with a simulated sending account.
 type world struct {
 	*templates.Templates
 	account *simulator.Simulator

@@ -1,7 +1,7 @@
-// Package throttle counts attempts by key in a fixed amount of memory. Callers choose the
-// keys and pass the time.
+// Package throttle limits attempts, such as wrong passwords, by key in a fixed amount of
+// memory. Callers choose the keys and pass the time.
 //
-// The counts are of one process. They slow down guessing and are not a quota: with n
+// Each process has its own counts. They slow down guessing and are not a quota: with n
 // processes, an attacker has n times the attempts.
 package throttle
 
@@ -11,38 +11,38 @@ import (
 	"time"
 )
 
-// slots is the number of counts of a throttle, at 8 bytes each.
+// slots is the number of counters in a Throttle. Each takes 8 bytes.
 const slots = 1 << 16
 
-// Throttle allows a burst of attempts for each key, and then one per period. It is safe for
-// use by several goroutines.
+// Throttle allows a burst of attempts for each key, and then one attempt per period. It is
+// safe for use by several goroutines.
 //
-// A key is hashed with a random seed of this process to one of a fixed number of slots. So a
-// flood of keys takes no more memory and does not remove the count of another key. An
-// attacker does not know the seed, and so cannot choose a key with the same slot as another
-// one.
+// A key is hashed with a random seed of this process to one of a fixed number of counters.
+// So many different keys take no more memory and do not remove the count of another key. An
+// attacker does not know the seed, so the attacker cannot choose a key with the same
+// counter as another key.
 type Throttle struct {
-	burst time.Duration // how far ahead of now a slot may be filled
+	burst time.Duration // the number of attempts in a burst, times every
 	every time.Duration
 	seed  maphash.Seed
 
 	mu sync.Mutex
-	// full has for each slot the time when all its attempts are available again, in
+	// full has for each counter the time at which all attempts are available again, in
 	// nanoseconds since 1970. It is the theoretical arrival time of the generic cell rate
-	// algorithm.
+	// algorithm (GCRA).
 	full []int64
 }
 
-// New returns a throttle that allows burst attempts of a key at once, and then one more
-// after each period.
+// New returns a Throttle that allows burst attempts of a key at once, and one more after
+// each period of length every.
 func New(burst int, every time.Duration) *Throttle {
 	return &Throttle{
 		burst: time.Duration(burst) * every, every: every, seed: maphash.MakeSeed(), full: make([]int64, slots),
 	}
 }
 
-// Take counts an attempt and returns 0. If none is left, it counts nothing and returns the
-// time until the next one. So callers who keep trying do not extend their wait.
+// Take counts an attempt of the key and returns 0. If no attempt is left, it counts nothing
+// and returns the time until the next one. So repeated attempts do not extend the wait.
 func (t *Throttle) Take(key string, now time.Time) time.Duration {
 	slot := t.slot(key)
 	t.mu.Lock()
@@ -55,7 +55,7 @@ func (t *Throttle) Take(key string, now time.Time) time.Duration {
 	return 0
 }
 
-// Forget clears the count of a key.
+// Forget makes all attempts of a key available again.
 func (t *Throttle) Forget(key string) {
 	slot := t.slot(key)
 	t.mu.Lock()

@@ -43,7 +43,8 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// TestTakeAtOnce checks that of concurrent attempts no more than the burst are allowed.
+// TestTakeAtOnce checks that only the burst is allowed if many goroutines call Take at the
+// same time.
 func TestTakeAtOnce(t *testing.T) {
 	t.Parallel()
 	th := throttle.New(10, time.Minute)
@@ -64,8 +65,8 @@ func TestTakeAtOnce(t *testing.T) {
 	}
 }
 
-// TestTakeKeepsNoKeys checks that many keys take no further memory. It counts the
-// allocations of the process, so it does not run in parallel.
+// TestTakeKeepsNoKeys checks that Take allocates no memory for new keys. It counts the
+// allocations of the whole process, so it does not run in parallel.
 func TestTakeKeepsNoKeys(t *testing.T) {
 	th := throttle.New(10, time.Minute)
 	keys := make([]string, 1000)

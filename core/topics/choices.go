@@ -17,18 +17,18 @@ const (
 	maxTopicName = 64
 )
 
-// Preference is an explicit choice about a topic.
+// Preference is a contact's explicit choice about one topic.
 type Preference struct {
 	Topic              string               `json:"topic" voice:"untrusted" jsonschema:"minLength=1,maxLength=64"`
 	SubscriptionStatus sending.Subscription `json:"subscription_status" jsonschema:"enum=OPT_IN,enum=OPT_OUT"`
 }
 
-// Choices are explicit choices about topics in the forms that callers send: an array of
-// topic and status, or an object from topic to status. nil means that the caller did not
-// send the member; empty means no explicit choice.
+// Choices has a contact's explicit choices about topics. Callers send them as an array of
+// topic and status, or as an object from topic to status. nil means that the caller did not
+// send the member; empty means that the contact has no explicit choice.
 type Choices []Preference
 
-// UnmarshalJSON decodes either form. null leaves the choices nil.
+// UnmarshalJSON decodes an array or an object. null leaves the choices nil.
 func (c *Choices) UnmarshalJSON(b []byte) error {
 	switch b = bytes.TrimSpace(b); b[0] {
 	case '[':
@@ -47,8 +47,8 @@ func (c *Choices) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// checkUnique refuses two choices about one topic. In the other form they are a member
-// named twice, which strict JSON refuses.
+// checkUnique refuses two choices about the same topic in an array. In an object, they
+// would be a repeated member, which the strict JSON decoder refuses.
 func (c Choices) checkUnique() error {
 	seen := make(map[string]bool, len(c))
 	for _, choice := range c {
@@ -77,8 +77,9 @@ func (Choices) JSONSchema() *jsonschema.Schema {
 	}}
 }
 
-// Faults returns the faults in the number of choices and their statuses. Schemas find the
-// same faults, but rows of bulk writes are not checked by a schema.
+// Faults returns a fault if there are too many choices, and one for each invalid status.
+// The JSON schema of single writes finds the same faults, but rows of bulk writes are not
+// checked by a schema.
 func (c Choices) Faults() []core.FieldError {
 	if len(c) > maxChoices {
 		return []core.FieldError{{Field: "topic_preferences", Reason: fmt.Sprintf("must have at most %d items", maxChoices)}}
@@ -92,7 +93,7 @@ func (c Choices) Faults() []core.FieldError {
 	return faults
 }
 
-// Unknown returns a fault for each choice about a topic that is not among the names.
+// Unknown returns a fault for each choice about a topic that is not in names.
 func (c Choices) Unknown(names []string) []core.FieldError {
 	var faults []core.FieldError
 	for _, choice := range c {
@@ -103,12 +104,13 @@ func (c Choices) Unknown(names []string) []core.FieldError {
 	return faults
 }
 
-// field returns the path of the choice in a caller's arguments.
+// field returns the path of the choice in the caller's arguments, such as
+// topic_preferences.news.
 func (p Preference) field() string {
 	return "topic_preferences." + core.Quotable(p.Topic, maxTopicName)
 }
 
-// ChoicesOf returns the choices by topic name.
+// ChoicesOf converts a map from topic to status to choices, sorted by topic.
 func ChoicesOf(byTopic map[string]sending.Subscription) Choices {
 	choices := make(Choices, 0, len(byTopic))
 	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
@@ -117,7 +119,8 @@ func ChoicesOf(byTopic map[string]sending.Subscription) Choices {
 	return choices
 }
 
-// ChoicesByTopic reverses ChoicesOf. The last choice about a topic counts.
+// ChoicesByTopic converts choices to a map from topic to status. If there are several
+// choices about a topic, the last one counts.
 func ChoicesByTopic(choices []Preference) map[string]sending.Subscription {
 	m := make(map[string]sending.Subscription, len(choices))
 	for _, c := range choices {

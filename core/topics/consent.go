@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// JoinConsent returns the consent of two sources together. An opt-out in either source
-// counts; otherwise a choice in either counts. The result has no address.
+// JoinConsent merges two consents of the same person. An opt-out in either of them counts;
+// otherwise an explicit choice in either of them counts. The result has no address.
 func JoinConsent(a, b sending.Contact) sending.Contact {
 	joined := sending.Contact{UnsubscribeAll: a.UnsubscribeAll || b.UnsubscribeAll, Preferences: map[string]sending.Subscription{}}
 	for _, source := range []sending.Contact{a, b} {
@@ -20,7 +20,7 @@ func JoinConsent(a, b sending.Contact) sending.Contact {
 	return joined
 }
 
-// HasOptOut reports whether the person opted out of a topic or of everything.
+// HasOptOut reports whether the consent has an opt-out from a topic or the global opt-out.
 func HasOptOut(c sending.Contact) bool {
 	if c.UnsubscribeAll {
 		return true
@@ -33,7 +33,7 @@ func HasOptOut(c sending.Contact) bool {
 	return false
 }
 
-// optOuts returns only the opt-outs of a consent.
+// optOuts returns the consent with its opt-outs alone. The result has no address.
 func optOuts(c sending.Contact) sending.Contact {
 	only := sending.Contact{UnsubscribeAll: c.UnsubscribeAll, Preferences: map[string]sending.Subscription{}}
 	for topic, choice := range c.Preferences {
@@ -44,7 +44,8 @@ func optOuts(c sending.Contact) sending.Contact {
 	return only
 }
 
-// isSameConsent reports whether both have the same consent, apart from their addresses.
+// isSameConsent reports whether a and b have the same global opt-out and the same choices.
+// It ignores their addresses.
 func isSameConsent(a, b sending.Contact) bool {
 	return a.UnsubscribeAll == b.UnsubscribeAll && maps.Equal(a.Preferences, b.Preferences)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ContactListView is the account's contact list as the latest sync found it, with the
-// numbers of its contacts and topics in the mirror.
+// ContactListView is the sending account's contact list as of the last sync, with the
+// numbers of contacts and topics in the mirror.
 type ContactListView struct {
 	Name         string    `json:"name" voice:"untrusted"`
 	Description  string    `json:"description" voice:"untrusted"`

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Topic is a subject to which contacts subscribe. The account defines it; the mirror adds
-// the times.
+// Topic is a subject to which contacts subscribe. The sending account stores its
+// definition; the mirror adds the origin and the times.
 type Topic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`
@@ -21,11 +21,11 @@ type Topic struct {
 	UpdatedAt   time.Time            `json:"updated_at"`
 }
 
-// statusActive is the status of every topic that the account has.
+// statusActive is the status of every topic that the sending account has.
 const statusActive = "active"
 
-// ContactList is the mirror's record of the account's contact list. It exists once the
-// first sync has finished.
+// ContactList is the sending account's contact list as the mirror stores it. The first sync
+// creates it.
 type ContactList struct {
 	Name         string
 	Description  string
@@ -34,7 +34,7 @@ type ContactList struct {
 	UpdatedAt    time.Time
 }
 
-// indexOfTopic returns the index of the topic with the name, -1 when there is none.
+// indexOfTopic returns the index of the topic with the name, or -1 if there is none.
 func indexOfTopic(topics []sending.Topic, name string) int {
 	return slices.IndexFunc(topics, func(t sending.Topic) bool { return t.Name == name })
 }

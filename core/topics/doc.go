@@ -1,13 +1,14 @@
 // Package topics owns the topics to which contacts subscribe, the rules of consent, and the
 // sync of both with the sending account.
 //
-// The account is the authority: it has the topics and each contact's consent (choices about
-// topics, the global opt-out). Mailhelm stores a mirror. Topics writes a topic to the
-// account first and then mirrors what the account accepted. Live reads the account's topics
-// and caches them for a minute. Sync updates the mirror from the account, pushes contacts
-// that the account lost, and repairs writes that reached the account and then failed.
+// The account has the authoritative topics and the consent of each contact: choices about
+// topics and the global opt-out. Mailhelm stores a copy, the mirror. Topics writes a
+// changed topic to the account first, and then stores what the account accepted. Live reads
+// the account's topics and caches them for a minute. Sync updates the mirror from the
+// account and pushes contacts that the account lost. It also repairs the account after
+// writes that reached it before their transaction failed.
 //
 // Packages that write contacts import Choices, Preference and the functions in consent.go.
 // This package does not write contacts; the sync uses the type Subscriber for them. It has
-// no code for a particular provider: the account is the port in core/sending.
+// no code for a particular provider, but uses the interface in core/sending.
 package topics

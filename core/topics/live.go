@@ -17,8 +17,8 @@ import (
 
 const topicLife = 60 * time.Second
 
-// Live reads the contact lists of sending accounts. It caches each account's topics for a
-// minute, because they change rarely and the provider's control calls are slow.
+// Live reads the contact lists of sending accounts. It caches the topics of each account
+// for a minute, because they change rarely and the provider answers slowly.
 type Live struct {
 	account sending.Account
 	clock   core.Clock
@@ -26,8 +26,8 @@ type Live struct {
 
 	mu    sync.Mutex
 	byOrg map[string]cachedTopics
-	// forgotten counts the calls of Forget. An answer that was requested before such a call
-	// is not cached after it.
+	// forgotten is the number of calls of Forget. If it changes while an account is read,
+	// the answer may be outdated and is not cached.
 	forgotten int
 }
 
@@ -36,14 +36,14 @@ type cachedTopics struct {
 	until  time.Time
 }
 
-// NewLive returns a Live over the account.
+// NewLive returns a Live that reads the given account.
 func NewLive(account sending.Account, clock core.Clock, log *slog.Logger) *Live {
 	return &Live{account: account, clock: clock, log: log, byOrg: map[string]cachedTopics{}}
 }
 
-// Topics returns the account's topics by name. It returns nil when the organization has no
-// account or the account has no contact list. It fails with core.CodeUpstreamUnavailable
-// when the account fails; failures are not cached.
+// Topics returns the account's topics, sorted by name. It returns nil if the organization
+// has no account or the account has no contact list. It fails with
+// core.CodeUpstreamUnavailable if the account fails; such errors are not cached.
 func (l *Live) Topics(ctx context.Context, orgID string) ([]sending.Topic, error) {
 	now := l.clock()
 	l.mu.Lock()
@@ -69,8 +69,8 @@ func (l *Live) Topics(ctx context.Context, orgID string) ([]sending.Topic, error
 	return topics, nil
 }
 
-// Forget makes the next call of Topics ask the account. Call it after a change of the
-// account's topics.
+// Forget removes the organization's topics from the cache, so that the next call of Topics
+// reads the account. Call it after a change of the account's topics.
 func (l *Live) Forget(orgID string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -79,14 +79,14 @@ func (l *Live) Forget(orgID string) {
 }
 
 // DropUnknownTopics returns the consent without choices about topics that the account does
-// not have, because accounts refuse them. The consent comes from the mirror. It fails as
-// Topics does.
+// not have, because the account would refuse these choices. It fails with
+// core.CodeUpstreamUnavailable if the account's topics cannot be read.
 func (l *Live) DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error) {
 	if len(consent.Preferences) == 0 {
 		return consent, nil
 	}
 	topics, err := l.Topics(ctx, orgID)
-	if err != nil || topics == nil { // without an account or a list no topic is gone
+	if err != nil || topics == nil { // no account or no list: keep all choices
 		return consent, err
 	}
 	consent.Preferences = maps.Clone(consent.Preferences)
@@ -94,7 +94,7 @@ func (l *Live) DropUnknownTopics(ctx context.Context, orgID string, consent send
 	return consent, nil
 }
 
-// errNoList is wrapped by errors of WriteToList when the account has no contact list and
+// errNoList is wrapped by errors of WriteToList if the account has no contact list and
 // Mailhelm could not create one.
 var errNoList = errors.New("the account has no contact list")
 
@@ -102,10 +102,10 @@ var errNoList = errors.New("the account has no contact list")
 // and Mailhelm could not create one.
 func IsWithoutList(err error) bool { return errors.Is(err, errNoList) }
 
-// WriteToList runs a write that needs the account's contact list. If the account has none,
-// WriteToList creates the list and runs the write again, with bare set: the list then has no
-// topics. So the first contact or topic of a new organization needs no preparation. It fails
-// with the account's failure; see [Unavailable].
+// WriteToList calls write, which needs the account's contact list. If the account has no
+// list, WriteToList creates one and calls write again. bare is then true, because the new
+// list has no topics. So no setup is needed before the first contact or topic of an
+// organization. WriteToList fails with the account's error; see [Unavailable].
 func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error {
 	err := write(false)
 	if !sending.IsNotFound(err) {
@@ -119,10 +119,10 @@ func (l *Live) WriteToList(ctx context.Context, orgID string, write func(bare bo
 	return write(true)
 }
 
-// Unavailable returns the error for API callers after a failure of the account. It is
-// core.CodeConflict with instructions if waiting does not help: no account is connected, or
-// the account does not let Mailhelm create a contact list. Other failures are converted by
-// sending.Unavailable. nil stays nil.
+// Unavailable converts an error of the account to the error for API callers. The result is
+// core.CodeConflict with instructions if a retry would not help: no account is connected,
+// or the account does not let Mailhelm create a contact list. sending.Unavailable converts
+// all other errors. nil stays nil.
 func Unavailable(err error) error {
 	f, ok := errors.AsType[*sending.Failure](err)
 	var refused *core.Error

@@ -10,16 +10,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxRepairs is the maximum number of contacts that one sync pushes to an account. Accounts
-// accept a few calls a second. The next sync continues.
+// maxRepairs is the maximum number of contacts that one sync pushes to an account, because
+// accounts accept few calls a second. The next sync continues.
 const maxRepairs = 500
 
-// repairPage is how many of the mirror's contacts one statement reads.
+// repairPage is the number of contacts that one query reads from the mirror.
 const repairPage = 1000
 
-// seenAddresses has the addresses that a read of the whole account returned, as hashes of
-// eight bytes. The chance that two of a million addresses share a hash is one in forty
-// million. The next read uses another seed and finds an address that was missed.
+// seenAddresses has the addresses that the account listed in one sync, as hashes of 64
+// bits. The chance that two of a million addresses have the same hash is one in forty
+// million. A missing address with the hash of a listed one is then overlooked. The next
+// sync uses another seed and finds it.
 type seenAddresses struct {
 	seed   maphash.Seed
 	hashes []uint64
@@ -33,7 +34,7 @@ func (s *seenAddresses) add(page []sending.Contact) {
 	}
 }
 
-// sort sorts the hashes. It must run before has.
+// sort sorts the hashes. Call it before has.
 func (s *seenAddresses) sort() { slices.Sort(s.hashes) }
 
 func (s *seenAddresses) has(email string) bool {
@@ -41,9 +42,9 @@ func (s *seenAddresses) has(email string) bool {
 	return found
 }
 
-// pushMissing pushes the contacts that are in the mirror and were not in the account. It
-// skips shells, which exist only because the account had them, and contacts that were
-// written after began.
+// pushMissing pushes the contacts of the mirror that the account did not list. It skips
+// shells, which exist only because the account listed them, and contacts that were written
+// after began, the start of the sync.
 func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, seen *seenAddresses, report *SyncReport) error {
 	seen.sort()
 	for after := ""; ; {
@@ -67,8 +68,9 @@ func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, s
 	}
 }
 
-// pushOne pushes one contact, with the lock on its address. It does nothing if the contact
-// has changed or the account lists it by then.
+// pushOne pushes one contact to the account while it holds the lock on the contact's
+// address. It does nothing if the contact has changed since at was read, or if the account
+// lists it now.
 func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, report *SyncReport) error {
 	release, err := s.locks.Lock(ctx, sending.AddressLockKey(orgID, at.Email))
 	if err != nil {

@@ -2,19 +2,20 @@ package topics
 
 import "time"
 
-// noteGrace is the longest time between a note and the commit of its write. A sync skips
-// younger notes. An older one belongs to a write that failed or was interrupted.
+// noteGrace is the longest time between storing an [AccountNote] and the commit of its
+// write. A sync skips notes that are younger. An older note belongs to a write that failed
+// or was interrupted.
 const noteGrace = time.Minute
 
-// AccountNote records a write of a contact that is about to change the account. It is
-// deleted in the transaction of the write. A note that remains means that the account and
-// the mirror may differ. Only writes that archive, reactivate or move a contact store one,
-// because a sync cannot interpret their effect at the account. The effect of any other write
-// is the person's latest choice, which the sync copies.
+// AccountNote is stored before a write of a contact changes the account, and deleted in the
+// transaction of that write. A note that remains shows that the account and the mirror may
+// differ. Only writes that archive, reactivate or move a contact to another address store a
+// note, because a sync cannot interpret their effect at the account. The effect of other
+// writes is the person's latest choice, which the sync copies.
 type AccountNote struct {
 	ID        string
 	ContactID string
-	// Put is an address that the account does not list before the write, "" for none.
+	// Put is an address that the write adds to the account's list, or "" if it adds none.
 	Put     string
 	NotedAt time.Time
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// replaceMirrored replaces the mirrored topics by the account's, and first reports deleted
-// topics and changed defaults to Config.OnRedefine. It does not report new topics, which no
-// predicate can name yet.
+// replaceMirrored replaces the mirrored topics by the account's. In the same transaction it
+// first passes deleted topics and changed defaults to Config.OnRedefine. New topics are not
+// passed, because no predicate can name them yet.
 func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	return t.Transactor.InTx(ctx, func(ctx context.Context) error {
 		known, err := t.Store.Topics(ctx, orgID)
@@ -26,7 +26,7 @@ func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sen
 	})
 }
 
-// compareTopics returns the mirrored topics that the account deleted or gave another
+// compareTopics returns which mirrored topics the account has deleted or given another
 // default.
 func compareTopics(known []Topic, topics []sending.Topic) Redefinition {
 	var what Redefinition

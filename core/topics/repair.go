@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Repair restores the account's state from before writes whose transaction failed, except
-// for opt-outs: an opt-out that the account accepted stays. It returns the number of
-// repaired writes. It may be repeated.
+// Repair restores the account's state from before writes whose transaction failed. Opt-outs
+// that the account accepted in these writes stay. Repair returns the number of repaired
+// writes, and may be repeated.
 func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	notes, err := s.Store.AccountNotes(ctx, org, s.Clock().Add(-noteGrace), maxRepairs)
 	if err != nil {
@@ -28,8 +28,9 @@ func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	return len(notes), nil
 }
 
-// repairOne repairs the write of one note, with the locks on its addresses. If the contact
-// has moved in the meantime, the next repair handles the note.
+// repairOne repairs the write of one note while it holds the locks on the contact's
+// addresses. If the contact gets another address before the locks are held, the next repair
+// handles the note.
 func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	contact, err := s.Subscribers.SubscriberByID(ctx, org, n.ContactID)
 	if isNotFound(err) {
@@ -60,15 +61,16 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	return s.Store.DropAccountNote(ctx, org, n.ID)
 }
 
-// repairContact writes to the account what the contact had before the write of the note,
-// joined with the opt-outs that the account accepted.
+// repairContact writes the consent that the mirror has for the contact to the account,
+// joined with the opt-outs that the account accepted in the failed write.
 func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c Subscriber) error {
 	remembered, err := s.live.DropUnknownTopics(ctx, org, c.Consent)
 	if err != nil {
 		return err
 	}
 	email := c.Consent.Email
-	put := core.EmailKey(n.Put) == core.EmailKey(email) // the write was to list the contact where it is
+	// whether the write was to add the contact's present address
+	put := core.EmailKey(n.Put) == core.EmailKey(email)
 	var optedOut sending.Contact
 	if n.Put != "" && !put {
 		if optedOut, err = s.takeBack(ctx, org, n, remembered); err != nil {
@@ -86,7 +88,7 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	case c.Archived && put && !HasOptOut(joined):
 		return s.account.DeleteContact(ctx, org, email)
 	case !c.Archived && listed:
-		joined = JoinConsent(held, optedOut) // the account decides about the rest
+		joined = JoinConsent(held, optedOut) // apart from opt-outs, the account's own choices count
 	}
 	joined.Email = email
 	if listed && isSameConsent(held, joined) {
@@ -95,9 +97,9 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	return s.account.PutContact(ctx, org, joined)
 }
 
-// takeBack removes the address of a failed move from the account's list, and deletes the
-// shell that a sync has created from it. It does not remove an address with an opt-out that
-// the mirror does not have. It returns the opt-outs of that address.
+// takeBack removes the new address of a failed move from the account's list, and deletes
+// the contact that a sync created from it. An address with an opt-out that the mirror does
+// not have stays in the list, and takeBack returns its opt-outs.
 func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
 	owner, err := s.Subscribers.SubscriberByEmail(ctx, org, n.Put)
 	if err != nil && !isNotFound(err) {
@@ -123,8 +125,8 @@ func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remember
 	return sending.Contact{}, nil
 }
 
-// readListed returns the account's consent for an address, and whether the account lists the
-// address.
+// readListed returns the consent that the account has for an address, and whether the
+// account lists the address.
 func (s *Sync) readListed(ctx context.Context, org, email string) (sending.Contact, bool, error) {
 	held, err := s.account.Contact(ctx, org, email)
 	if sending.IsAbsent(err) {

@@ -7,58 +7,65 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Store stores the mirror of the account's topics. Every method sees only the given
-// organization and takes part in the transaction of its context.
+// Store stores the mirror of the account's topics and contact list. Every method sees only
+// the given organization and takes part in the transaction of its context.
 type Store interface {
-	// Topics returns the mirrored topics, by name.
+	// Topics returns the mirrored topics, sorted by name.
 	Topics(ctx context.Context, orgID string) ([]Topic, error)
-	// ReplaceTopics replaces the mirrored topics by these. A topic that the mirror already
-	// has keeps its origin and the time of its creation.
+	// ReplaceTopics replaces the mirrored topics by the given ones. A topic that the mirror
+	// already has keeps its origin and its creation time.
 	ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error
-	// ContactList fails with core.CodeContactListNotSynced before the first sync.
+	// ContactList returns the mirrored contact list. It fails with
+	// core.CodeContactListNotSynced before the first sync.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 }
 
-// SubscriberStore keeps contacts as the sync sees them. Every method sees only the
-// organization given and takes part in the transaction of its context.
+// SubscriberStore reads and writes the consent of contacts for the sync. Every method sees
+// only the given organization and takes part in the transaction of its context.
 type SubscriberStore interface {
-	// SubscriberByID and SubscriberByEmail return a contact, including archived ones. They
-	// fail with core.CodeNotFound.
+	// SubscriberByID and SubscriberByEmail return the contact with the id or the address,
+	// even if it is archived. They fail with core.CodeNotFound if there is none.
 	SubscriberByID(ctx context.Context, orgID, id string) (Subscriber, error)
 	SubscriberByEmail(ctx context.Context, orgID, email string) (Subscriber, error)
-	// MirroredAddresses returns one page of all active contacts, by id, after the id
-	// given; "" is the beginning.
+	// MirroredAddresses returns one page of the active contacts, sorted by id. after is the
+	// last id of the previous page, "" for the first page.
 	MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]MirroredAddress, error)
 	// MirrorConsent copies a page of the account's contacts into the mirror. It replaces the
-	// consent of known contacts where it differs, adds unknown addresses as shells, and
-	// skips archived contacts. It also skips contacts written after asked, the time at which
-	// the page was requested, because the page may be older than the write. touched are the
-	// ids of the contacts that it added or changed.
+	// consent of known contacts where it differs, adds unknown addresses as shells (contacts
+	// that only a sync created), and skips archived contacts. It also skips contacts that
+	// were written after asked, the time at which the page was requested, because the page
+	// may be older than the write. touched has the ids of the contacts that it added or
+	// changed.
 	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (count Mirrored, touched []string, err error)
-	// DropShell deletes a contact that only a sync has made. It skips any other contact,
-	// and a shell that has activities.
+	// DropShell deletes a contact that only a sync has created. It does nothing for any
+	// other contact, and for a shell that has activities.
 	DropShell(ctx context.Context, orgID, contactID string) error
 }
 
-// SyncStore stores what the sync compares with the account. Every method sees only the given
-// organization and takes part in the transaction of its context.
+// SyncStore stores the mirrored contact list and the account notes for the sync. Every
+// method sees only the given organization and takes part in the transaction of its context.
 type SyncStore interface {
-	// ContactList fails with core.CodeContactListNotSynced before the first sync.
+	// ContactList returns the mirrored contact list. It fails with
+	// core.CodeContactListNotSynced before the first sync.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 	SaveContactList(ctx context.Context, orgID string, l ContactList) error
 
-	// AccountNotes returns the oldest notes from before a time.
+	// AccountNotes returns at most limit notes that were stored before the given time,
+	// oldest first.
 	AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]AccountNote, error)
-	// DropAccountNote deletes a note. It succeeds when the note is gone.
+	// DropAccountNote deletes the note with the id. It succeeds if the note is already
+	// deleted.
 	DropAccountNote(ctx context.Context, orgID, id string) error
 }
 
-// Mirrored counts the effects of MirrorConsent.
+// Mirrored has the numbers of contacts that MirrorConsent created, updated and left
+// unchanged.
 type Mirrored struct {
 	Created, Updated, Unchanged int
 }
 
-// MirroredAddress is the part of an active contact that a sync compares.
+// MirroredAddress has the part of an active contact that a sync needs to find contacts that
+// the account lost.
 type MirroredAddress struct {
 	ContactID string
 	Email     string
@@ -66,14 +73,14 @@ type MirroredAddress struct {
 	UpdatedAt time.Time
 }
 
-// Subscriber is a contact as the sync compares it with the account.
+// Subscriber is a contact with the data that the sync compares with the account.
 type Subscriber struct {
 	ID string
-	// Consent has the address and the consent in the mirror.
+	// Consent has the contact's address and the consent that the mirror has.
 	Consent  sending.Contact
 	Archived bool
-	// Shell is true if only a sync has created the contact, Stub if only activities have
-	// named it.
+	// Shell is true if the contact exists only because a sync found it in the account. Stub
+	// is true if the contact is only known from activities.
 	Shell, Stub          bool
 	CreatedAt, UpdatedAt time.Time
 }

@@ -10,30 +10,31 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// SyncEvery is the interval of the sync with the sending account.
+// SyncEvery is the interval at which contacts and topics are synced with the sending
+// accounts.
 const SyncEvery = 15 * time.Minute
 
-// SyncConfig configures the sync. All fields are required unless their comments say what nil
-// means.
+// SyncConfig configures [Sync]. All fields are required, except those whose comment gives
+// nil a meaning.
 type SyncConfig struct {
 	Store SyncStore
-	// Subscribers are the contacts that the sync compares with the account.
+	// Subscribers stores the consent of contacts in the mirror.
 	Subscribers SubscriberStore
-	// Topics mirrors the account's topics. The sync uses its account, transactor and locks
-	// too.
+	// Topics stores the account's topics in the mirror. The sync also uses its account,
+	// transactor and locks.
 	Topics *Topics
 	// Orgs lists every organization.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
 
-	// OnChange reports contacts whose consent changed, in the transaction of the change.
-	// With nil, changes are not reported.
+	// OnChange is called with the contacts whose consent changed, in the transaction of the
+	// change. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 }
 
-// Sync updates the mirror from the sending account, and pushes to the account the contacts
-// that it lacks.
+// Sync copies topics and consent from the sending account into the mirror, and pushes
+// contacts that the account lost back to the account.
 type Sync struct {
 	SyncConfig
 	account    sending.Account
@@ -42,30 +43,31 @@ type Sync struct {
 	transactor core.Transactor
 }
 
-// NewSync returns a Sync with the configuration.
+// NewSync returns a Sync that uses the configuration.
 func NewSync(cfg SyncConfig) *Sync {
 	t := cfg.Topics
 	return &Sync{SyncConfig: cfg, account: t.Account, live: t.Live, locks: t.Locks, transactor: t.Transactor}
 }
 
-// SyncArgs are the arguments of the sync.
+// SyncArgs has the arguments of the job that syncs contact lists.
 type SyncArgs struct {
-	// OrgID is the organization to sync; empty means all.
+	// OrgID is the organization to sync; empty means all organizations.
 	OrgID string `json:"org_id,omitempty"`
 }
 
 // Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "contact_list_sync" }
 
-// SyncReport counts the effects of one organization's sync, in the mirror and at the
-// account.
+// SyncReport has the numbers of changes that one organization's sync made in the mirror and
+// at the account.
 type SyncReport struct {
 	Topics, Pages int
 	Mirrored
-	// Pushed counts contacts that the account lacked and accepted again. Refused counts
-	// those that it did not accept, Left those that wait for the next sync.
+	// Pushed is the number of contacts that the account had lost and accepted again. Refused
+	// is the number that it did not accept, Left the number that wait for the next sync.
 	Pushed, Refused, Left int
-	// Repaired counts writes that had reached the account before their transaction failed.
+	// Repaired is the number of repaired writes, which had reached the account before their
+	// transaction failed.
 	Repaired int
 }
 
@@ -76,12 +78,12 @@ func (r *SyncReport) addPage(m Mirrored) {
 	r.Unchanged += m.Unchanged
 }
 
-// Worker returns the job that syncs every organization in turn.
+// Worker returns the job that syncs every organization, one after the other.
 func (s *Sync) Worker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: s.runAll, Every: SyncEvery, Timeout: SyncEvery}
 }
 
-// runAll syncs one organization, or all.
+// runAll syncs one organization, or all if args.OrgID is "".
 func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
 	return jobs.ForEachOrg(ctx, args.OrgID, s.Orgs, "sync", func(ctx context.Context, org string) error {
 		started := s.Clock()
@@ -96,10 +98,10 @@ func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
 	})
 }
 
-// Run syncs one organization. The mirror gets the account's consent and topics; contacts
-// that it does not know become shells. No contact is archived or erased because the account
-// does not list it: contacts that the account lost are pushed to it again. Without an
-// account or a contact list, the mirror stays as it is. Run may be repeated.
+// Run syncs one organization. It copies the account's topics and consent into the mirror,
+// and creates the contacts that the mirror does not have. It does not archive or erase
+// contacts that the account no longer lists, but pushes them to the account again. Without
+// an account or a contact list, the mirror stays as it is. Run may be repeated.
 func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 	list, err := s.mirrorTopics(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -136,10 +138,10 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 	return report, s.pushMissing(ctx, orgID, began, seen, &report)
 }
 
-// mirrorTopics replaces the mirror's topics by those of the account, and returns the
+// mirrorTopics replaces the mirrored topics by those of the account, and returns the
 // account's contact list. It holds the lock of topic writes from the read of the account to
-// the commit. Without the lock, a list read before a write could replace the result of that
-// write in the mirror.
+// the commit. Without the lock, it could replace the result of a later write with topics
+// that it read before that write.
 func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactList, error) {
 	release, err := s.locks.Lock(ctx, topicsLockKey(orgID))
 	if err != nil {
@@ -153,7 +155,8 @@ func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactL
 	return list, s.Topics.replaceMirrored(ctx, orgID, list.Topics, s.Clock())
 }
 
-// mirrorPage copies a page of the account into the mirror.
+// mirrorPage copies a page of the account's contacts into the mirror. asked is the time at
+// which the page was requested.
 func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Contact, asked time.Time) (Mirrored, error) {
 	var mirrored Mirrored
 	err := s.transactor.InTx(ctx, func(ctx context.Context) error {
@@ -170,7 +173,8 @@ func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Cont
 	return mirrored, err
 }
 
-// saveList stores the account's contact list as synced now.
+// saveList stores the name, description and times of the account's contact list, with the
+// present time as the time of the last sync.
 func (s *Sync) saveList(ctx context.Context, orgID string, list sending.ContactList) error {
 	now := s.Clock()
 	known, err := s.Store.ContactList(ctx, orgID)

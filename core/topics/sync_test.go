@@ -84,8 +84,9 @@ func TestSyncFollowsTheAccount(t *testing.T) {
 	})
 }
 
-// TestOneFailingOrganizationDoesNotHoldUpTheOthers fails the first organization that the
-// job visits. The order of the visits is not fixed, so it may be any of them.
+// TestOneFailingOrganizationDoesNotHoldUpTheOthers checks that the job syncs the other
+// organizations when one fails. The first organization that the job visits fails; the order
+// of the visits is random.
 func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
@@ -94,7 +95,8 @@ func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	none := core.Org{ID: core.NewID(), Name: "None", Slug: "none", Tier: "free", RetentionDays: 30}
-	if err := w.DB.Orgs().InsertOrg(t.Context(), none); err != nil { // has no account, which is no failure
+	// this organization has no account, which is no error
+	if err := w.DB.Orgs().InsertOrg(t.Context(), none); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Account.Seed(t.Context(), second.ID, simulator.Setup{
@@ -115,8 +117,8 @@ func TestOneFailingOrganizationDoesNotHoldUpTheOthers(t *testing.T) {
 	}
 }
 
-// delayedList is an account that calls a function when it has read the contact list and
-// has not answered yet.
+// delayedList is a sending account that calls a function after it has read the contact list
+// and before it returns it.
 type delayedList struct {
 	sending.Account
 	then func()
@@ -128,8 +130,8 @@ func (a delayedList) ContactList(ctx context.Context, orgID string) (sending.Con
 	return list, err
 }
 
-// TestASyncUndoesNoWriteOfATopic changes a topic while a sync has read the account's topics
-// and has not stored them.
+// TestASyncUndoesNoWriteOfATopic changes a topic after a sync has read the account's topics
+// and before it has stored them. It checks that the mirror then has the changed topic.
 func TestASyncUndoesNoWriteOfATopic(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -146,7 +148,7 @@ func TestASyncUndoesNoWriteOfATopic(t *testing.T) {
 			}()
 			select {
 			case <-written:
-			case <-time.After(100 * time.Millisecond): // the write waits for the sync, as it should
+			case <-time.After(100 * time.Millisecond): // the write waits for the sync, as it must
 			}
 		})}
 		cfg := w.Sync.SyncConfig

@@ -7,16 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Config configures the topics. All fields are required unless their comments say what nil
-// means.
+// Config configures [Topics]. All fields are required, except those whose comment gives nil
+// a meaning.
 type Config struct {
 	Store      Store
 	Transactor core.Transactor
 	Account    sending.Account
-	// Live reads the account's topics. All users in the process must share one.
+	// Live reads and caches the account's topics. The process must have only one Live.
 	Live *Live
-	// Locks serializes the writers of one organization's topics. It is shared with the
-	// writers of contacts.
+	// Locks serializes the writers of one organization's topics. Writers of contacts must
+	// use the same locks.
 	Locks *sending.KeyedLocks
 	// Contacts counts contacts, for contact_list_get.
 	Contacts ContactCounter
@@ -29,16 +29,17 @@ type Config struct {
 
 // ContactCounter counts the contacts of an organization.
 type ContactCounter interface {
-	// CountContacts counts the active contacts, without stubs.
+	// CountContacts returns the number of active contacts, without stubs.
 	CountContacts(ctx context.Context, orgID string) (int, error)
 }
 
-// Redefinition names the topics whose change affects predicates.
+// Redefinition names the topics that were deleted or got another default, because this
+// affects predicates.
 type Redefinition struct {
-	// Gone are names of topics that are deleted.
+	// Gone has the names of deleted topics.
 	Gone []string
-	// Turned are names of topics with a new default. The default applies to every contact
-	// without an explicit choice.
+	// Turned has the names of topics with a new default. The default applies to every
+	// contact without an explicit choice about the topic.
 	Turned []string
 }
 
@@ -47,10 +48,11 @@ type Topics struct {
 	Config
 }
 
-// New returns Topics with the configuration.
+// New returns Topics that use the configuration.
 func New(cfg Config) *Topics { return &Topics{cfg} }
 
-// Operations returns the operations, in the order of the catalogue.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (t *Topics) Operations() []core.Operation {
 	return []core.Operation{
 		t.contactListGet(),

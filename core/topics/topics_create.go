@@ -46,7 +46,7 @@ func (t *Topics) prepareCreate(ctx context.Context, c *core.Call, in CreateTopic
 	return in, t.push(ctx, c, in.write)
 }
 
-// addition is the edit that adds a topic.
+// addition is the edit that adds a topic to the account's topics.
 type addition struct{ topic sending.Topic }
 
 func (a addition) apply(topics []sending.Topic, again bool) ([]sending.Topic, error) {

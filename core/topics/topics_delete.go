@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// DeleteTopicIn names the topic to delete.
+// DeleteTopicIn has the name of the topic to delete.
 type DeleteTopicIn struct {
 	Name string `json:"name" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Name of the topic."`
 
@@ -35,7 +35,7 @@ func (t *Topics) topicsDelete() core.Operation {
 	})
 }
 
-// removal is the edit that removes the topic with the name.
+// removal is the edit that removes the topic with the name from the account's topics.
 type removal struct{ name string }
 
 func (r removal) apply(topics []sending.Topic, again bool) ([]sending.Topic, error) {

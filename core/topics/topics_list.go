@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ListTopicsIn has no fields: all topics are returned.
+// ListTopicsIn has no arguments, because topics_list returns all topics.
 type ListTopicsIn struct {
 	live []sending.Topic
 }
@@ -32,8 +32,8 @@ func (t *Topics) topicsList() core.Operation {
 	})
 }
 
-// dateTopics returns the account's topics with origin and times from the mirror. A topic
-// that the mirror does not have yet gets the time of the call.
+// dateTopics returns the account's topics with the origin and the times that the mirror
+// has. A topic that is not in the mirror yet gets the time of the call.
 func (t *Topics) dateTopics(ctx context.Context, c *core.Call, live []sending.Topic) ([]Topic, error) {
 	known, err := t.Store.Topics(ctx, c.Principal.Org.ID)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestSyncRepairsBothSides checks that contacts which the account lost are pushed with the
-// consent that the mirror remembers, that the mirror takes over unknown contacts, and that
-// the next sync changes nothing.
+// TestSyncRepairsBothSides checks that a sync pushes contacts that the account lost, with
+// the consent in the mirror, and copies unknown contacts into the mirror. The next sync
+// must change nothing.
 func TestSyncRepairsBothSides(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -69,8 +69,8 @@ func TestSyncRepairsBothSides(t *testing.T) {
 	})
 }
 
-// TestRepairsAreBounded checks that one sync pushes a bounded number of contacts and
-// leaves the rest to the next, also when the account refuses one.
+// TestRepairsAreBounded checks that one sync pushes at most 500 contacts and leaves the
+// others to the next sync, even if the account refuses a contact.
 func TestRepairsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
@@ -98,7 +98,7 @@ func TestTopicWritesGoThrough(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := contactstest.New(t, db)
 		w.Refuse(t, "contact_list_get", `{}`, core.CodeContactListNotSynced)
-		w.Want(t, "topics_list", `{}`) // the topics are cached for a minute or until the next write
+		w.Want(t, "topics_list", `{}`) // caches the topics for a minute or until the next write
 		made := w.Want(t, "topics_create", `{"name":"Tips_1","default_subscription_status":"OPT_OUT"}`)
 		if made["display_name"] != "Tips_1" || made["origin"] != "managed" || made["status"] != "active" {
 			t.Errorf("made %v", made)
@@ -146,9 +146,9 @@ func TestFiftyTopics(t *testing.T) {
 	}
 }
 
-// TestAccountThatTakesNoList checks an account in which Mailhelm may not make the contact
-// list. Single writes are refused and name the command that makes one. Rows of bulk
-// writes are put off until the account has a list.
+// TestAccountThatTakesNoList checks an account in which Mailhelm may not create a contact
+// list. Single writes are refused, with the command that creates a list. The pushes of bulk
+// writes are retried until the account has a list.
 func TestAccountThatTakesNoList(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
@@ -182,8 +182,8 @@ func TestAccountThatTakesNoList(t *testing.T) {
 	}
 }
 
-// TestChangedTopicsAreToldOf checks that changes of topics are reported, those of a call
-// and those made at the account.
+// TestChangedTopicsAreToldOf checks that OnRedefine is called for topics that an operation
+// changed, and for topics that were changed at the account.
 func TestChangedTopicsAreToldOf(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// UpdateTopicIn changes a topic. Members that are left out stay.
+// UpdateTopicIn changes a topic. Values that are not sent do not change.
 type UpdateTopicIn struct {
 	Name        string               `json:"name" jsonschema:"minLength=1,maxLength=64" jsonschema_description:"Name of the topic."`
 	DisplayName string               `json:"display_name,omitempty" jsonschema:"minLength=1,maxLength=128" jsonschema_description:"Name that people see."`
@@ -36,7 +36,8 @@ func (t *Topics) topicsUpdate() core.Operation {
 	})
 }
 
-// revision is the edit that changes the parts of a topic that are set.
+// revision is the edit that changes a topic: the fields that are set replace the values of
+// the topic.
 type revision struct {
 	name, displayName string
 	description       *string

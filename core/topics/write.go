@@ -9,32 +9,36 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxTopics is the maximum number of topics in a contact list. An account with a lower limit
-// refuses further ones itself.
+// maxTopics is the maximum number of topics in a contact list. An account may have a lower
+// limit, which it enforces itself.
 const maxTopics = 50
 
-// edit is a change of the account's topics as data.
+// edit is a change of the account's topics: an addition, a removal or a revision of one
+// topic.
 type edit interface {
-	// apply returns the changed topics, or the refusal. It must not change its arguments. It
-	// runs again if another writer changed the account's list before the result was stored.
-	// again is then true, and topics may already have the result of the first run.
+	// apply returns the changed topics, or the error for the caller. It must not modify its
+	// arguments. It is called again if another writer changed the account's topics before
+	// the result was stored. again is then true, and topics may already have the result of
+	// the first call.
 	apply(topics []sending.Topic, again bool) ([]sending.Topic, error)
 }
 
-// topicWrite is the state of a change of topics between Prepare and Do. Prepare writes the
-// change to the account. Do mirrors the topics that the account accepted.
+// topicWrite is the state of a write of a topic between the operation's Prepare and Do
+// steps. Prepare writes the change to the account. Do stores the topics that the account
+// accepted in the mirror.
 type topicWrite struct {
 	name  string
 	edit  edit
 	after []sending.Topic // accepted by the account
 }
 
-// topicsLockKey returns the key under which writers lock the topics of an organization.
+// topicsLockKey returns the key under which writers lock the topics of the organization.
 func topicsLockKey(orgID string) string { return orgID + "/topics" }
 
-// push writes the change to the account; Prepare calls it. It locks the organization's
-// topics until the call ends, so that the mirror follows the account in order. It refuses
-// topics that a repository defines.
+// push writes the change to the account in the Prepare step of an operation. It locks the
+// organization's topics until the call ends, so that changes reach the mirror in the order
+// in which the account accepted them. It fails with core.CodeConflict if a repository
+// defines the topic.
 func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
 	release, err := t.Locks.Lock(ctx, topicsLockKey(org))
@@ -60,19 +64,20 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	} else {
 		err = change(false)
 	}
-	t.Live.Forget(org) // also after a failure: the call may have taken effect
+	t.Live.Forget(org) // also after an error, because the change may be stored
 	switch {
 	case err == nil:
 		return nil
 	case refused != nil:
 		return refused
 	case sending.IsNotFound(err) && !adds:
-		return core.NotFound("topic") // the account has no list, so it has no topic
+		return core.NotFound("topic") // the account has no contact list and so no topics
 	}
 	return refuseTopic(err)
 }
 
-// checkManaged fails with core.CodeConflict for a topic that a repository defines.
+// checkManaged fails with core.CodeConflict if a repository defines the topic with the
+// name.
 func (t *Topics) checkManaged(ctx context.Context, org, name string) error {
 	known, err := t.Store.Topics(ctx, org)
 	if err != nil {
@@ -84,7 +89,7 @@ func (t *Topics) checkManaged(ctx context.Context, org, name string) error {
 	return nil
 }
 
-// refuseTopic returns the error for API callers when the account refuses a topic.
+// refuseTopic converts an error of the account about a topic to the error for API callers.
 func refuseTopic(err error) error {
 	if !sending.IsInvalid(err) || errors.Is(err, errNoList) {
 		return Unavailable(err)
@@ -94,8 +99,8 @@ func refuseTopic(err error) error {
 	return refused
 }
 
-// mirror stores the change in the mirror; Do calls it. It returns the topic as written, the
-// zero Topic after a deletion.
+// mirror stores the changed topics in the mirror, in the Do step of an operation. It
+// returns the topic as stored, or the zero Topic after a deletion.
 func (t *Topics) mirror(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
 	org := c.Principal.Org.ID
 	if err := t.replaceMirrored(ctx, org, w.after, c.Now); err != nil {

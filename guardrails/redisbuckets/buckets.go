@@ -13,7 +13,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// Buckets keeps token buckets in one Redis database. It is safe for concurrent use.
+// Buckets keeps the token buckets of rate limits in one Redis database. It is safe for
+// concurrent use.
 type Buckets struct {
 	client *redis.Client
 }
@@ -21,10 +22,11 @@ type Buckets struct {
 //go:embed take.lua
 var takeSource string
 
-// take is the script take.lua. It is loaded into Redis once and then called by its digest.
+// take is the Lua script take.lua. Redis stores it at its first use; later calls only send
+// its digest.
 var take = redis.NewScript(takeSource)
 
-// Take implements [guardrails.Buckets]. It fails when Redis does not answer before ctx ends.
+// Take implements [guardrails.Buckets]. It fails if Redis does not answer before ctx ends.
 func (b *Buckets) Take(ctx context.Context, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool, error) {
 	answer, err := take.Run(ctx, b.client, []string{nameOf(key, limit)},
 		limit, cost, guardrails.Window.Microseconds(), guardrails.Grain(limit).Microseconds()).Int64Slice()
@@ -38,20 +40,19 @@ func (b *Buckets) Take(ctx context.Context, key guardrails.BucketKey, limit, cos
 	return guardrails.NewRate(limit, limit-used, reset, retry), answer[0] == 1, nil
 }
 
-// answers is the number of values that the script returns.
+// answers is the number of values that the Lua script returns.
 const answers = 4
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// nameOf returns the name of a bucket in Redis. It includes the limit, so a changed limit
-// starts with a full bucket.
+// nameOf returns the Redis key of a bucket. A changed limit gives another, full bucket.
 func nameOf(key guardrails.BucketKey, limit int) string {
 	whose := fmt.Sprintf("%d %q %q %q", key.Resource, key.OrgID, key.Environment, key.CredentialID)
 	digest := sha256.Sum256([]byte(whose))
 	return "mailhelm:calls:" + hex.EncodeToString(digest[:16]) + ":" + strconv.Itoa(limit)
 }
 
-// Ping reports whether Redis answers and accepts the credentials.
+// Ping fails if Redis does not answer or does not accept the credentials.
 func (b *Buckets) Ping(ctx context.Context) error {
 	if err := b.client.Ping(ctx).Err(); err != nil {
 		return fmt.Errorf("redis: %w", err)

@@ -12,30 +12,28 @@ import (
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
-// Config configures the connection to Redis.
+// Config has the address of Redis and the certificate authorities to trust.
 type Config struct {
 	// URL is redis://user:password@host:port/database, or rediss:// for TLS.
 	URL string
-	// CAs sign the certificate of a Redis with TLS; nil means the CAs of the system.
+	// CAs may sign the certificate of Redis; nil means the CAs of the system.
 	CAs *x509.CertPool
 }
 
 const (
-	// dialTimeout is the longest time for opening a connection. Opening continues after a
-	// call stopped waiting, so that the next call can use the connection.
+	// dialTimeout is the longest time for opening a connection. If a call stops waiting, its
+	// connection is opened all the same, and the next call can use it.
 	dialTimeout = 2 * time.Second
-	// idleConns is the number of connections that stay open, so that most calls need not
-	// open one.
+	// idleConns is the number of connections that are kept open for later calls.
 	idleConns = 2
 )
 
-// quiet stops the library from writing to standard error: Ping and Take return the same
-// failures.
+// quiet disables the library's log on standard error; Ping and Take return its errors.
 var quiet = sync.OnceFunc(logging.Disable)
 
-// Open returns buckets in the Redis at the URL, without connecting yet. Ping checks the
-// connection. It fails when the URL is invalid; the error does not quote the URL, because
-// that may contain a password.
+// Open returns token buckets in the Redis at cfg.URL. It does not connect; Ping checks the
+// connection. It fails if the URL is invalid. The error does not quote the URL, which may
+// contain a password.
 func Open(cfg Config) (*Buckets, error) {
 	u, err := url.Parse(cfg.URL)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" {
@@ -52,7 +50,7 @@ func Open(cfg Config) (*Buckets, error) {
 		options.TLSConfig.RootCAs = cfg.CAs
 	}
 	options.ContextTimeoutEnabled = true
-	options.MaxRetries = -1 // a second try would cost the call the time of the first again
+	options.MaxRetries = -1 // no retry, because it would double the time that the call waits
 	options.DialTimeout, options.DialerRetries = dialTimeout, 1
 	options.MinIdleConns = idleConns
 	options.Protocol = 2

@@ -6,29 +6,29 @@ import (
 	"strings"
 )
 
-// maxClientID is the longest client id, in bytes. Client ids are shown to people and
-// stored in an indexed column.
+// maxClientID is the largest length of a client id that is a URL, in bytes. Such ids are
+// shown to people and stored in an indexed column.
 const maxClientID = 1000
 
-// unreserved are the characters other than letters and digits that need no escape in a
-// URL. inPath are the further characters allowed in a path (RFC 3986 sections 2.3 and
-// 3.3).
+// unreserved are the characters other than letters and digits that need no escape anywhere
+// in a URL. inPath adds the characters that need no escape in a path (RFC 3986 sections 2.3
+// and 3.3).
 const (
 	unreserved = "-._~"
 	inPath     = unreserved + "!$&'()*+,;=:@/"
 )
 
-// clientURL is a client id in its canonical form.
+// clientURL is a parsed client id that is a URL, in canonical form.
 type clientURL struct {
 	text string // the whole URL
 	host string // in lower case; an IPv6 address keeps its brackets
 	port string // empty for 443
 	path string
-	// literal is the host's IP address; the zero value for a name.
+	// literal is the host as an IP address, or the zero value if the host is a name.
 	literal netip.Addr
 }
 
-// authority returns host and port as written in a URL.
+// authority returns the host, with the port unless it is 443, as written in a URL.
 func (u clientURL) authority() string {
 	if u.port == "" {
 		return u.host
@@ -36,8 +36,8 @@ func (u clientURL) authority() string {
 	return u.host + ":" + u.port
 }
 
-// readClientID parses a client id. It fails unless the id is in canonical form.
-// Otherwise a client blocked under one spelling could be used under another.
+// readClientID parses a client id that is a URL. It fails unless the id is in canonical
+// form. Otherwise a client that is blocked under one spelling could be used under another.
 func readClientID(text string) (clientURL, error) {
 	u, err := canonical(text)
 	if err != nil {
@@ -49,10 +49,9 @@ func readClientID(text string) (clientURL, error) {
 	return u, nil
 }
 
-// canonical parses a URL by the rules for client ids. It normalizes what RFC 3986
-// section 6.2.2 calls equivalent: the case of scheme, host and escapes, unneeded
-// escapes, and the default port. It changes nothing else. It parses the text itself, so
-// that every accepted form is listed here.
+// canonical parses a URL by the rules for client ids. It normalizes only the case of
+// scheme, host and escapes, unneeded escapes, and the default port (RFC 3986 section
+// 6.2.2). It uses no general URL parser, so that this file defines every accepted form.
 func canonical(text string) (clientURL, error) {
 	const scheme = "https://"
 	switch {
@@ -105,8 +104,8 @@ func readAuthority(authority string) (clientURL, error) {
 	return clientURL{host: host, port: port, literal: literal}, nil
 }
 
-// readHost accepts names of letters, digits and hyphens, and IP addresses in the one
-// form that all parsers read alike. It refuses other hosts that end in a number. Some
+// readHost accepts host names of letters, digits and hyphens, and IP addresses in standard
+// form, which it returns. It refuses any other host whose last label is a number: some
 // parsers read 127.1, 0x7f.1 and 2130706433 as loopback.
 func readHost(host string) (netip.Addr, bool) {
 	if bare, v6 := strings.CutPrefix(host, "["); v6 {
@@ -130,13 +129,15 @@ func readHost(host string) (netip.Addr, bool) {
 	return addr, err == nil
 }
 
-// isLabel reports whether s is one label of a host's name (RFC 1123 section 2.1).
+// isLabel reports whether s is one valid label of a host name in lower case (RFC 1123
+// section 2.1).
 func isLabel(s string) bool {
 	notInLabel := func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' }
 	return s != "" && len(s) <= 63 && s[0] != '-' && s[len(s)-1] != '-' && !strings.ContainsFunc(s, notInLabel)
 }
 
-// isNumber reports whether a browser would read the label as part of an IPv4 address.
+// isNumber reports whether a browser would read the last label of a host as part of an IPv4
+// address.
 func isNumber(label string) bool {
 	if _, hexadecimal := strings.CutPrefix(label, "0x"); hexadecimal {
 		return true
@@ -144,7 +145,8 @@ func isNumber(label string) bool {
 	return strings.Trim(label, "0123456789") == ""
 }
 
-// readPath normalizes the escapes of a path that begins with a slash.
+// readPath returns a path with normalized escapes. It fails for characters that must be
+// escaped, broken escapes and the segments "." and "..".
 func readPath(path string) (string, error) {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

@@ -12,7 +12,7 @@ var goodIDs = []string{
 	"https://192.0.2.1/c", "https://[2001:db8::1]:444/c", "https://0xapp.example/c",
 }
 
-// badIDs maps invalid client ids to a part of the error's text.
+// badIDs maps invalid client ids to a text that the error must contain.
 var badIDs = map[string]string{
 	"":                                                   "https://",
 	"oc_live_abc":                                        "https://",
@@ -107,8 +107,8 @@ func TestClientIDForms(t *testing.T) {
 	}
 }
 
-// TestCanonical checks that equivalent spellings have the same canonical form, and
-// different addresses do not.
+// TestCanonical checks that equivalent spellings of a client id have the same canonical
+// form, and that different addresses do not.
 func TestCanonical(t *testing.T) {
 	t.Parallel()
 	const want = "https://app.example/~c/%C3%BC"
@@ -124,8 +124,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// FuzzClientID searches for an accepted id that leads to another place than its text
-// says. Go must connect to the host in the canonical text.
+// FuzzClientID checks that Go's URL parser reads every accepted client id as the same host
+// and path. Otherwise the server could fetch from another host than the one shown.
 func FuzzClientID(f *testing.F) {
 	for _, seed := range []string{"https://app.example/c", "https://[::ffff:127.0.0.1]:1/%2f", "HTTPS://A:443/%7e/..", "https://a@b/c?d#e", "https://127.1/"} {
 		f.Add(seed)

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The limits of a fetch, unless [Config] sets others.
+// Default limits and header of a fetch; [Config] can set others.
 const (
 	defaultDeadline  = 5 * time.Second
 	defaultUserAgent = "Mailhelm (OAuth client metadata)"
@@ -18,25 +18,25 @@ const (
 
 // Config configures a [Reader].
 type Config struct {
-	// Allowed are networks that may be fetched from in addition to the public Internet,
-	// on any port. It is empty by default and meant for tests and closed networks.
+	// Allowed has networks from which documents may be fetched on any port, in addition to
+	// the public Internet. It is empty by default and meant for tests and closed networks.
 	Allowed []netip.Prefix
-	// RootCAs are the trusted certificate authorities; nil means the system's.
+	// RootCAs has the trusted certificate authorities; nil means those of the system.
 	RootCAs *x509.CertPool
-	// Resolver looks up addresses; nil means the system's.
+	// Resolver resolves host names; nil means the resolver of the system.
 	Resolver *net.Resolver
-	// Deadline limits a whole fetch, from the lookup to the last byte; zero means five
+	// Deadline limits a whole fetch, from the DNS lookup to the last byte. Zero means five
 	// seconds.
 	Deadline time.Duration
-	// UserAgent is the User-Agent header of fetches.
+	// UserAgent is the User-Agent header of fetches; "" means the default.
 	UserAgent string
-	// Clock is used to expire the cache; nil means the machine's.
+	// Clock gives the time by which cached documents expire; nil means the system clock.
 	Clock core.Clock
-	// Log receives the causes that are not shown to people; nil means no log.
+	// Log receives the internal causes of errors, which people do not see; nil means no log.
 	Log *slog.Logger
 }
 
-// withDefaults returns the config with defaults for empty fields.
+// withDefaults returns a copy of the config with defaults for empty fields.
 func (c Config) withDefaults() Config {
 	if c.Deadline <= 0 {
 		c.Deadline = defaultDeadline

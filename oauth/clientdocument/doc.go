@@ -1,5 +1,5 @@
-// Package clientdocument reads client-ID metadata documents. A client identifies itself
-// by an https URL, and the JSON document there is its registration
+// Package clientdocument reads client-ID metadata documents. Such a client identifies
+// itself by an https URL, and the JSON document at this URL is its registration
 // (draft-ietf-oauth-client-id-metadata-document). The package implements
 // access.DocumentReader.
 //
@@ -7,12 +7,12 @@
 //   - the format of its URL (client_id.go);
 //   - the cache (reader.go);
 //   - the limit of concurrent fetches, and the fetch (fetch.go), with a check of the
-//     address while connecting (guard.go);
+//     IP address while connecting (guard.go);
 //   - the rules for the document (document.go).
 //
-// Every error has a sentence for the person whom the client sent here (refusal.go).
-// Causes go to the log.
+// Every error has a sentence for the person whom the client sent to the consent page
+// (refusal.go). Internal causes go to the log.
 //
-// The package stores no clients, requests no consent and has no organizations: core/access
-// and oauth do.
+// The package stores no clients, shows no consent page and knows no organizations. Packages
+// core/access and oauth do.
 package clientdocument

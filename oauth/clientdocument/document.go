@@ -12,14 +12,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// The limits of a document. They are the same as for registered clients.
+// The limits of a metadata document. They are the same as for registered clients.
 const (
-	maxName         = 100 // characters; a longer name is shortened
+	maxName         = 100 // in characters; a longer name is shortened
 	maxRedirectURIs = 20
 )
 
-// document has the supported members (RFC 7591 section 2). Other members and null
-// values are ignored.
+// document has the supported members of a metadata document (RFC 7591 section 2). Other
+// members are ignored. A null counts as absent, except for the two members about a secret.
 type document struct {
 	ClientID      *string        `json:"client_id"`
 	Name          *string        `json:"client_name"`
@@ -31,7 +31,7 @@ type document struct {
 	SecretExpires jsontext.Value `json:"client_secret_expires_at"`
 }
 
-// readDocument applies all rules to the document at u.
+// readDocument parses the metadata document fetched from u and checks all rules for it.
 func readDocument(u clientURL, body []byte) (access.ClientDocument, error) {
 	d, err := decode(body)
 	if err != nil {
@@ -49,8 +49,8 @@ func readDocument(u clientURL, body []byte) (access.ClientDocument, error) {
 	return access.ClientDocument{ClientID: u.text, Name: displayName(u, d), RedirectURIs: d.RedirectURIs, Scope: scope}, nil
 }
 
-// decode parses strictly: names of members are case-sensitive, and duplicates are
-// refused.
+// decode parses a metadata document. Names of members are case-sensitive, and duplicate
+// members are an error.
 func decode(body []byte) (document, error) {
 	if err := core.CheckJSON(body); err != nil {
 		text := "The application's metadata document is not valid JSON."
@@ -66,7 +66,8 @@ func decode(body []byte) (document, error) {
 	if err := json.Unmarshal(body, &d); err != nil {
 		text := "The application's metadata document has a member of the wrong type."
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
-			// Only members of the struct are decoded, so the name is one of ours.
+			// The JSON pointer begins with a member of the struct above, so the name is safe
+			// to show.
 			name, _, _ := strings.Cut(strings.TrimPrefix(string(e.JSONPointer), "/"), "/")
 			text = "In the application's metadata document, " + name + " has the wrong type."
 		}
@@ -75,8 +76,8 @@ func decode(body []byte) (document, error) {
 	return d, nil
 }
 
-// checkSelf checks that the document names its own URL, so that a copy elsewhere
-// registers no client.
+// checkSelf checks that the document's client_id is the URL it was fetched from. So a copy
+// at another URL registers no client.
 func checkSelf(u clientURL, d document) error {
 	if d.ClientID == nil {
 		return refuse("The application's metadata document has no client_id.")
@@ -87,7 +88,8 @@ func checkSelf(u clientURL, d document) error {
 	return nil
 }
 
-// checkAuthentication refuses secrets: a public document cannot hold one.
+// checkAuthentication refuses a client secret and every authentication method except none,
+// because everyone can read the document.
 func checkAuthentication(_ clientURL, d document) error {
 	if d.Secret != nil || d.SecretExpires != nil {
 		return refuse("The application's metadata document must not hold a client secret.")
@@ -98,8 +100,8 @@ func checkAuthentication(_ clientURL, d document) error {
 	return nil
 }
 
-// checkGrants checks the grant types. Without grant_types, RFC 7591 means
-// authorization_code alone.
+// checkGrants requires the grant type authorization_code and refuses client_credentials.
+// Without grant_types, RFC 7591 means authorization_code alone.
 func checkGrants(_ clientURL, d document) error {
 	switch {
 	case d.GrantTypes != nil && !slices.Contains(d.GrantTypes, "authorization_code"):
@@ -110,8 +112,8 @@ func checkGrants(_ clientURL, d document) error {
 	return nil
 }
 
-// checkRedirects checks the redirect URIs. Each must be at the origin of the document
-// or on the person's own computer.
+// checkRedirects checks the redirect URIs. Each must have the origin of the document or be
+// on the loopback, the person's own computer.
 func checkRedirects(u clientURL, d document) error {
 	switch {
 	case len(d.RedirectURIs) == 0:
@@ -131,12 +133,13 @@ func checkRedirects(u clientURL, d document) error {
 	return nil
 }
 
-// isLoopback reports whether uri is a loopback address. The rule on the form of
-// redirect URIs allows http only for those.
+// isLoopback reports whether a valid redirect URI is on the loopback.
+// [access.CheckRedirectURI] allows http only there.
 func isLoopback(uri string) bool { return strings.HasPrefix(uri, "http://") }
 
-// isSameOrigin compares scheme, host and port as text (RFC 6454 section 5). Text is
-// sufficient because the rules on their form allow only one spelling.
+// isSameOrigin reports whether a valid redirect URI has the scheme, host and port of the
+// document (RFC 6454 section 5). It compares text, because the checks before it allow only
+// one spelling apart from case and port 443.
 func isSameOrigin(u clientURL, uri string) bool {
 	authority, ok := strings.CutPrefix(uri, "https://")
 	if !ok {
@@ -149,9 +152,9 @@ func isSameOrigin(u clientURL, uri string) bool {
 	return authority == u.authority() || u.port == "" && authority == u.host+":443"
 }
 
-// declaredScope returns the declared scopes that exist here. RFC 7591 section 2 lets a
-// server replace unknown scopes, and documents are written for many servers. It fails
-// when no declared scope exists here, because an empty list would allow any scope.
+// declaredScope returns the scopes in the document that Mailhelm has, and ignores others,
+// because documents are written for many servers (RFC 7591 section 2). It fails if none is
+// left, because an empty list would allow any scope.
 func declaredScope(d document) ([]string, error) {
 	if d.Scope == nil {
 		return nil, nil
@@ -168,8 +171,8 @@ func declaredScope(d document) ([]string, error) {
 	return scope, nil
 }
 
-// displayName returns the client's own name, cleaned for display, because a client can
-// choose any text.
+// displayName returns the client's name, cleaned for display because a client can choose
+// any text. Without a usable name it returns the host.
 func displayName(u clientURL, d document) string {
 	if d.Name != nil {
 		if name := core.Quotable(*d.Name, maxName); name != "" {

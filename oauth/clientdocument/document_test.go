@@ -144,7 +144,8 @@ func TestDocumentIsStrictJSON(t *testing.T) {
 	}
 }
 
-// leadsHome checks a redirect URI with another parser than the product's.
+// leadsHome reports whether a redirect URI is on the loopback or at app.example. It uses
+// net/url, which the product's check does not use.
 func leadsHome(uri string) bool {
 	u, err := url.Parse(uri)
 	if err != nil || u.User != nil || u.Fragment != "" {
@@ -156,7 +157,8 @@ func leadsHome(uri string) bool {
 	return u.Scheme == "https" && strings.EqualFold(u.Hostname(), "app.example") && (u.Port() == "" || u.Port() == "443")
 }
 
-// FuzzDocument searches for an accepted document that breaks a rule.
+// FuzzDocument checks that every accepted document keeps the rules for names, scopes and
+// redirect URIs.
 func FuzzDocument(f *testing.F) {
 	for _, other := range []members{nil, {"scope": "api.contacts.view x"}, {"client_secret": 1}, {"grant_types": []string{"client_credentials"}}, {"redirect_uris": []string{"http://[::1]:1/", "https://APP.example:443?"}}} {
 		f.Add(documentFor(appID, other))

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound/fetch"
 )
 
-// The limits of one response, in bytes.
+// The limits of an HTTP response with a metadata document, in bytes.
 const (
 	maxBody   = 64 << 10
 	maxHeader = 16 << 10
@@ -19,7 +19,7 @@ const (
 // slotLimits bound concurrent fetches.
 var slotLimits = outbound.SlotLimits{All: 16, PerHost: 2, Waiting: 256}
 
-// newFetcher returns what reads the documents of client ids.
+// newFetcher returns the HTTP client that fetches metadata documents.
 func newFetcher(c Config, g guard, refuse connectControl) *fetch.Fetcher {
 	return fetch.New(fetch.Config{
 		Guard: g.Guard, Refuse: refuse, Schemes: []string{"https"}, Time: c.Deadline,
@@ -28,7 +28,7 @@ func newFetcher(c Config, g guard, refuse connectControl) *fetch.Fetcher {
 	})
 }
 
-// fetch returns the body of a document.
+// fetch returns the body of the metadata document at u.
 func (r *Reader) fetch(ctx context.Context, u clientURL) ([]byte, error) {
 	body, err := r.fetcher.Get(ctx, u.text)
 	if err != nil {
@@ -37,8 +37,8 @@ func (r *Reader) fetch(ctx context.Context, u clientURL) ([]byte, error) {
 	return body, nil
 }
 
-// fetchFault returns the error to show. It names only problems that the client's
-// authors can fix.
+// fetchFault converts an error of a fetch to the error shown to the person. It names only
+// problems that the client's authors can fix.
 func fetchFault(cause error) error {
 	if answered, ok := errors.AsType[*fetch.StatusError](cause); ok {
 		return statusFault(answered.Status)
@@ -59,7 +59,7 @@ func fetchFault(cause error) error {
 	return unreachable(cause)
 }
 
-// statusFault returns the error for a status other than 200.
+// statusFault returns the error shown to the person for an HTTP status other than 200.
 func statusFault(status int) error {
 	if status >= 300 && status < 400 {
 		return refuse("The address of the application's metadata document leads to another one, which is not followed.")

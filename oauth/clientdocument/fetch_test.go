@@ -158,8 +158,8 @@ func TestAnswersThatAreTaken(t *testing.T) {
 	}
 }
 
-// TestSlowServers checks that a fetch ends at its deadline, whichever part of it is
-// slow.
+// TestSlowServers checks that a fetch ends at its deadline, whether the TLS handshake, the
+// header or the body is slow.
 func TestSlowServers(t *testing.T) {
 	t.Parallel()
 	for name, handler := range map[string]func(*site, http.ResponseWriter, *http.Request){
@@ -200,7 +200,7 @@ func TestSlowServers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = silent.Close() }) // the kernel accepts connections, and the server never responds
+		t.Cleanup(func() { _ = silent.Close() }) // the kernel accepts connections, but no server responds
 		reader, _ := reading(Config{Allowed: loopback, Deadline: 300 * time.Millisecond})
 		takesTooLong(t, reader, "https://"+silent.Addr().String()+"/c")
 	})
@@ -241,8 +241,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestOnlyHTTPS checks that http ids are not fetched, and that https ids are not
-// fetched over http.
+// TestOnlyHTTPS checks that a client id with http is not fetched, and that one with https
+// is never fetched over http.
 func TestOnlyHTTPS(t *testing.T) {
 	t.Parallel()
 	requests := make(chan string, 1)
@@ -263,8 +263,9 @@ func TestOnlyHTTPS(t *testing.T) {
 	}
 }
 
-// TestOneTextForWhatIsNotThere checks that the refusal of a client document has the same
-// text for a closed port and for a forbidden address, so that it reveals no open port.
+// TestOneTextForWhatIsNotThere checks that a closed port, a forbidden address and an
+// unknown host name give the same error text. Different texts would reveal open ports of
+// the server's network.
 func TestOneTextForWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	closed, err := net.Listen("tcp", "127.0.0.1:0")

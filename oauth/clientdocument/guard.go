@@ -8,29 +8,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// publicPort is the only port of public addresses that may be fetched from.
+// publicPort is the only port from which documents may be fetched on the public Internet.
 const publicPort = 443
 
-// privateNames are domains that no public client has (RFC 6761, 6762, 7686, 8375, and
-// names of internal networks). Their addresses would be refused too; this list saves
-// the lookup.
+// privateNames are top-level domains that no host on the public Internet has (RFC 6761,
+// 6762, 7686, 8375, and names of internal networks). The check of the IP address would
+// refuse such hosts too; this list saves the DNS lookup.
 var privateNames = []string{"localhost", "local", "internal", "intranet", "lan", "home", "corp", "arpa", "onion"}
 
-// guard decides which addresses may be fetched from: the public Internet, and the
+// guard decides from which addresses documents may be fetched: the public Internet, and the
 // networks in Config.Allowed.
 type guard struct {
 	outbound.Guard
 	networks bool // Config.Allowed is not empty
 }
 
-// newGuard returns a guard that also allows these networks, on any port.
+// newGuard returns a guard that also allows the given networks, on any port.
 func newGuard(allowed []netip.Prefix) guard {
 	return guard{outbound.New(allowed, publicPort), len(allowed) > 0}
 }
 
-// checkURL refuses private names, other ports, and IP addresses outside Config.Allowed
-// before the lookup. When the operator allows networks, names and ports are
-// unrestricted, and only Control decides.
+// checkURL refuses private names, ports other than 443 and IP addresses outside
+// Config.Allowed, before the DNS lookup. If Config.Allowed is not empty, every name and
+// port passes. The check of the IP address while connecting then decides alone.
 func (g guard) checkURL(u clientURL) error {
 	switch {
 	case u.literal.IsValid() && g.Allows(u.literal):

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// TestGuard checks that documents are fetched from one port of the public Internet and
-// from any port of the operator's networks.
+// TestGuard checks that documents may be fetched from port 443 of the public Internet, and
+// from any port of an allowed network.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	g := newGuard([]netip.Prefix{netip.MustParsePrefix("10.20.0.0/16")})
@@ -29,7 +29,8 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestHosts checks what is refused before a lookup, with and without allowed networks.
+// TestHosts checks which client ids are refused before the DNS lookup, with and without
+// allowed networks.
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	nowhere, networks := newGuard(nil), newGuard(loopback)

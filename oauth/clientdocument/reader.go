@@ -15,28 +15,29 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// The lifetimes and the size of the cache.
+// How long documents and refusals are cached, and how many results the cache holds.
 const (
 	documentLife = time.Hour
 	refusalLife  = 5 * time.Minute
 	maxOutcomes  = 512
 )
 
-// outcome is the result of reading a document: a document or an error.
+// outcome is the result of reading a metadata document: the document or an error.
 type outcome struct {
 	document access.ClientDocument
 	refusal  error
 }
 
-// Reader reads metadata documents. It is safe for use by several goroutines.
+// Reader reads clients' metadata documents and caches the results. It is safe for
+// concurrent use.
 type Reader struct {
 	config  Config
 	guard   guard
 	fetcher *fetch.Fetcher
 	slots   *outbound.Slots
 	flights singleflight.Group
-	// remembered is the cache. When full, it drops the entry that expires first, so a
-	// flood of refusals displaces refusals and not documents.
+	// remembered is the cache. When full, it drops the entry that expires first. Refusals
+	// expire earlier than documents, so many refusals do not displace documents.
 	remembered *cache.Cache[string, outcome]
 }
 
@@ -48,7 +49,8 @@ func New(config Config) *Reader { return newReader(config, nil) }
 // connectControl is the type of net.Dialer.Control.
 type connectControl func(network, address string, conn syscall.RawConn) error
 
-// newReader is New with a further check of connections, for tests.
+// newReader returns a reader. Tests pass refuse, an additional check of each connection;
+// otherwise it is nil.
 func newReader(config Config, refuse connectControl) *Reader {
 	config = config.withDefaults()
 	g := newGuard(config.Allowed)
@@ -58,10 +60,10 @@ func newReader(config Config, refuse connectControl) *Reader {
 	}
 }
 
-// ReadDocument returns the document at a client id. It fetches and checks the document,
-// or returns a cached result: a document for an hour, a refusal for five minutes. Every
-// error is a *[Refusal]. Concurrent calls for the same document share one fetch, which
-// continues when one of the callers leaves.
+// ReadDocument returns the metadata document of a client. It fetches and checks the
+// document or returns the cached result, for an hour, or five minutes for a refusal. Every
+// error is a *[Refusal]. Concurrent calls for one client share a fetch, which continues if
+// the context of one of the calls ends.
 func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.ClientDocument, error) {
 	u, err := readClientID(clientID)
 	if err != nil {
@@ -88,16 +90,17 @@ func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.Clie
 	}
 }
 
-// result returns a copy that the caller may modify.
+// result returns the document or the error. The document is a copy that the caller may
+// modify.
 func (o outcome) result() (access.ClientDocument, error) {
 	d := o.document
 	d.RedirectURIs, d.Scope = slices.Clone(d.RedirectURIs), slices.Clone(d.Scope)
 	return d, o.refusal
 }
 
-// read fetches and checks a document once, and caches the result.
+// read fetches and checks the metadata document at u and caches the result.
 func (r *Reader) read(ctx context.Context, u clientURL) outcome {
-	// The previous fetch may have ended since the caller looked in the cache.
+	// Another fetch may have cached the result after the caller looked.
 	if known, ok := r.remembered.Get(u.text, r.config.Clock()); ok {
 		return known
 	}

@@ -67,7 +67,8 @@ func TestRefusalIsRememberedForFiveMinutes(t *testing.T) {
 	mustRead(t, reader, s.clientID)
 }
 
-// TestOneFetchForMany checks that a hundred concurrent calls share one fetch.
+// TestOneFetchForMany checks that a hundred concurrent calls for one document share one
+// fetch.
 func TestOneFetchForMany(t *testing.T) {
 	t.Parallel()
 	var started, done sync.WaitGroup
@@ -91,8 +92,8 @@ func TestOneFetchForMany(t *testing.T) {
 	}
 }
 
-// TestCallerLeaves checks that the second caller gets the result when the first caller
-// leaves during the fetch.
+// TestCallerLeaves checks that a fetch continues when its caller's context ends, and that
+// the next caller gets its result.
 func TestCallerLeaves(t *testing.T) {
 	t.Parallel()
 	arrived, release := make(chan struct{}, 1), make(chan struct{})
@@ -122,7 +123,7 @@ func TestCallerLeaves(t *testing.T) {
 	}
 }
 
-// TestRemembersSoMuch checks that the size of the cache is limited.
+// TestRemembersSoMuch checks that the number of cached documents is limited.
 func TestRemembersSoMuch(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)
@@ -140,8 +141,8 @@ func TestRemembersSoMuch(t *testing.T) {
 	}
 }
 
-// TestLogNamesTheCause checks that the error has one sentence for people, and the log
-// has the cause.
+// TestLogNamesTheCause checks that the error is one sentence for people, and that the
+// internal cause is in the log.
 func TestLogNamesTheCause(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
@@ -153,7 +154,7 @@ func TestLogNamesTheCause(t *testing.T) {
 	}
 }
 
-// TestNoPlace checks that a refusal for lack of a slot is not cached.
+// TestNoPlace checks that the refusal because of too many concurrent fetches is not cached.
 func TestNoPlace(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, serveDocument)

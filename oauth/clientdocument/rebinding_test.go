@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound/outboundtest"
 )
 
-// TestRebinding checks a name that resolves to a public address first and to loopback
-// on the next lookup. It must not be fetched: the checked address is the one that is
-// connected to.
+// TestRebinding checks a host name that first resolves to a public address and then to the
+// loopback (DNS rebinding). The server must not connect, because it checks the very address
+// that it connects to.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	names := outboundtest.NewNames(t, "1.1.1.1", "127.0.0.1")
@@ -34,7 +34,8 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestRebindingBetweenReads checks that an address is checked again for each fetch.
+// TestRebindingBetweenReads checks that the IP address of a host is checked again for every
+// fetch.
 func TestRebindingBetweenReads(t *testing.T) {
 	t.Parallel()
 	var hands hands
@@ -53,8 +54,8 @@ func TestRebindingBetweenReads(t *testing.T) {
 	}
 }
 
-// TestNamesThatLeadInside checks that every address of an answer is checked, IPv4 and
-// IPv6.
+// TestNamesThatLeadInside checks that no connection is made if a host name resolves to
+// private addresses, IPv4 or IPv6.
 func TestNamesThatLeadInside(t *testing.T) {
 	t.Parallel()
 	for _, answer := range []string{
@@ -73,7 +74,7 @@ func TestNamesThatLeadInside(t *testing.T) {
 	}
 }
 
-// TestNewGuards checks that a reader from New uses the guard.
+// TestNewGuards checks that a reader from New refuses to connect to private addresses.
 func TestNewGuards(t *testing.T) {
 	t.Parallel()
 	reader := New(Config{Resolver: outboundtest.NewNames(t, "127.0.0.1").Resolver()})
@@ -84,8 +85,8 @@ func TestNewGuards(t *testing.T) {
 	}
 }
 
-// TestNamesOfAllowedNetworks checks that a name in an allowed network is fetched from,
-// with a certificate for the name.
+// TestNamesOfAllowedNetworks checks that a document can be fetched by a host name in an
+// allowed network, if the certificate is valid for that name.
 func TestNamesOfAllowedNetworks(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(s *site, w http.ResponseWriter, r *http.Request) {

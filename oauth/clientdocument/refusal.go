@@ -2,9 +2,10 @@ package clientdocument
 
 import "errors"
 
-// Refusal is the error for a client's document that is not accepted. Text is a sentence
-// for the person whom the client sent here. It names what they or the client's authors
-// can fix. It contains no address, name or error of our network.
+// Refusal is the error when a client's metadata document is not accepted. Text is a
+// sentence for the person whom the client sent to the consent page. It names what this
+// person or the client's authors can fix, and no address, name or error of the server's
+// network.
 type Refusal struct {
 	Text  string
 	cause error
@@ -13,31 +14,32 @@ type Refusal struct {
 // Error returns the text.
 func (r *Refusal) Error() string { return r.Text }
 
-// Unwrap returns the cause, which is for the log.
+// Unwrap returns the internal cause, which is for the log only.
 func (r *Refusal) Unwrap() error { return r.cause }
 
-// refuse returns a Refusal without a cause.
+// refuse returns a Refusal with this text and without an internal cause.
 func refuse(text string) error { return &Refusal{Text: text} }
 
-// refuseFor returns a Refusal with a cause for the log.
+// refuseFor returns a Refusal with an internal cause for the log.
 func refuseFor(text string, cause error) error { return &Refusal{Text: text, cause: cause} }
 
-// errBusy and errInterrupted are not about a document, so they are not cached.
+// errBusy is the cause of the refusal that busy returns.
 var errBusy = errors.New("too many documents are being fetched")
 
-// busy returns the refusal when too many fetches wait for a slot. It is not cached.
+// busy returns the refusal when too many documents are being fetched. It says nothing about
+// the document, so it is not cached.
 func busy() error {
 	return refuseFor("Too many applications are being looked up at the moment. Try again in a minute.", errBusy)
 }
 
-// interruptedError returns the refusal when ctx ended during the fetch. It is not cached.
+// interruptedError returns the refusal when the caller's context ended during the fetch. It
+// is not cached.
 func interruptedError(cause error) error {
 	return refuseFor("Looking up the application was interrupted. Try again.", cause)
 }
 
-// unreachable returns the same text for an unknown name, a forbidden address and a
-// server that does not answer. Different texts would let a stranger explore our
-// network.
+// unreachable returns one text for an unknown host name, a forbidden address and a server
+// that does not answer. Different texts would let a stranger explore the server's network.
 func unreachable(cause error) error {
 	return refuseFor("The application's metadata document cannot be reached over the public Internet.", cause)
 }

@@ -22,8 +22,8 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustPa
 
 var errNotDialled = errors.New("a test dials loopback only")
 
-// dials is the further check of connections of a test's reader. It records what the guard
-// approved, and refuses addresses other than loopback.
+// dials is an additional check of a reader's connections. It records the addresses that the
+// guard approved and refuses all but the loopback.
 type dials struct {
 	mu       sync.Mutex
 	approved []string
@@ -39,19 +39,21 @@ func (d *dials) control(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// reading returns a reader that cannot leave this machine, and its hook.
+// reading returns a reader that connects only to the loopback, and the record of approved
+// addresses.
 func reading(config Config) (*Reader, *dials) {
 	d := &dials{}
 	return newReader(config, d.control), d
 }
 
-// hands is the time of a clock that a test moves.
+// hands is a clock that a test sets, in nanoseconds after a fixed time.
 type hands struct{ at atomic.Int64 }
 
 func (h *hands) now() time.Time          { return time.Unix(1_800_000_000, h.at.Load()) }
 func (h *hands) advance(d time.Duration) { h.at.Add(int64(d)) }
 
-// site is a real TLS server with a client's document.
+// site is a TLS server on the loopback that serves a client's metadata document and counts
+// the requests.
 type site struct {
 	*httptest.Server
 	clientID string
@@ -72,17 +74,19 @@ func newSite(t *testing.T, handler func(s *site, w http.ResponseWriter, r *http.
 	return s
 }
 
-// config returns a config that trusts the site's certificate and may reach the site.
+// config returns a reader's config that trusts the site's certificate and allows fetches
+// from the loopback.
 func (s *site) config() Config {
 	roots := x509.NewCertPool()
 	roots.AddCert(s.Certificate())
 	return Config{Allowed: loopback, RootCAs: roots, Deadline: 10 * time.Second}
 }
 
-// members are the members of a JSON object.
+// members maps the names of JSON members to their values.
 type members map[string]any
 
-// documentFor returns a valid document for the id, with the given members replaced.
+// documentFor returns a valid metadata document for a client id. other replaces members; a
+// nil value removes one.
 func documentFor(clientID string, other members) []byte {
 	origin := clientID[:strings.LastIndexByte(clientID, '/')]
 	d := members{"client_id": clientID, "client_name": "Agent", "redirect_uris": []string{origin + "/cb"}}
@@ -100,14 +104,15 @@ func documentFor(clientID string, other members) []byte {
 	return raw
 }
 
-// serveDocument responds with a valid document for the requested path.
+// serveDocument answers with a valid metadata document whose client id is the requested
+// URL.
 func serveDocument(s *site, w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(documentFor(s.URL+r.URL.Path, nil))
 }
 
-// wantRefusal returns err as a refusal. It fails the test unless the text contains want and
-// no internal detail.
+// wantRefusal fails the test unless err is a Refusal whose text contains want and no
+// internal detail.
 func wantRefusal(t *testing.T, err error, want string) {
 	t.Helper()
 	r, ok := errors.AsType[*Refusal](err)

@@ -10,26 +10,26 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
 
-// notes are the messages above the form when it is shown again.
+// notes are the messages above the consent form when it is shown again.
 type notes struct{ Notice, Problem string }
 
-// view is the data of the page's template.
+// view is the data of the consent page's template.
 type view struct {
 	notes
 	Client, Environment string
 	Test                bool
-	// Host is the host of the client's metadata document: the only verified fact about
-	// such a client. Unverified is true for a client that registered itself. No fact
-	// about it is verified.
+	// Host is the host of the client's metadata document, the only verified fact about such
+	// a client. Unverified is true for a client that registered itself, about which no fact
+	// is verified.
 	Host       string
 	Unverified bool
-	// Loopback is true when the redirect goes to a program on the person's own computer
-	// and the client has no secret. Any local program could then be the receiver.
+	// Loopback is true if the client has no secret and the redirect goes to a program on the
+	// person's own computer. Any local program could then receive the code.
 	Loopback bool
 	Org      core.Org
 	User     access.User
 	Resource string
-	// Destination is the host that the browser is redirected to afterwards.
+	// Destination is the host of the redirect URI.
 	Destination    string
 	Reads, Changes []choice
 	Grantable      bool
@@ -37,15 +37,15 @@ type view struct {
 	Request, Token, Address string
 }
 
-// choice is one requested scope with its checkbox.
+// choice is one requested scope, which the page shows with a checkbox.
 type choice struct {
 	core.ScopeInfo
 	Checked bool
-	// Lacking is true when the person lacks the permission behind the scope.
+	// Lacking is true if the person's own permissions do not include the scope.
 	Lacking bool
 }
 
-// ask writes the page with the form.
+// ask writes the consent page with its form.
 func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, n notes) {
 	v := view{
 		notes: n, Client: a.Client.Name, Environment: string(a.Client.Environment), Test: a.Client.Environment == core.Test,
@@ -67,9 +67,9 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 	p.login.Show(w, r, status, p.consent, "Allow "+title+"?", v)
 }
 
-// choices sorts the requested scopes in the order of the catalogue. Reading scopes are
-// preselected, except api.messages.unmask_recipients; the person has to select scopes that allow
-// changes.
+// choices fills Reads and Changes with the requested scopes, in the order of the catalogue.
+// It preselects the scopes for reading, except api.messages.unmask_recipients. The person
+// must select the scopes that allow changes.
 func (v *view) choices(a asked) {
 	may := a.visitor.Member.Scopes()
 	for _, info := range core.ScopeCatalogue() {
@@ -87,12 +87,13 @@ func (v *view) choices(a asked) {
 	}
 }
 
-// reads reports whether a scope allows no changes.
+// reads reports whether a scope allows reading only.
 func reads(s core.Scope) bool {
 	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
 }
 
-// resourceText returns a resource as the consent page names it.
+// resourceText returns the text by which the consent page describes a resource, the API or
+// the MCP endpoint.
 func resourceText(r access.Resource) string {
 	if r == access.Agent {
 		return "the agent endpoint, where assistants call tools"
@@ -100,7 +101,8 @@ func resourceText(r access.Resource) string {
 	return "the public API, where programs read and write data"
 }
 
-// destination returns the host of the redirect URI for display.
+// destination returns the host, and the port if there is one, of a redirect URI for
+// display.
 func destination(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil {
@@ -109,9 +111,9 @@ func destination(redirectURI string) string {
 	return u.Host
 }
 
-// formTarget returns the redirect URI's origin as a source of a content security
-// policy. For an IPv6 address it returns only the scheme, because the policy's grammar
-// has no IPv6 addresses.
+// formTarget returns the redirect URI's origin as a source expression for the page's
+// content security policy. For an IPv6 address it returns only the scheme, because the
+// grammar of the policy has no IPv6 addresses.
 func formTarget(redirectURI string) string {
 	u, err := url.Parse(redirectURI)
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" {
@@ -123,22 +125,23 @@ func formTarget(redirectURI string) string {
 	return u.Scheme + "://" + u.Host
 }
 
-// notInSource reports whether c is outside the characters of a host and port. Such a
-// character could end the source in the policy.
+// notInSource reports whether c cannot be part of a host and port in a content security
+// policy. Such a character could end the source expression.
 func notInSource(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '.' && c != '-' && c != ':'
 }
 
-// elsewhere is the data of the page for a client of another organization.
+// elsewhere is the data of the page that is shown for a client of another organization.
 type elsewhere struct {
 	Client  string
-	Target  *core.Org // nil when the person is not a member of it
+	Target  *core.Org // the client's organization; nil unless the person is a member
 	Org     core.Org
 	Address string
 }
 
-// offerOrg writes the page for a client of another organization. Members of that
-// organization get a link to switch to it; others are not shown its name.
+// offerOrg writes the page that is shown for a client of another organization. Members of
+// that organization get a link to switch to it. The page does not show its name to other
+// people.
 func (p *Page) offerOrg(w http.ResponseWriter, r *http.Request, a asked) {
 	orgs, err := p.login.Organizations(r, a.visitor)
 	if err != nil {

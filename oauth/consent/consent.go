@@ -12,10 +12,10 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
 
-// Path is the path of the page below the app's address.
+// Path is the URL path of the consent page on the app's host.
 const Path = "/oauth/authorize"
 
-// The names of the form's fields, and the values of the decision.
+// The names of the consent form's fields, and the two values of the field decision.
 const (
 	fieldRequest  = "request"
 	fieldToken    = "token"
@@ -29,7 +29,7 @@ const (
 //go:embed pages/*.html
 var templates embed.FS
 
-// Config configures the page. All fields are required.
+// Config has the dependencies of the consent page. All fields are required.
 type Config struct {
 	Server *oauth.Server
 	Login  *login.Site
@@ -42,7 +42,7 @@ type Page struct {
 	consent, another *template.Template
 }
 
-// New returns the page. It fails when a template does not parse.
+// New returns the consent page. It fails if a template does not parse.
 func New(cfg Config) (*Page, error) {
 	consent, err := login.ParsePage(templates, "pages/consent.html")
 	if err != nil {
@@ -55,28 +55,28 @@ func New(cfg Config) (*Page, error) {
 	return &Page{server: cfg.Server, login: cfg.Login, consent: consent, another: another}, nil
 }
 
-// Handler returns the handler that shows the page on GET and takes the decision on
-// POST.
+// Handler returns the handler of the consent page. GET shows it; POST carries out the
+// person's decision.
 func (p *Page) Handler() http.Handler {
 	return p.login.Protect(login.Methods{http.MethodGet: p.show, http.MethodPost: p.decide})
 }
 
-// asked is a validated request with the person who decides about it.
+// asked is a valid authorization request and the signed-in person who decides about it.
 type asked struct {
 	oauth.AuthorizationRequest
 	rawQuery string
 	visitor  people.Visitor
 }
 
-// show writes the page for a valid request.
+// show writes the consent page for a valid authorization request.
 func (p *Page) show(w http.ResponseWriter, r *http.Request) {
 	if a, ok := p.read(w, r, r.URL.RawQuery); ok {
 		p.ask(w, r, http.StatusOK, a, notes{})
 	}
 }
 
-// decide validates the request again and carries out the decision. It shows the page
-// again when the state has changed since the form was shown.
+// decide validates the submitted authorization request again and approves or denies it. It
+// shows the page again if the organization or the form token does not match.
 func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	rawQuery := r.PostForm.Get(fieldRequest)
 	a, ok := p.read(w, r, rawQuery)
@@ -101,8 +101,8 @@ func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// approve grants the chosen scopes and redirects to the client. It shows the page again when
-// none of the chosen scopes may be granted.
+// approve grants the selected scopes and redirects to the client with a code. It shows the
+// page again if none of the selected scopes may be granted.
 func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 	chosen := core.NewScopes(r.PostForm[fieldScope]...)
 	location, err := p.server.Approve(r.Context(), a.AuthorizationRequest, a.visitor.Member, chosen)
@@ -117,10 +117,10 @@ func (p *Page) approve(w http.ResponseWriter, r *http.Request, a asked) {
 	redirect(w, location)
 }
 
-// read validates the request and returns it with the signed-in person. When it returns
-// false, it has written the response. Errors of a request are reported before the
-// person signs in. The exception is a client id that names a document: it is fetched
-// only for a signed-in person.
+// read validates an authorization request and returns it with the signed-in person. If it
+// returns false, it has written the response. Errors are reported before the person signs
+// in. Only a client id that is a URL requires sign-in first, because validating it fetches
+// a document.
 func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (asked, bool) {
 	a := asked{rawQuery: rawQuery}
 	var ok bool
@@ -143,14 +143,15 @@ func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (as
 	return a, p.checkClientAllowed(w, r, a)
 }
 
-// visitor returns the signed-in person, who has met the organization's requirements for
-// signing in. When it returns false, it has written the response.
+// visitor returns the signed-in person, who meets the organization's requirements for
+// signing in. If it returns false, it has written the response, such as a redirect to the
+// sign-in page.
 func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (people.Visitor, bool) {
 	return p.login.AdmitTo(w, r, address(rawQuery))
 }
 
-// checkClientAllowed checks that the person's organization allows the client. When it returns
-// false, it has written the response.
+// checkClientAllowed reports whether the client may be approved in the person's
+// organization. If it returns false, it has written the response.
 func (p *Page) checkClientAllowed(w http.ResponseWriter, r *http.Request, a asked) bool {
 	if !a.Client.Open() && a.Client.OrgID != a.visitor.Org.ID {
 		p.offerOrg(w, r, a)
@@ -168,8 +169,8 @@ func (p *Page) checkClientAllowed(w http.ResponseWriter, r *http.Request, a aske
 	return !blocked
 }
 
-// refuse redirects a refusal to the client, or shows it to the person when the redirect URI
-// is not trusted.
+// refuse answers an invalid authorization request. It redirects to the client with the
+// error, or shows the error to the person if the redirect URI is not trusted.
 func (p *Page) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.AuthorizationRefusal) {
 	switch {
 	case refused.Redirect != "":
@@ -181,15 +182,16 @@ func (p *Page) refuse(w http.ResponseWriter, r *http.Request, refused *oauth.Aut
 	}
 }
 
-// redirect sends the browser to the client with 303, so that it does not send the form
-// to the client (RFC 9700 section 4.12).
+// redirect sends the browser to the client with status 303. With 307 the browser would post
+// the form to the client (RFC 9700 section 4.12).
 func redirect(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// address returns the path of this page with a request.
+// address returns the path and query of the consent page for an authorization request.
 func address(rawQuery string) string { return Path + "?" + rawQuery }
 
-// question returns the text that binds the form's token to a request.
+// question returns the text that a form token is derived from, so that the token is valid
+// for one authorization request only.
 func question(rawQuery string) string { return "consent\x00" + rawQuery }

@@ -39,8 +39,8 @@ var (
 	passwordHash = passwordstest.Hash(password)
 )
 
-// office has the pages and the authorization server on a real store. The person belongs
-// to Acme, which owns the client, and to Zeta.
+// office has the consent and sign-in pages with an authorization server on a real store.
+// The user belongs to the organizations Acme, which owns the client, and Zeta.
 type office struct {
 	t      *testing.T
 	db     *storage.DB
@@ -110,7 +110,8 @@ func (o *office) must(err error) {
 	}
 }
 
-// request returns the query of a valid request, changed by pairs of name and value.
+// request returns the query of a valid authorization request. changes are names and values
+// of parameters to replace.
 func (o *office) request(changes ...string) string {
 	query := url.Values{
 		"response_type": {"code"}, "client_id": {o.client.ClientID}, "redirect_uri": {redirect}, "state": {"s&\"<1>"},
@@ -127,14 +128,15 @@ type browser struct {
 	cookies []*http.Cookie
 }
 
-// answer is the response that the browser got.
+// answer is the response to a request of the browser.
 type answer struct {
 	StatusCode int
 	Header     http.Header
 	body       string
 }
 
-// send sends a request like a browser: a form with its origin.
+// send sends a request with the browser's cookies. If form is not nil, it sends the form as
+// a page of the same site would.
 func (b *browser) send(method, path string, form url.Values, headers ...string) answer {
 	b.t.Helper()
 	r := httptest.NewRequest(method, path, strings.NewReader(form.Encode()))
@@ -174,8 +176,8 @@ func (b *browser) switchTo(org core.Org) {
 
 var hidden = regexp.MustCompile(`<input type="hidden" name="(request|token|org_id)" value="([^"]*)">`)
 
-// open opens the page and returns its form as the browser would send it, with the
-// preselected scopes.
+// open opens the consent page and returns its HTML and the form with the preselected
+// scopes.
 func (b *browser) open(query string) (string, url.Values) {
 	b.t.Helper()
 	r := b.send("GET", consent.Path+"?"+query, nil)
@@ -193,7 +195,7 @@ func (b *browser) open(query string) (string, url.Values) {
 	return page, form
 }
 
-// grants returns the person's grants in the client's organization.
+// grants returns the user's grants in the client's organization, Acme.
 func (o *office) grants() []access.Grant {
 	o.t.Helper()
 	all, err := o.db.Grants().Grants(o.t.Context(), o.acme.ID, o.user.ID, 10)
@@ -201,7 +203,8 @@ func (o *office) grants() []access.Grant {
 	return all
 }
 
-// location splits a redirect into the address and its parameters.
+// location splits the Location header of a redirect into the URL without query and the
+// query parameters.
 func location(t *testing.T, r answer) (string, url.Values) {
 	t.Helper()
 	u, err := url.Parse(r.Header.Get("Location"))

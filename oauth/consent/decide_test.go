@@ -79,8 +79,8 @@ func TestDeclining(t *testing.T) {
 	}
 }
 
-// TestForgedDecisions checks that a decision counts only for its session, organization,
-// request and site.
+// TestForgedDecisions checks that a consent form is accepted only from its own session,
+// organization, authorization request and site.
 func TestForgedDecisions(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// Admission identifies the visitor of a request by the session cookie, and redirects
-// visitors who still have to sign in or prove a second factor.
+// Admission identifies the person who sent a request by the session cookie. It redirects
+// people who still must sign in or prove a second factor.
 type Admission struct {
 	*Frame
 	sessions *people.Sessions
@@ -20,21 +20,21 @@ type Admission struct {
 	proxies  proxies.Trusted
 }
 
-// Visitor returns the person who sent the request. It fails with invalid_key when no
-// person is signed in.
+// Visitor returns the person who sent the request. It fails with invalid_key if the session
+// cookie is missing or invalid.
 func (a *Admission) Visitor(r *http.Request) (people.Visitor, error) {
 	return a.sessions.Current(r.Context(), a.cookies.session.read(r))
 }
 
-// Admit returns the signed-in visitor. When it returns false, it has written the
-// response: a redirect to the sign-in page, or an error. Where the organization requires
-// a second factor, it redirects to the page for setting one up or for proving it.
+// Admit returns the signed-in person. If it returns false, it has written the response: a
+// redirect to the sign-in page, or an error. If the organization requires a second factor,
+// it redirects to the page that sets one up or the page that asks for it.
 func (a *Admission) Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
 	return a.AdmitTo(w, r, returnPath(r))
 }
 
-// AdmitTo is Admit with the path to return to after signing in. next is a path of this
-// host.
+// AdmitTo is like Admit, with the path to which the browser returns after signing in. next
+// must be a path of this host.
 func (a *Admission) AdmitTo(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	visitor, ok := a.signedInVisitor(w, r, next)
 	if !ok {
@@ -48,9 +48,9 @@ func (a *Admission) AdmitTo(w http.ResponseWriter, r *http.Request, next string)
 	return visitor, a.meetDemand(w, demand, next)
 }
 
-// Confirm requires a second factor proven in the last ten minutes, if the visitor's
-// organization requires one. When it returns false, it has redirected to the proof;
-// afterwards the browser returns to next, a path of this host.
+// Confirm checks that the person proved a second factor in the last ten minutes, if the
+// organization requires one. If it returns false, it has redirected to the page that asks
+// for the second factor. Afterwards the browser returns to next, a path of this host.
 func (a *Admission) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
 	demand, err := a.factors.DemandLately(r.Context(), v)
 	if err != nil {
@@ -60,8 +60,8 @@ func (a *Admission) Confirm(w http.ResponseWriter, r *http.Request, v people.Vis
 	return a.meetDemand(w, demand, next)
 }
 
-// meetDemand reports whether there is no demand. Otherwise it redirects to the page where the
-// demand is met.
+// meetDemand returns true if the person needs no further second factor. Otherwise it
+// redirects to the page that sets one up or asks for it, and returns false.
 func (a *Admission) meetDemand(w http.ResponseWriter, demand people.Demand, next string) bool {
 	switch demand {
 	case people.DemandSetUp:
@@ -74,9 +74,9 @@ func (a *Admission) meetDemand(w http.ResponseWriter, demand people.Demand, next
 	return false
 }
 
-// signedInVisitor returns the visitor without checking the organization's demands. It is for
-// the pages on which second factors are set up. When it returns false, it has written
-// the response.
+// signedInVisitor returns the signed-in person without checking whether the organization
+// requires a second factor. The pages that set up second factors use it. If it returns
+// false, it has written the response.
 func (a *Admission) signedInVisitor(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	visitor, err := a.Visitor(r)
 	if IsSignedOut(err) {
@@ -90,25 +90,25 @@ func (a *Admission) signedInVisitor(w http.ResponseWriter, r *http.Request, next
 	return visitor, true
 }
 
-// AskToSignIn redirects to the sign-in page, which continues to next, a path of this
-// host with its query.
+// AskToSignIn redirects to the sign-in page. After signing in, the browser goes to next, a
+// path of this host with its query.
 func (a *Admission) AskToSignIn(w http.ResponseWriter, next string) {
 	seeOther(w, signInAddress(next))
 }
 
-// Organizations returns the organizations that the visitor may switch to.
+// Organizations returns the organizations that the person belongs to and may switch to.
 func (a *Admission) Organizations(r *http.Request, v people.Visitor) ([]core.Org, error) {
 	return a.sessions.Organizations(r.Context(), v.User.ID)
 }
 
-// clientOf returns the network of the request's client, for counting attempts. It uses
-// forwarding headers of trusted proxies only, because anyone can send such headers.
+// clientOf returns the IP network that a request came from, for counting sign-in attempts.
+// It uses forwarding headers only from trusted proxies, because anyone can send them.
 func (a *Admission) clientOf(r *http.Request) string {
 	return throttle.NetworkOf(a.proxies.Remote(r))
 }
 
-// returnPath returns the path to come back to after signing in: the requested page. It
-// returns "" after a form, because a form is not submitted again.
+// returnPath returns the path to open after signing in: the requested page. It returns ""
+// for a submitted form, because the form would be lost.
 func returnPath(r *http.Request) string {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		return ""
@@ -116,7 +116,7 @@ func returnPath(r *http.Request) string {
 	return localPath(r.URL.RequestURI())
 }
 
-// withNext returns path with next as its parameter, or path alone when next is "".
+// withNext returns path with the query parameter next, or path alone if next is "".
 func withNext(path, next string) string {
 	if next == "" {
 		return path

@@ -10,17 +10,17 @@ import (
 	"github.com/pquerna/otp"
 )
 
-// appPage is the data of the page that sets up an authenticator app.
+// appPage is the data of the page on which a person sets up an authenticator app.
 type appPage struct {
 	Token, Problem string
-	Next, Back     string // the final destination, and the security page
-	// Secret is split into groups, for typing.
+	Next, Back     string // the page to open when done, and the security page
+	// Secret is the secret of the app in groups of four characters, for typing.
 	Secret string
 	QR     squares
 }
 
-// beginApp shows a new secret on every call, so that a secret seen earlier is of no
-// use.
+// beginApp shows the page that sets up an authenticator app. Each call makes a new secret,
+// so a secret that was seen earlier is useless.
 func (p *securityPages) beginApp(w http.ResponseWriter, r *http.Request) {
 	v, ok := p.submitter(w, r)
 	if !ok {
@@ -34,7 +34,8 @@ func (p *securityPages) beginApp(w http.ResponseWriter, r *http.Request) {
 	p.showApp(w, r, v, key, nil)
 }
 
-// confirmApp checks the first code of the app and stores the app.
+// confirmApp checks the first code from the authenticator app, stores the app and shows the
+// recovery codes.
 func (p *securityPages) confirmApp(w http.ResponseWriter, r *http.Request) {
 	v, ok := p.submitter(w, r)
 	if !ok {
@@ -60,8 +61,8 @@ func (p *securityPages) confirmApp(w http.ResponseWriter, r *http.Request) {
 	p.showApp(w, r, v, key, e)
 }
 
-// showApp writes the page with the QR code and the secret, and with the error in wrong
-// unless it is nil.
+// showApp writes the page with the QR code and the secret of an authenticator app. If wrong
+// is not nil, the page shows this error.
 func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people.Visitor, key people.AppKey, wrong *core.Error) {
 	qr, err := squaresOf(key.URI)
 	if err != nil {
@@ -78,31 +79,32 @@ func (p *securityPages) showApp(w http.ResponseWriter, r *http.Request, v people
 	p.Show(w, r, status, p.app, "Authenticator app", page)
 }
 
-// removeApp removes the app and shows the security page.
+// removeApp removes the person's authenticator app and shows the security page.
 func (p *securityPages) removeApp(w http.ResponseWriter, r *http.Request) {
 	p.applyChange(w, r, func(v people.Visitor) error { return p.factors.RemoveApp(r.Context(), v, requestID(r)) })
 }
 
-// squares is a QR code as the path of an inline SVG image. Inline, the secret has no
-// URL of its own and the policy needs no image source.
+// squares is a QR code as the path of an SVG image inside the page. So the secret has no
+// URL of its own, and the content security policy needs no image source.
 type squares struct {
 	Path string
-	Size int // the side in squares, including the quiet zone
+	Size int // the side length in squares, with the empty border
 }
 
-// quiet is the width of the empty border that scanners need (ISO/IEC 18004 section
-// 6.3.8).
+// quiet is the width of the empty border around a QR code that scanners need, in squares
+// (ISO/IEC 18004 section 6.3.8).
 const quiet = 4
 
-// The sides of the smallest and the largest QR code, and the step between sizes.
+// The sides of the smallest and the largest QR code, and the step between sizes, in
+// squares.
 const (
 	smallestQR = 21
 	largestQR  = 177
 	stepQR     = 4
 )
 
-// squaresOf returns the QR code of uri. It asks the library for one pixel per square,
-// the smallest possible image.
+// squaresOf returns the smallest QR code that can hold uri. It asks the QR code library for
+// one pixel per square.
 func squaresOf(uri string) (squares, error) {
 	key, err := otp.NewKeyFromURL(uri)
 	if err != nil {
@@ -126,7 +128,7 @@ func squaresOf(uri string) (squares, error) {
 	return squares{}, fmt.Errorf("QR code: %d characters are too many", len(uri))
 }
 
-// groupSecret inserts a space after every fourth character.
+// groupSecret inserts a space after every fourth character of the secret.
 func groupSecret(secret string) string {
 	var groups []string
 	for len(secret) > 4 {

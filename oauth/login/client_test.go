@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// knownProxies returns the trusted proxies of all tests.
+// knownProxies returns the trusted proxies of the tests: 10.0.0.0/8.
 func knownProxies(t *testing.T) proxies.Trusted {
 	t.Helper()
 	known, err := proxies.Parse([]string{"10.0.0.0/8"})
@@ -21,8 +21,8 @@ func knownProxies(t *testing.T) proxies.Trusted {
 	return known
 }
 
-// attempt tries to sign in with another address each time, so that only the client is
-// counted.
+// attempt tries to sign in and returns the status. The email address depends on i, so that
+// only the limit of the client's network applies.
 func (h *house) attempt(i int, peer, forwarded string) int {
 	form := url.Values{"email": {fmt.Sprintf("p%d@example.org", i)}, "password": {"x"}}
 	r := httptest.NewRequest(http.MethodPost, "/login", strings.NewReader(form.Encode()))
@@ -34,8 +34,8 @@ func (h *house) attempt(i int, peer, forwarded string) int {
 	return w.Code
 }
 
-// TestClientsBehindAProxy checks that clients behind a trusted proxy are counted
-// separately. A client cannot escape its count by headers of its own.
+// TestClientsBehindAProxy checks that sign-in attempts of clients behind a trusted proxy
+// are counted by client. A client cannot escape its count with forged headers.
 func TestClientsBehindAProxy(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

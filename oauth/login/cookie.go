@@ -7,27 +7,28 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// cookie stores a secret in the browser.
+// cookie describes a browser cookie that holds a secret.
 //
-// Over https its name has the prefix __Host-. Browsers accept such a cookie only if it
-// is Secure, for the whole host and for no other host. So neither a sibling host nor an
+// Over https its name has the prefix __Host-. Browsers accept such a cookie only if it is
+// Secure, for the whole host and for no other host. So neither a sibling host nor an
 // attacker on the network can set it (RFC 6265bis section 4.1.3.2).
 //
 // On http://localhost it has neither the prefix nor Secure. Chromium and Firefox would
-// accept Secure there. Safari and programs that follow RFC 6265 would not send the
-// cookie back. Traffic to localhost does not pass a network.
+// accept Secure there. Safari and programs that follow RFC 6265 would not send the cookie
+// back. Traffic to localhost does not pass a network.
 type cookie struct {
 	name   string
 	secure bool
 	life   time.Duration
 }
 
-// cookies are the two cookies of the pages. session holds the session. device marks a
-// browser in which the person signed in before, and is exempt from the throttle that
-// guesses of others cause.
+// cookies are the two cookies of the pages. session holds the session's secret. device
+// marks a browser in which the person signed in before: a block caused by password guesses
+// from elsewhere does not apply to it.
 type cookies struct{ session, device cookie }
 
-// cookiesFor returns the cookies for pages over https, or for http://localhost.
+// cookiesFor returns the cookies for pages over https, or for http://localhost if https is
+// false.
 func cookiesFor(https bool) cookies {
 	prefix := ""
 	if https {
@@ -39,8 +40,8 @@ func cookiesFor(https bool) cookies {
 	}
 }
 
-// read returns the secret, or "" when there is no cookie or more than one of the name.
-// A second cookie was set by another party.
+// read returns the secret, or "" if the request has no cookie of this name or more than
+// one. A second one may have been set by an attacker.
 func (c cookie) read(r *http.Request) string {
 	found := r.CookiesNamed(c.name)
 	if len(found) != 1 {
@@ -49,7 +50,7 @@ func (c cookie) read(r *http.Request) string {
 	return found[0].Value
 }
 
-// set stores the secret in the browser for the cookie's life.
+// set stores the secret in the browser until the cookie expires.
 func (c cookie) set(w http.ResponseWriter, secret string) {
 	http.SetCookie(w, c.with(secret, int(c.life.Seconds())))
 }

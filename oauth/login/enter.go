@@ -9,15 +9,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Entrance begins sessions. It also serves the page of an invitation, on which a person
-// creates an account or signs in to join.
+// Entrance begins sessions. The page of an invitation also uses it, where a person creates
+// an account or signs in to join.
 type Entrance struct {
 	*Admission
 	devices Devices
 }
 
-// setSession sets the session cookie. It remembers the device unless the session still
-// awaits a second factor. The sign-in succeeds even if the device cannot be stored.
+// setSession sets the session cookie. Unless the session still awaits a second factor, it
+// also sets the cookie that marks the browser as known. If that fails, the error is only
+// logged.
 func (e *Entrance) setSession(w http.ResponseWriter, r *http.Request, secret string) {
 	e.cookies.session.set(w, secret)
 	v, err := e.sessions.Current(r.Context(), secret)
@@ -34,8 +35,8 @@ func (e *Entrance) setSession(w http.ResponseWriter, r *http.Request, secret str
 	e.logFailure(r, fmt.Errorf("remember the device: %w", err))
 }
 
-// Enter begins the first session of a new account. It ends the browser's previous
-// session.
+// Enter begins the first session of a new account and ends the previous session in this
+// browser.
 func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request, member members.Member) error {
 	secret, err := e.sessions.BeginFirst(r.Context(), member, e.cookies.session.read(r), requestID(r))
 	if err != nil {
@@ -45,15 +46,15 @@ func (e *Entrance) Enter(w http.ResponseWriter, r *http.Request, member members.
 	return nil
 }
 
-// ProvePassword checks a password, with the throttle and the errors of signing in. It
-// begins no session.
+// ProvePassword checks a password, with the same limits and errors as signing in. It begins
+// no session.
 func (e *Entrance) ProvePassword(r *http.Request, email, password string) (access.User, error) {
 	return e.sessions.ProvePassword(r.Context(), people.SignInRequest{
 		Email: email, Password: password, Client: e.clientOf(r), Device: e.cookies.device.read(r), RequestID: requestID(r),
 	})
 }
 
-// WorkIn switches the visitor's session to another of their organizations.
+// WorkIn switches the person's session to another organization that they belong to.
 func (e *Entrance) WorkIn(r *http.Request, orgID string) error {
 	return e.sessions.SwitchOrg(r.Context(), e.cookies.session.read(r), orgID)
 }
@@ -61,6 +62,6 @@ func (e *Entrance) WorkIn(r *http.Request, orgID string) error {
 // IsSignedOut reports whether an error means that no person is signed in.
 func (*Entrance) IsSignedOut(err error) bool { return IsSignedOut(err) }
 
-// SignInAddress returns the path of the sign-in page that continues to next, a path of
-// this host with its query.
+// SignInAddress returns the path of the sign-in page. After signing in, the browser goes to
+// next, a path of this host with its query.
 func (*Entrance) SignInAddress(next string) string { return signInAddress(localPath(next)) }

@@ -11,6 +11,6 @@ const (
 	fieldCurrent  = "current"
 	fieldPassword = "password"
 	fieldRepeated = "repeated"
-	// fieldReset marks the address of a page that opens after a password was set.
+	// fieldReset is the query parameter by which a page shows that a password was just set.
 	fieldReset = "password-set"
 )

@@ -14,7 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Frame writes pages: layout, headers, errors and their log lines. It knows no session.
+// Frame writes pages with the common layout and headers, error pages, and the log lines of
+// errors. It does not read the session.
 type Frame struct {
 	docsURL string
 	log     *slog.Logger
@@ -28,20 +29,19 @@ func newFrame(docsURL string, log *slog.Logger, refusal *template.Template) *Fra
 	return f
 }
 
-// ParsePage is the function ParsePage as a method, for packages that have only the
-// site.
+// ParsePage is the function [ParsePage] as a method, for packages that receive only a
+// [Site].
 func (*Frame) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	return ParsePage(files, names...)
 }
 
-// frameData is the data of the frame's template.
+// frameData is the data of the template with the common layout.
 type frameData struct {
 	Title, Style, DocsURL string
 	Data                  any
 }
 
-// Show writes a page with the status. A page that cannot be rendered is answered with
-// 500.
+// Show writes a page with the status. If the page cannot be rendered, it answers with 500.
 func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
 	var b bytes.Buffer
 	if err := page.Execute(&b, frameData{Title: title, Style: StylePath, DocsURL: f.docsURL, Data: data}); err != nil {
@@ -54,20 +54,20 @@ func (f *Frame) Show(w http.ResponseWriter, r *http.Request, status int, page *t
 	h.Set("Content-Length", strconv.Itoa(b.Len()))
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(b.Bytes()) // a client that has disconnected is not an error
+		_, _ = w.Write(b.Bytes()) // an error means that the client has disconnected
 	}
 }
 
-// refusal is the data of the page for errors.
+// refusal is the data of the error page.
 type refusal struct{ Heading, Text, RequestID string }
 
-// Refuse writes a page with the error and the next step.
+// Refuse writes an error page with a heading and a text that says what to do next.
 func (f *Frame) Refuse(w http.ResponseWriter, r *http.Request, status int, heading, text string) {
 	f.Show(w, r, status, f.refusal, heading, refusal{Heading: heading, Text: text, RequestID: requestID(r)})
 }
 
-// Fail writes a page for err. An error of the API has its own text. Any other error is
-// shown as an internal error, and its cause is only in the log.
+// Fail writes an error page for err. For a *core.Error it shows the error's own text. Any
+// other error is shown as an internal error, and its cause is only in the log.
 func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	e := core.AsError(err)
 	retryLater(w, e)
@@ -79,13 +79,14 @@ func (f *Frame) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	f.Refuse(w, r, e.HTTPStatus(), e.Message, e.NextStep())
 }
 
-// crossOrigin answers a form that another site sent.
+// crossOrigin answers a form that was sent from another site with 403.
 func (f *Frame) crossOrigin(w http.ResponseWriter, r *http.Request) {
 	f.Refuse(w, r, http.StatusForbidden, "This form was sent from another site",
 		"Nothing was done. Open the page on this site and try again.")
 }
 
-// checkToken checks the form's token. When it returns false, it has written the response.
+// checkToken checks the token of a submitted form, which is derived from the session and
+// question. If it returns false, it has written the response.
 func (f *Frame) checkToken(w http.ResponseWriter, r *http.Request, v people.Visitor, question string) bool {
 	if v.FormTokenMatches(r.PostForm.Get(fieldToken), question) {
 		return true
@@ -100,14 +101,14 @@ func (f *Frame) logFailure(r *http.Request, err error) {
 		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
 }
 
-// logRefusal logs the code of a refusal. It omits the text, which may contain what the
-// person typed.
+// logRefusal logs the error code of a refused proof or change; of names what was refused.
+// It omits the error text, which may contain what the person typed.
 func (f *Frame) logRefusal(r *http.Request, of string, e *core.Error) {
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "proof refused",
 		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))
 }
 
-// retryLater sets the header Retry-After of a refusal that a later request may avoid.
+// retryLater sets the header Retry-After if the error says when to retry.
 func retryLater(w http.ResponseWriter, e *core.Error) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// maxNext is the longest next, in bytes. It has room for the longest authorization
-// request with its path.
+// maxNext is the maximum length of the parameter next, in bytes. The longest authorization
+// request with its path fits.
 const maxNext = 17 << 10
 
-// localPath returns next when it is a path of this host, with or without a query, and
-// "" otherwise. It is strict because browsers are lenient. They drop tabs and line
-// breaks, read a backslash as a slash, and read two slashes as another host.
+// localPath returns next if it is a path of this host, with or without a query, and ""
+// otherwise. It is strict because browsers are lenient. They drop tabs and line breaks,
+// read a backslash as a slash, and read two slashes as another host.
 func localPath(next string) string {
 	if len(next) > maxNext || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") {
 		return ""
@@ -28,8 +28,8 @@ func localPath(next string) string {
 	return next
 }
 
-// isPlain reports whether a decoded path has no empty segments, no dot segments, and no
-// characters that a browser or a second decoding would interpret.
+// isPlain reports whether a decoded path has no empty segments, no "." or ".." segments,
+// and no characters that a browser or a second decoding would interpret.
 func isPlain(decoded string) bool {
 	return path.Clean(decoded) == decoded && !strings.ContainsAny(decoded, "\\%") &&
 		!strings.ContainsFunc(decoded, func(c rune) bool { return c <= ' ' || c > '~' })
@@ -39,8 +39,8 @@ func signInAddress(next string) string {
 	return withNext(SignInPath, next)
 }
 
-// pathOrSignIn returns next, or the sign-in page for "". That page leads a signed-in person to the
-// account page.
+// pathOrSignIn returns next, or the path of the sign-in page if next is "". The sign-in
+// page shows the account to a signed-in person.
 func pathOrSignIn(next string) string {
 	if next == "" {
 		return SignInPath

@@ -18,7 +18,7 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
-// pages are the parsed templates of this package.
+// pages holds the parsed templates of the pages in this package.
 type pages struct {
 	signIn, account, refusal, proof, security, app, codes *template.Template
 	password, forgotten, newPassword                      *template.Template
@@ -40,8 +40,8 @@ func parsePages() (pages, error) {
 	return p, nil
 }
 
-// ParsePage returns a page in the frame, parsed from files. One of the files must
-// define the template "content".
+// ParsePage parses a page from files and puts it into the common layout. One of the files
+// must define the template "content".
 func ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	frame, err := template.ParseFS(templates, "pages/frame.html")
 	if err != nil {
@@ -76,5 +76,5 @@ func writeFile(w http.ResponseWriter, r *http.Request, kind string, content []by
 	h.Set("Content-Type", kind+"; charset=utf-8")
 	h.Set("Cache-Control", "public, max-age=300")
 	h.Set("Content-Length", strconv.Itoa(len(content)))
-	_, _ = w.Write(content) // a failure means that the client has disconnected
+	_, _ = w.Write(content) // an error means that the client has disconnected
 }

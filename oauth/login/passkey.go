@@ -13,8 +13,8 @@ import (
 //go:embed pages/passkey.js
 var passkeyScript []byte
 
-// answerQuestion writes the response to the script: {"ceremony", "options"}, or {"problem"}
-// with a text for the person.
+// answerQuestion writes the JSON response to the passkey script: {"ceremony", "options"}
+// for the browser's WebAuthn API, or {"problem"} with a text for the person.
 func (f *Frame) answerQuestion(w http.ResponseWriter, r *http.Request, q people.PasskeyQuestion, err error) {
 	status := http.StatusOK
 	content := map[string]any{"ceremony": q.Ceremony, "options": json.RawMessage(q.Options)}
@@ -36,7 +36,7 @@ func (f *Frame) answerQuestion(w http.ResponseWriter, r *http.Request, q people.
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has disconnected is not an error
+	_, _ = w.Write(body) // an error means that the client has disconnected
 }
 
 func passkeyAnswer(r *http.Request) people.PasskeyAnswer {

@@ -13,7 +13,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/login"
 )
 
-// device is an authenticator with one passkey of the person.
+// device is a virtual authenticator with one passkey of the person.
 type device struct {
 	site virtualwebauthn.RelyingParty
 	auth virtualwebauthn.Authenticator
@@ -28,10 +28,10 @@ func (h *house) device() *device {
 	}
 }
 
-// newKey returns a key whose coordinates have all 32 bytes. The virtual authenticator
-// omits leading zeros and would then write an invalid key.
+// newKey returns a passkey credential whose public key has two coordinates of full 32
+// bytes. The virtual authenticator omits leading zeros, which makes other keys invalid.
 func newKey() virtualwebauthn.Credential {
-	const whole = 77 // bytes of such a key in COSE form
+	const whole = 77 // the length of a public key with full coordinates, in COSE form
 	for {
 		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 		if len(key.Key.AttestationData()) == whole {
@@ -55,7 +55,7 @@ func (p *person) ask(path string, pairs ...string) question {
 	return q
 }
 
-// makePasskey returns the device's answer to the options for a new passkey.
+// makePasskey returns the device's response to the options for creating a passkey.
 func (p *person) makePasskey(d *device, q question) string {
 	p.t.Helper()
 	options, err := virtualwebauthn.ParseAttestationOptions(string(q.Options))
@@ -63,7 +63,8 @@ func (p *person) makePasskey(d *device, q question) string {
 	return virtualwebauthn.CreateAttestationResponse(d.site, d.auth, d.key, *options)
 }
 
-// signQuestion returns the device's answer to the options of a proof, with the next count.
+// signQuestion returns the device's response to the options for proving a passkey. It
+// increments the device's signature counter.
 func (p *person) signQuestion(d *device, q question) string {
 	p.t.Helper()
 	options, err := virtualwebauthn.ParseAssertionOptions(string(q.Options))
@@ -72,7 +73,7 @@ func (p *person) signQuestion(d *device, q question) string {
 	return virtualwebauthn.CreateAssertionResponse(d.site, d.auth, d.key, *options)
 }
 
-// add adds the device's passkey through the page.
+// add adds the device's passkey through the security page.
 func (p *person) add(d *device, name string) answer {
 	p.t.Helper()
 	token := p.token(p.get(login.SecurityPath).body)
@@ -80,7 +81,7 @@ func (p *person) add(d *device, name string) answer {
 	return p.post("/account/security/passkeys", "token", token, "name", name, "ceremony", q.Ceremony, "answer", p.makePasskey(d, q))
 }
 
-// signInWith signs in with only the device, in another browser.
+// signInWith signs in with the device's passkey alone, in another browser.
 func (p *person) signInWith(d *device) (*person, answer) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
@@ -145,8 +146,8 @@ func TestPasskeyAfterThePassword(t *testing.T) {
 	other.expect("the answer again", other.post(login.ConfirmPath, "token", token, "ceremony", q.Ceremony, "answer", good), http.StatusUnprocessableEntity, "")
 }
 
-// TestPasskeyRefusals checks attacks by an authenticator and by an attacker between it
-// and the server.
+// TestPasskeyRefusals checks that a passkey is refused if its response has a wrong origin,
+// site, person, key, id or counter, or if the user was not verified.
 func TestPasskeyRefusals(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(h *house, d *device){

@@ -9,25 +9,25 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// passwordForm is the data of the pages on which a new password is chosen. It has no
-// password.
+// passwordForm is the data of the pages on which a person chooses a new password. It never
+// contains a password.
 type passwordForm struct {
 	Email   string
 	Token   string
 	Problem string // "" without a problem
-	Least   int    // the fewest characters of a password
-	Factors bool   // the person has a second factor
+	Least   int    // the minimum length of a password, in characters
+	Factors bool   // whether the person has a second factor
 }
 
-// passwordPages change the password of a person who is signed in.
+// passwordPages serve the page on which a signed-in person changes the password.
 type passwordPages struct {
 	*Admission
 	passwords *people.Passwords
 	page      *template.Template
 }
 
-// showPassword shows the form for the old and the new password. A person with a second
-// factor has to prove it first.
+// showPassword shows the form for the current and the new password. A person with a second
+// factor must have proved it recently.
 func (p *passwordPages) showPassword(w http.ResponseWriter, r *http.Request) {
 	v, ok := p.signedInVisitor(w, r, PasswordPath)
 	if !ok {
@@ -40,7 +40,8 @@ func (p *passwordPages) showPassword(w http.ResponseWriter, r *http.Request) {
 	p.askPassword(w, r, v, nil)
 }
 
-// askPassword writes the form for a new password, with the error in wrong unless it is nil.
+// askPassword writes the page that changes the password. If wrong is not nil, the page
+// shows this error.
 func (p *passwordPages) askPassword(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
 	form := passwordForm{Email: v.User.Email, Token: v.FormToken(PasswordPath), Least: passwords.Least}
 	status := http.StatusOK
@@ -51,7 +52,8 @@ func (p *passwordPages) askPassword(w http.ResponseWriter, r *http.Request, v pe
 	p.Show(w, r, status, p.page, "Change password", form)
 }
 
-// changePassword sets a new password and redirects to the security page.
+// changePassword sets a new password and redirects to the security page. The session gets a
+// new secret.
 func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 	v, ok := p.signedInVisitor(w, r, PasswordPath)
 	if !ok || !p.checkToken(w, r, v, PasswordPath) {
@@ -74,8 +76,9 @@ func (p *passwordPages) changePassword(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, SecurityPath+"?"+fieldReset)
 }
 
-// refusePassword answers a refused change. It redirects to the proof or to the sign-in page
-// when that is needed, else it shows the form with the error.
+// refusePassword answers a change of password that failed. It redirects to the second
+// factor or to the sign-in page if one is needed. Otherwise it shows the form with the
+// error.
 func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {
@@ -91,8 +94,8 @@ func (p *passwordPages) refusePassword(w http.ResponseWriter, r *http.Request, v
 	}
 }
 
-// chosenTwice returns the new password of a form with two fields for it. It fails with
-// validation_failed when the two differ.
+// chosenTwice returns the new password from a form with two fields for it. It fails with
+// validation_failed if the two differ.
 func chosenTwice(r *http.Request) (string, error) {
 	next := r.PostForm.Get(fieldPassword)
 	if next != r.PostForm.Get(fieldRepeated) {

@@ -8,18 +8,18 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxForm is the largest accepted form, in bytes.
+// maxForm is the maximum size of a form, in bytes.
 const maxForm = 64 << 10
 
 const requestIDHeader = "X-Request-Id"
 
-// Methods are the handlers of a path by method. HEAD is answered only when it is
-// listed.
+// Methods maps the HTTP methods of a path to their handlers. HEAD needs an entry of its
+// own.
 type Methods = map[string]http.HandlerFunc
 
-// Protect wraps the handlers of a page. It sets headers against framing, scripts,
-// caching and referrers, and a request id. It refuses forms from other sites and
-// methods that are not listed.
+// Protect returns the handler of a page. It sets a request id and headers against framing,
+// scripts, caching and referrers. It refuses forms from other sites and methods without an
+// entry.
 func (f *Frame) Protect(methods Methods) http.Handler {
 	allow := make([]string, 0, len(methods))
 	for method := range methods {
@@ -48,7 +48,7 @@ func headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		SetPolicy(w, "")
-		h.Set("X-Frame-Options", "DENY") // for browsers that do not know frame-ancestors
+		h.Set("X-Frame-Options", "DENY") // for browsers without support for frame-ancestors
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
@@ -62,8 +62,8 @@ func headers(next http.Handler) http.Handler {
 // requestID returns the id that Protect has assigned to the request.
 func requestID(r *http.Request) string { return r.Header.Get(requestIDHeader) }
 
-// SetPolicy sets the page's content security policy. formTarget is a further source
-// that the response to a form may redirect to; "" means none. Browsers apply
+// SetPolicy sets the page's content security policy. formTarget is another origin to which
+// the response to a form may redirect, or "" for none. It is needed because browsers apply
 // form-action to such redirects.
 func SetPolicy(w http.ResponseWriter, formTarget string) {
 	target := "'self'"
@@ -74,20 +74,21 @@ func SetPolicy(w http.ResponseWriter, formTarget string) {
 		"default-src 'none'; style-src 'self'; form-action "+target+"; base-uri 'none'; frame-ancestors 'none'")
 }
 
-// allowScript allows the page to run scripts of this host, and these to call this host.
+// allowScript extends the page's content security policy: scripts of this host may run and
+// send requests to this host.
 func allowScript(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", h.Get("Content-Security-Policy")+"; script-src 'self'; connect-src 'self'")
 }
 
-// LeadTo returns a handler that redirects to another page of this host.
+// LeadTo returns a handler that redirects to the given path of this host.
 func (f *Frame) LeadTo(path string) http.Handler {
 	lead := func(w http.ResponseWriter, _ *http.Request) { seeOther(w, path) }
 	return f.Protect(Methods{http.MethodGet: lead, http.MethodHead: lead})
 }
 
-// seeOther redirects with 303. The browser then sends GET without the form (RFC 9110
-// section 15.4.4).
+// seeOther redirects with 303. The browser then sends a GET request without the form (RFC
+// 9110 section 15.4.4).
 func seeOther(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)

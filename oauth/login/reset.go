@@ -10,12 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// ResetAddress returns the URL of a reset link. appURL is the app's origin.
+// ResetAddress returns the URL of a link that resets a password. appURL is the app's
+// origin; secret identifies the reset.
 func ResetAddress(appURL, secret string) string {
 	return appURL + NewPasswordPath + "?" + url.Values{fieldToken: {secret}}.Encode()
 }
 
-// forgotten is the data of the page for requesting a reset link.
+// forgotten is the data of the page on which a person requests a link to reset the
+// password.
 type forgotten struct {
 	Email   string
 	Problem string // "" without a problem
@@ -23,7 +25,8 @@ type forgotten struct {
 	Sent    bool   // a link was requested
 }
 
-// resetPages request a reset link by mail and set the new password behind it.
+// resetPages serve the page that mails a link to reset the password, and the page that the
+// link opens.
 type resetPages struct {
 	*Admission
 	passwords              *people.Passwords
@@ -34,8 +37,8 @@ func (p *resetPages) showForgotten(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, http.StatusOK, p.forgotten, "Forgotten password", forgotten{Mails: p.passwords.Mails()})
 }
 
-// askReset mails a reset link. The response is the same whether or not the address has
-// an account.
+// askReset mails a link to reset the password. The response is the same whether or not the
+// address has an account.
 func (p *resetPages) askReset(w http.ResponseWriter, r *http.Request) {
 	page := forgotten{Email: r.PostForm.Get(fieldEmail), Mails: p.passwords.Mails()}
 	status := http.StatusOK
@@ -54,13 +57,13 @@ func (p *resetPages) askReset(w http.ResponseWriter, r *http.Request) {
 	p.Show(w, r, status, p.forgotten, "Forgotten password", page)
 }
 
-// showNewPassword shows the form behind a reset link. Opening the link changes nothing.
+// showNewPassword shows the form that a reset link opens. Opening the link changes nothing.
 func (p *resetPages) showNewPassword(w http.ResponseWriter, r *http.Request) {
 	p.askNewPassword(w, r, r.URL.Query().Get(fieldToken), nil)
 }
 
-// askNewPassword writes the form behind a reset link, with the error in wrong unless it is
-// nil. An invalid link gets its own page.
+// askNewPassword writes the form that a reset link opens. If wrong is not nil, the page
+// shows this error. For an invalid link it shows the page for requesting a new one.
 func (p *resetPages) askNewPassword(w http.ResponseWriter, r *http.Request, secret string, wrong *core.Error) {
 	user, err := p.passwords.Resettable(r.Context(), secret)
 	if err != nil {
@@ -80,7 +83,7 @@ func (p *resetPages) askNewPassword(w http.ResponseWriter, r *http.Request, secr
 	p.Show(w, r, status, p.newPassword, "Choose a new password", form)
 }
 
-// resetPassword sets the new password and redirects to the sign-in page.
+// resetPassword sets the new password from a reset link and redirects to the sign-in page.
 func (p *resetPages) resetPassword(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get(fieldToken)
 	next, err := chosenTwice(r)
@@ -102,7 +105,8 @@ func (p *resetPages) resetPassword(w http.ResponseWriter, r *http.Request) {
 	p.refuseReset(w, r, err)
 }
 
-// refuseReset writes the page for an invalid link, with a way to request a new one.
+// refuseReset writes the page for an invalid reset link, on which the person can request a
+// new one. For other errors it writes the error page.
 func (p *resetPages) refuseReset(w http.ResponseWriter, r *http.Request, err error) {
 	e := core.AsError(err)
 	if e.Code != core.CodeNotFound {

@@ -8,26 +8,26 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// proofForm is the data of the pages that request a second factor.
+// proofForm is the data of the pages that ask for a second factor.
 type proofForm struct {
 	Action, Next, Token string
 	Problem             string // "" without a problem
 	Email               string
-	// Codes and Passkeys are the factors that the person has. With neither, the form
-	// requests the password.
+	// Codes and Passkeys say which second factors the person has. With neither, the form
+	// asks for the password.
 	Codes, Passkeys bool
 	Awaiting        bool
 }
 
-// proofPages request a second factor: of a sign-in that awaits it, or again before a
-// change.
+// proofPages serve the pages that ask for a second factor: to complete a sign-in, or again
+// before a change.
 type proofPages struct {
 	*Entrance
 	page *template.Template
 }
 
-// showProof shows the form for a second factor. /login/second-factor is for a session
-// that awaits it, /login/confirm for an open one.
+// showProof shows the form for a second factor. /login/second-factor completes a sign-in;
+// /login/confirm asks a signed-in person again.
 func (p *proofPages) showProof(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get(fieldNext))
 	v, ok := p.provingVisitor(w, r, next)
@@ -41,7 +41,8 @@ func (p *proofPages) showProof(w http.ResponseWriter, r *http.Request) {
 	p.askProof(w, r, v, next, nil)
 }
 
-// askProof writes the form, with the error in wrong unless it is nil.
+// askProof writes the form for a second factor. If wrong is not nil, the page shows this
+// error.
 func (p *proofPages) askProof(w http.ResponseWriter, r *http.Request, v people.Visitor, next string, wrong *core.Error) {
 	has, err := p.factors.FactorsOf(r.Context(), v.User.ID)
 	if err != nil {
@@ -66,7 +67,7 @@ func (p *proofPages) askProof(w http.ResponseWriter, r *http.Request, v people.V
 	p.Show(w, r, status, p.page, title, form)
 }
 
-// prove checks a second factor and redirects to next.
+// prove checks the submitted second factor and redirects to the page in the field next.
 func (p *proofPages) prove(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get(fieldNext))
 	v, ok := p.provingVisitor(w, r, next)
@@ -92,8 +93,9 @@ func (p *proofPages) prove(w http.ResponseWriter, r *http.Request) {
 	seeOther(w, pathOrSignIn(next))
 }
 
-// provingVisitor returns the person whose second factor is requested. When it returns false, it
-// has written the response: a redirect to the sign-in page, or an error.
+// provingVisitor returns the person who must prove a second factor, whose sign-in may be
+// incomplete. If it returns false, it has written the response: a redirect to the sign-in
+// page, or an error.
 func (p *proofPages) provingVisitor(w http.ResponseWriter, r *http.Request, next string) (people.Visitor, bool) {
 	v, err := p.factors.FindAwaiting(r.Context(), p.cookies.session.read(r))
 	if IsSignedOut(err) {
@@ -107,7 +109,7 @@ func (p *proofPages) provingVisitor(w http.ResponseWriter, r *http.Request, next
 	return v, true
 }
 
-// askProofPasskey returns the options of a proof to the script.
+// askProofPasskey sends the script the options for proving a passkey.
 func (p *proofPages) askProofPasskey(w http.ResponseWriter, r *http.Request) {
 	q, err := p.factors.AskPasskey(r.Context(), p.cookies.session.read(r))
 	p.answerQuestion(w, r, q, err)

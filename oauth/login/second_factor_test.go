@@ -13,7 +13,7 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// person is a person with a browser, and optionally with an authenticator app.
+// person is a user with a browser, and optionally with an authenticator app.
 type person struct {
 	*house
 	cookies []*http.Cookie
@@ -21,8 +21,8 @@ type person struct {
 	codes   []string
 }
 
-// get and post keep the cookies that the response sets. post adds the form token of the
-// last page.
+// get and post request a path and keep the cookies that the response sets. pairs are the
+// names and values of the form's fields.
 func (p *person) get(path string) answer { return p.keep(p.send(path, nil, p.cookies)) }
 
 func (p *person) post(path string, pairs ...string) answer {
@@ -44,7 +44,7 @@ var (
 	recovery   = regexp.MustCompile(`<li><code>([A-Z2-7-]+)</code></li>`)
 )
 
-// token returns the token of the form on a page.
+// token returns the form token on a page. It fails the test if there is none.
 func (p *person) token(page string) string {
 	p.t.Helper()
 	found := tokenField.FindStringSubmatch(page)
@@ -61,8 +61,8 @@ func (p *person) code(steps int) string {
 	return code
 }
 
-// expect fails the test unless the response redirects to the location or has the
-// status.
+// expect fails the test unless the response has the status and the Location header; ""
+// means no such header.
 func (p *person) expect(what string, a answer, status int, location string) {
 	p.t.Helper()
 	if a.StatusCode != status || a.Header.Get("Location") != location {
@@ -100,7 +100,8 @@ func (h *house) withApp() *person {
 	return p
 }
 
-// signInAgain returns the same person in another browser, after the password was entered.
+// signInAgain enters the person's password in another browser. It returns that browser and
+// the path of the page that asks for the second factor.
 func (p *person) signInAgain(next string) (*person, string) {
 	p.t.Helper()
 	p.now = p.now.Add(time.Minute)
@@ -230,8 +231,9 @@ func TestLogHoldsNoCodes(t *testing.T) {
 	}
 }
 
-// TestTheLastFactorHasNoButtonWhereItIsRequired checks that the page explains why the
-// last factor cannot be removed, and has no button for it.
+// TestTheLastFactorHasNoButtonWhereItIsRequired checks that the last second factor cannot
+// be removed if one of the person's organizations requires one. The security page must
+// explain this and have no button.
 func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
@@ -241,7 +243,7 @@ func TestTheLastFactorHasNoButtonWhereItIsRequired(t *testing.T) {
 	if !strings.Contains(page, "/app/remove") {
 		t.Fatalf("nothing removes the app: %s", page)
 	}
-	strict := h.orgs[1] // the session is in the other one
+	strict := h.orgs[1] // an organization other than the session's
 	strict.RequireSecondFactor = true
 	h.must(h.db.Orgs().SetOrgSettings(t.Context(), strict))
 	const says = "This is your last second factor, and one is required by Zeta. Add another factor first"

@@ -9,36 +9,37 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// security is the data of the page about a person's second factors.
+// security is the data of the security page, which lists a person's second factors.
 type security struct {
 	Visitor  people.Visitor
 	Factors  people.Factors
-	Offered  bool   // passkeys can be used on this installation
-	Required bool   // the organization requires a factor, and the person has none
-	Kept     string // the reason why the last factor cannot be removed, or ""
+	Offered  bool   // whether passkeys can be used on this installation
+	Required bool   // whether a required second factor is missing
+	Kept     string // why the last second factor cannot be removed, or ""
 	Token    string
 	Problem  string
-	Notice   string // the result of the last action, or ""
+	Notice   string // what the previous form changed, or ""
 	Warning  people.Warning
-	Warned   bool   // there were many wrong passwords lately
-	Next     string // the page to continue to, or ""
+	Warned   bool   // whether there were many wrong passwords recently
+	Next     string // the path of the page to open when done, or ""
 }
 
-// securityPages are the page of a person's second factors and the pages that set them up.
+// securityPages serve the security page, which lists a person's second factors, and the
+// pages that set them up.
 type securityPages struct {
 	*Admission
 	passwords        *people.Passwords
 	page, app, codes *template.Template
 }
 
-// showSecurity shows the person's second factors.
+// showSecurity shows the security page, which lists the person's second factors.
 func (p *securityPages) showSecurity(w http.ResponseWriter, r *http.Request) {
 	if v, ok := p.signedInVisitor(w, r, returnPath(r)); ok {
 		p.listFactors(w, r, v, nil)
 	}
 }
 
-// listFactors writes the security page, with the error in wrong unless it is nil.
+// listFactors writes the security page. If wrong is not nil, the page shows this error.
 func (p *securityPages) listFactors(w http.ResponseWriter, r *http.Request, v people.Visitor, wrong *core.Error) {
 	has, err := p.factors.FactorsOf(r.Context(), v.User.ID)
 	if err != nil {
@@ -74,8 +75,9 @@ func (p *securityPages) listFactors(w http.ResponseWriter, r *http.Request, v pe
 	p.Show(w, r, status, p.page, "Security", page)
 }
 
-// applyChange runs a change of the security page and shows the page again. It shows the
-// error of the change, or redirects to a proof when the change needs one.
+// applyChange runs a change that a form of the security page requests and shows the page
+// again. If the change fails, it shows the error, or redirects to the page that asks for a
+// second factor.
 func (p *securityPages) applyChange(w http.ResponseWriter, r *http.Request, change func(people.Visitor) error) {
 	v, ok := p.submitter(w, r)
 	if !ok {
@@ -88,8 +90,8 @@ func (p *securityPages) applyChange(w http.ResponseWriter, r *http.Request, chan
 	seeOther(w, securityAddress(r))
 }
 
-// nextPage returns the page to continue to after the security page, which its links and
-// forms carry along; "" without one.
+// nextPage returns the path of the page to open after the security page, or "". The links
+// and forms of the security page pass it on as next.
 func nextPage(r *http.Request) string {
 	if r.Method == http.MethodPost {
 		return localPath(r.PostForm.Get(fieldNext))
@@ -97,19 +99,19 @@ func nextPage(r *http.Request) string {
 	return localPath(r.URL.Query().Get(fieldNext))
 }
 
-// securityAddress returns the path of the security page, including the page to continue
-// to.
+// securityAddress returns the path of the security page with the request's parameter next.
 func securityAddress(r *http.Request) string { return withNext(SecurityPath, nextPage(r)) }
 
-// submitter returns the person who submitted a form of the security page. When it returns
+// submitter returns the person who submitted a form of the security page. If it returns
 // false, it has written the response.
 func (p *securityPages) submitter(w http.ResponseWriter, r *http.Request) (people.Visitor, bool) {
 	v, ok := p.signedInVisitor(w, r, securityAddress(r))
 	return v, ok && p.checkToken(w, r, v, SecurityPath)
 }
 
-// refuseChange shows a refused change: a redirect to the proof page when a proof is needed,
-// else the security page with the error.
+// refuseChange answers a failed change of second factors. It redirects to the page that
+// asks for a second factor if one is needed. Otherwise it shows the security page with the
+// error.
 func (p *securityPages) refuseChange(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch {
@@ -124,7 +126,8 @@ func (p *securityPages) refuseChange(w http.ResponseWriter, r *http.Request, v p
 	}
 }
 
-// codesPage shows recovery codes, once, and links to Next.
+// codesPage is the data of the page that shows new recovery codes, once. Next is the page
+// to open afterwards.
 type codesPage struct {
 	Codes []string
 	Next  string

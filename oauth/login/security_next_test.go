@@ -12,8 +12,9 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// TestSettingUpLeadsOn checks that a person sent to the security page gets back to the
-// original page. A wrong code and a repeated password on the way do not change that.
+// TestSettingUpLeadsOn checks that a person who was sent to the security page to set up a
+// second factor gets a link back to the original page. A wrong code or a second sign-in
+// must not lose it.
 func TestSettingUpLeadsOn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")
@@ -49,8 +50,8 @@ func TestSettingUpLeadsOn(t *testing.T) {
 	p.expect("a change", p.post("/account/security/app/remove", "token", p.token(p.get(here).body), "next", going), http.StatusSeeOther, here)
 }
 
-// TestSettingUpLeadsNowhereElse checks that the security page links only to paths of
-// this host.
+// TestSettingUpLeadsNowhereElse checks that the security page ignores a parameter next that
+// is not a path of this host.
 func TestSettingUpLeadsNowhereElse(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

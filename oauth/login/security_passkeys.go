@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// askNewPasskey returns the options for a new passkey to the script.
+// askNewPasskey sends the script the options for creating a passkey.
 func (p *securityPages) askNewPasskey(w http.ResponseWriter, r *http.Request) {
 	v, err := p.Visitor(r)
 	if err != nil {

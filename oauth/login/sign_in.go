@@ -8,27 +8,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// signInForm is the data of the sign-in page. It has no password.
+// signInForm is the data of the sign-in page. It never contains a password.
 type signInForm struct {
 	Next, Email string
 	Problem     string // "" without a problem
-	Notice      string // the result of the last action, or ""
+	Notice      string // what the previous form changed, or ""
 	Passkeys    bool
 }
 
-// signInPages are the sign-in page and the page of a person who is signed in.
+// signInPages serve the sign-in page and the account page of a signed-in person.
 type signInPages struct {
 	*Entrance
 	form, signedIn *template.Template
 }
 
-// account is the data of the page of a signed-in person.
+// account is the data of the account page, which shows who is signed in and the person's
+// organizations.
 type account struct {
 	Visitor       people.Visitor
 	Organizations []core.Org
 }
 
-// showSignIn shows the form. A signed-in visitor gets the account page instead.
+// showSignIn shows the sign-in page. A signed-in person is redirected to the parameter
+// next, or gets the account page without one.
 func (p *signInPages) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get("next"))
 	visitor, err := p.Visitor(r)
@@ -57,8 +59,8 @@ func (p *signInPages) showAccount(w http.ResponseWriter, r *http.Request, visito
 	p.Show(w, r, http.StatusOK, p.signedIn, "Signed in", account{Visitor: visitor, Organizations: orgs})
 }
 
-// signIn checks the address and the password, sets the cookies and redirects to next. A
-// person with a second factor continues to the proof page.
+// signIn checks the email address and the password, sets the cookies and redirects to the
+// field next. A person with a second factor continues to the page that asks for it.
 func (p *signInPages) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	begun, err := p.sessions.SignIn(r.Context(), people.SignInRequest{
@@ -85,8 +87,8 @@ func (p *signInPages) askSignInWith(w http.ResponseWriter, r *http.Request, stat
 	p.Show(w, r, status, p.form, "Sign in", form)
 }
 
-// refuseSignIn writes the form again with the error. A fault of the server gets the page of
-// internal errors.
+// refuseSignIn writes the sign-in page with the error. For an internal error it writes the
+// error page.
 func (p *signInPages) refuseSignIn(w http.ResponseWriter, r *http.Request, form signInForm, e *core.Error) {
 	if e.IsFault() {
 		p.Fail(w, r, e)

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// signInWithPasskey checks the passkey's answer and begins a session of its owner.
+// signInWithPasskey verifies the response of a passkey and begins a session of the
+// passkey's owner.
 func (p *signInPages) signInWithPasskey(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get(fieldNext))
 	secret, err := p.factors.SignIn(r.Context(), people.PasskeySignIn{
@@ -21,7 +22,7 @@ func (p *signInPages) signInWithPasskey(w http.ResponseWriter, r *http.Request) 
 	seeOther(w, pathOrSignIn(next))
 }
 
-// askSignIn returns the options of a sign-in to the script.
+// askSignIn sends the script the options for signing in with a passkey.
 func (p *signInPages) askSignIn(w http.ResponseWriter, r *http.Request) {
 	q, err := p.factors.AskSignIn(r.Context(), p.clientOf(r))
 	p.answerQuestion(w, r, q, err)

@@ -81,8 +81,8 @@ func TestBruteForce(t *testing.T) {
 	}
 }
 
-// TestClientsByNetwork checks that one household with 2^64 IPv6 addresses counts as one
-// client.
+// TestClientsByNetwork checks that sign-in attempts from all IPv6 addresses of one network
+// count together. A household has 2^64 of them.
 func TestClientsByNetwork(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

@@ -2,17 +2,17 @@ package login
 
 import "net/http"
 
-// sessionForms are the forms that end sessions and switch the organization of one.
+// sessionForms handle the forms that end sessions or switch a session's organization.
 type sessionForms struct{ *Admission }
 
-// signOut ends the session and redirects to the sign-in page, which continues to
-// `next`. The consent page uses it to change the person.
+// signOut ends the session and redirects to the sign-in page, which continues to the field
+// `next`. The consent page uses it to sign in as another person.
 func (f *sessionForms) signOut(w http.ResponseWriter, r *http.Request) {
 	err := f.sessions.SignOut(r.Context(), f.cookies.session.read(r), requestID(r))
 	f.answerSignOut(w, r, err)
 }
 
-// signOutEverywhere ends all sessions of the person, on all devices.
+// signOutEverywhere ends all sessions of the person, in all browsers.
 func (f *sessionForms) signOutEverywhere(w http.ResponseWriter, r *http.Request) {
 	err := f.sessions.SignOutEverywhere(r.Context(), f.cookies.session.read(r), requestID(r))
 	f.answerSignOut(w, r, err)
@@ -27,7 +27,7 @@ func (f *sessionForms) answerSignOut(w http.ResponseWriter, r *http.Request, err
 	seeOther(w, signInAddress(localPath(r.PostForm.Get("next"))))
 }
 
-// switchOrg switches the session to another organization of the person.
+// switchOrg switches the session to another organization that the person belongs to.
 func (f *sessionForms) switchOrg(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.PostForm.Get("next"))
 	err := f.sessions.SwitchOrg(r.Context(), f.cookies.session.read(r), r.PostForm.Get("org_id"))

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// The paths of the pages below the app's address.
+// The URL paths of the pages on the app's host.
 const (
 	SignInPath            = "/login"
 	SignOutPath           = "/logout"
@@ -28,33 +28,33 @@ const (
 
 const passkeyPath = "/login/passkey"
 
-// Config configures the pages. All fields except Proxies are required.
+// Config has the dependencies of the pages. All fields except Proxies are required.
 type Config struct {
 	Sessions  *people.Sessions
 	Factors   *people.SecondFactors
 	Passwords *people.Passwords
-	// Devices stores the devices on which people signed in. Package core/attempts
+	// Devices stores the browsers in which people have signed in. Package core/attempts
 	// implements it.
 	Devices Devices
-	// AppURL is the origin of the pages, without a trailing slash. Its scheme
-	// determines the cookie's name and Secure attribute.
+	// AppURL is the origin of the pages, without a trailing slash. Its scheme decides the
+	// names of the cookies and their Secure attribute.
 	AppURL  string
 	DocsURL string
-	// Proxies are the proxies whose forwarding headers are trusted.
+	// Proxies has the networks of proxies whose forwarding headers are trusted.
 	Proxies proxies.Trusted
 	Log     *slog.Logger
 }
 
 // Devices remembers known devices.
 type Devices interface {
-	// Remember records that a person has signed in on a device. It returns the secret
-	// for the device's cookie, which is the given one if it belongs to a device of this
-	// person.
+	// Remember stores that a person has signed in on a device. secret is the value of the
+	// device's cookie, or "". It returns the cookie's new value, which is secret if that
+	// already belongs to this person.
 	Remember(ctx context.Context, userID, secret string) (string, error)
 }
 
-// Site has the pages for signing in and out. Its embedded Entrance has what the pages of
-// other packages need: the frame, the visitor of a request, and the beginning of sessions.
+// Site has the pages for signing in and out. Pages of other packages use its embedded
+// Entrance for the layout, the signed-in person and new sessions.
 type Site struct {
 	*Entrance
 	signIn   signInPages
@@ -65,7 +65,7 @@ type Site struct {
 	reset    resetPages
 }
 
-// New returns the pages. It fails when a template does not parse.
+// New returns the site. It fails if a template does not parse.
 func New(cfg Config) (*Site, error) {
 	own, err := parsePages()
 	if err != nil {
@@ -87,7 +87,7 @@ func New(cfg Config) (*Site, error) {
 	}, nil
 }
 
-// Routes returns the handlers by path. Paths match exactly.
+// Routes returns the handlers of all pages by URL path. A path must match exactly.
 func (s *Site) Routes() map[string]http.Handler {
 	routes := map[string]http.Handler{
 		SignInPath:            s.Protect(Methods{http.MethodGet: s.signIn.showSignIn, http.MethodPost: s.signIn.signIn}),

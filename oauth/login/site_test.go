@@ -34,7 +34,7 @@ const (
 
 var passwordHash = passwordstest.Hash(password)
 
-// house has the pages on a real store, with a recorded log. The person belongs to the
+// house has the pages on a real store, with a recorded log. The user belongs to the
 // organizations Acme and Zeta.
 type house struct {
 	t      *testing.T
@@ -110,7 +110,7 @@ func (h *house) must(err error) {
 	}
 }
 
-// answer is the response that a browser got.
+// answer is the response to a request of the browser.
 type answer struct {
 	StatusCode int
 	Header     http.Header
@@ -119,7 +119,8 @@ type answer struct {
 
 func (a answer) cookies() []*http.Cookie { return (&http.Response{Header: a.Header}).Cookies() }
 
-// mergeCookies returns a browser's cookies after a response.
+// mergeCookies returns the cookies that a browser has after a response: got replaces those
+// of the same name in had.
 func mergeCookies(had, got []*http.Cookie) []*http.Cookie {
 	all := append([]*http.Cookie(nil), got...)
 	for _, c := range had {
@@ -130,7 +131,8 @@ func mergeCookies(had, got []*http.Cookie) []*http.Cookie {
 	return all
 }
 
-// send sends a request with cookies. With a form it is a POST.
+// send sends a request with cookies: a GET, or a POST if form is not nil. headers are names
+// and values.
 func (h *house) send(path string, form url.Values, cookies []*http.Cookie, headers ...string) answer {
 	h.t.Helper()
 	method, body := http.MethodGet, io.Reader(nil)
@@ -153,8 +155,8 @@ func (h *house) send(path string, form url.Values, cookies []*http.Cookie, heade
 	return answer{w.Code, w.Header(), w.Body.String()}
 }
 
-// signIn signs in ten seconds after the previous attempt, so that the throttle has
-// reset.
+// signIn signs in ten seconds after the previous attempt, so that the limit of attempts
+// does not apply.
 func (h *house) signIn(next string) answer {
 	h.t.Helper()
 	h.now = h.now.Add(10 * time.Second)
@@ -165,7 +167,8 @@ func (h *house) signIn(next string) answer {
 	return r
 }
 
-// currentUser returns the account page for the cookies, or "" when no person is signed in.
+// currentUser returns the account page for the cookies, or "" if they belong to no
+// signed-in person.
 func (h *house) currentUser(cookies []*http.Cookie) string {
 	h.t.Helper()
 	page := h.send("/login", nil, cookies).body

@@ -1,6 +1,6 @@
-// Package passkey implements [people.PasskeyProtocol]: the WebAuthn ceremonies of
-// Mailhelm.
+// Package passkey implements [people.PasskeyProtocol] with WebAuthn: it creates the options
+// for a passkey and verifies the response.
 //
 // It requires discoverable credentials and user verification, without attestation. It
-// stores nothing. The caller stores the passkeys and acts on valid answers.
+// stores nothing. The caller stores the passkeys and decides what a valid response permits.
 package passkey

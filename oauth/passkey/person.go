@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// person implements the library's interface of a user. The user handle is the user's
-// id, so a person who reads the authenticator learns no personal data.
+// person implements webauthn.User. The user handle is the user's id, so an authenticator's
+// content reveals no personal data by it.
 type person struct {
 	id          string
 	user        access.User

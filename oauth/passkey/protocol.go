@@ -11,20 +11,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Protocol creates and verifies the ceremonies of one site.
+// Protocol creates options for passkeys of one site and verifies the responses.
 type Protocol struct{ site *webauthn.WebAuthn }
 
 var _ people.PasskeyProtocol = (*Protocol)(nil)
 
-// IsSupported reports whether passkeys work at this origin. WebAuthn binds them to a domain
-// name or localhost, never to an IP address.
+// IsSupported reports whether passkeys work at this origin. WebAuthn allows a domain name
+// or localhost, but no IP address.
 func IsSupported(appURL string) bool {
 	u, err := url.Parse(appURL)
 	return err == nil && protocol.ValidateRPID(u.Hostname()) == nil
 }
 
-// New returns the protocol for the app's origin. It fails for an origin that [Offered]
-// rejects.
+// New returns the protocol for the app's origin. It fails if [IsSupported] is false for the
+// origin.
 func New(appURL string) (*Protocol, error) {
 	u, err := url.Parse(appURL)
 	if err != nil {
@@ -44,8 +44,9 @@ func New(appURL string) (*Protocol, error) {
 	return &Protocol{site: site}, nil
 }
 
-// Register returns the options for a new passkey and the state of the ceremony.
-// Authenticators that hold an existing passkey are excluded.
+// Register returns the options for creating a passkey, and the state that
+// VerifyRegistration needs. The options exclude authenticators that already hold a passkey
+// of the user.
 func (p *Protocol) Register(u access.User, existing []people.Passkey) (string, string, error) {
 	who, err := newPerson(u.ID, u, existing)
 	if err != nil {
@@ -58,8 +59,8 @@ func (p *Protocol) Register(u access.User, existing []people.Passkey) (string, s
 	return encodeCeremony(options, memory)
 }
 
-// VerifyRegistration verifies the answer to Register. memory is the state that Register
-// returned.
+// VerifyRegistration verifies an authenticator's response to the options of Register and
+// returns the new passkey. memory is the state that Register returned.
 func (p *Protocol) VerifyRegistration(u access.User, memory, answer string) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
@@ -76,8 +77,8 @@ func (p *Protocol) VerifyRegistration(u access.User, memory, answer string) (peo
 	return judgeCredential(p.site.CreateCredential(who, session, parsed))
 }
 
-// Ask returns the options for a proof and the state of the ceremony. An empty userID
-// allows any passkey of this site.
+// Ask returns the options for proving a passkey, and the state that VerifyAnswer needs.
+// With userID "" any passkey of this site is allowed.
 func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string, error) {
 	if userID == "" {
 		options, memory, err := p.site.BeginDiscoverableLogin()
@@ -97,7 +98,8 @@ func (p *Protocol) Ask(userID string, existing []people.Passkey) (string, string
 	return encodeCeremony(options, memory)
 }
 
-// VerifyAnswer verifies the answer to Ask. memory is the state that Ask returned.
+// VerifyAnswer verifies an authenticator's response to the options of Ask. memory is the
+// state that Ask returned. owner returns the user id and the passkeys for a credential id.
 func (p *Protocol) VerifyAnswer(memory, answer string, owner func([]byte) (string, []people.Passkey, error)) (people.JudgedPasskey, error) {
 	var session webauthn.SessionData
 	if err := json.Unmarshal([]byte(memory), &session); err != nil {
@@ -122,7 +124,8 @@ func (p *Protocol) VerifyAnswer(memory, answer string, owner func([]byte) (strin
 	return judgeCredential(p.site.ValidateDiscoverableLogin(find, session, parsed))
 }
 
-// encodeCeremony encodes the options for the browser and the state of the ceremony.
+// encodeCeremony returns the options for the browser and the state of the server, each as
+// JSON.
 func encodeCeremony(options, memory any) (string, string, error) {
 	question, err := json.Marshal(options)
 	if err != nil {
@@ -132,8 +135,8 @@ func encodeCeremony(options, memory any) (string, string, error) {
 	return string(question), string(kept), err
 }
 
-// judgeCredential returns a verified credential in the form that is stored. Cloned is true
-// when its signature counter shows a copied authenticator.
+// judgeCredential returns a verified passkey in the form in which it is stored. Cloned is
+// true if the signature counter indicates a copied authenticator.
 func judgeCredential(c *webauthn.Credential, err error) (people.JudgedPasskey, error) {
 	if err != nil {
 		return people.JudgedPasskey{}, err

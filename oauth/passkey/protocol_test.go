@@ -24,10 +24,10 @@ func TestOffered(t *testing.T) {
 
 const origin = "https://app.example.com:8443"
 
-// newKey returns a key whose coordinates have all 32 bytes. The virtual authenticator
-// omits leading zeros and would then write an invalid key.
+// newKey returns a passkey credential whose public key has two coordinates of full 32
+// bytes. The virtual authenticator omits leading zeros, which makes other keys invalid.
 func newKey() virtualwebauthn.Credential {
-	const whole = 77 // bytes of such a key in COSE form
+	const whole = 77 // the length of a public key with full coordinates, in COSE form
 	for {
 		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 		if len(key.Key.AttestationData()) == whole {
@@ -36,7 +36,8 @@ func newKey() virtualwebauthn.Credential {
 	}
 }
 
-// register returns an authenticator with a passkey, and the stored passkey.
+// register creates a passkey for the user. It returns the authenticator, its credential and
+// the passkey as stored.
 func register(t *testing.T, p *passkey.Protocol, u access.User) (virtualwebauthn.Authenticator, virtualwebauthn.Credential, people.Passkey) {
 	t.Helper()
 	options, memory, err := p.Register(u, nil)

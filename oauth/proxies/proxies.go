@@ -1,4 +1,4 @@
-// Package proxies determines the client address of a request that has passed trusted
+// Package proxies determines the client address of a request that came through trusted
 // proxies. It does not count or limit requests; callers do.
 package proxies
 
@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// Trusted are the networks of proxies whose X-Forwarded-For is trusted. The zero value
-// trusts no proxy.
+// Trusted has the networks of proxies whose header X-Forwarded-For is trusted. The zero
+// value trusts no proxy.
 type Trusted struct{ networks []netip.Prefix }
 
-// Parse parses networks in CIDR form and single addresses.
+// Parse returns the trusted proxies from networks in CIDR form or single IP addresses. It
+// fails for other text and for IPv4 networks written as IPv6.
 func Parse(networks []string) (Trusted, error) {
 	var t Trusted
 	for _, text := range networks {
@@ -33,10 +34,10 @@ func Parse(networks []string) (Trusted, error) {
 	return t, nil
 }
 
-// Remote returns the client address as host:port, like Request.RemoteAddr. When
-// RemoteAddr is a trusted proxy, it returns the last entry of X-Forwarded-For that is
-// not a trusted proxy. Clients can forge the entries before it. When that entry is not
-// an address, it returns the proxy's address.
+// Remote returns the client address as host:port, like Request.RemoteAddr. If RemoteAddr is
+// a trusted proxy, it returns the last entry of X-Forwarded-For that is not a trusted
+// proxy, because clients can forge the entries before it. If it meets an entry that is not
+// an address, it returns the trusted proxy after that entry.
 func (t Trusted) Remote(r *http.Request) string {
 	direct, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil || !t.trusts(direct.Addr()) {
@@ -57,7 +58,7 @@ func (t Trusted) Remote(r *http.Request) string {
 	return from.String()
 }
 
-// trusts reports whether the address is that of a trusted proxy.
+// trusts reports whether the address is in a network of trusted proxies.
 func (t Trusted) trusts(address netip.Addr) bool {
 	address = address.Unmap().WithZone("")
 	for _, network := range t.networks {
@@ -68,7 +69,8 @@ func (t Trusted) trusts(address netip.Addr) bool {
 	return false
 }
 
-// parseEntry parses an address with or without a port, because proxies write both.
+// parseEntry parses an entry of X-Forwarded-For: an IP address with or without a port. It
+// returns false for other text.
 func parseEntry(text string) (netip.AddrPort, bool) {
 	if address, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
 		return netip.AddrPortFrom(address, 0), true

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// Areas are the entries of the navigation, in order. Each is a page of a room, except the
-// last, which belongs to the sign-in pages.
+// Areas are the entries of the dashboard's navigation, in order. Each leads to a page of
+// the dashboard, except the last, which belongs to the sign-in pages.
 var Areas = []frame.Area{
 	{Path: frame.Path, Name: "Overview"},
 	{Path: frame.Path + "/health", Name: "Sending health"},
@@ -23,13 +23,14 @@ var Areas = []frame.Area{
 	{Path: frame.SecurityPath, Name: "Your security"},
 }
 
-// Room is a group of pages. Routes returns its route table.
+// Room is a package with dashboard pages about related subjects. Routes returns the paths,
+// required permissions and handlers of its pages.
 type Room interface {
 	Routes() []frame.Route
 }
 
-// Mount returns the handler of all pages below [frame.Path]. It panics when two rooms have a
-// page of the same path.
+// Mount returns the handler of all pages below [frame.Path]. It panics if two rooms have a
+// page with the same path.
 func Mount(f *frame.Frame, rooms ...Room) (*http.ServeMux, error) {
 	var routes []frame.Route
 	for _, room := range rooms {

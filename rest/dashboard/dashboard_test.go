@@ -20,8 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// TestGoldenContents: every entry of the navigation is a page of a room, except the page of the
-// visitor's own security, and the page of status 404 has the navigation.
+// TestGoldenContents checks that each entry of the navigation leads to a page of the
+// dashboard, except the security page. The page of status 404 must have the navigation.
 func TestGoldenContents(t *testing.T) {
 	t.Parallel()
 	f := frame.New(frame.Config{

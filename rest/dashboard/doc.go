@@ -1,11 +1,12 @@
-// Package dashboard is the table of contents of the pages on which people run their
-// organization: it mounts the rooms and orders the navigation.
+// Package dashboard assembles the pages on which people manage their organization: it
+// mounts the packages with pages, called rooms, and orders the navigation.
 //
 //   - home: the overview
 //   - insight: sending health, undeliverable addresses
 //   - developers: API keys, applications, the access that people granted
 //   - organization: the sending account, channels, members, settings, the audit log
 //
-// Each room has its own routes, templates and interfaces. All stand in the package frame,
-// whose documentation says how to add a page. The rooms are wired in cmd/mailhelm/host.
+// Each room has its own routes, templates and interfaces. All rooms use the package frame,
+// whose documentation says how to add a page. The command in cmd/mailhelm/host creates the
+// rooms.
 package dashboard

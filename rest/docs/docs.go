@@ -12,21 +12,22 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// Config is what the pages show. All members are required. Addresses have no slash at the
-// end.
+// Config has the content of the pages. All fields are required. Addresses have no trailing
+// slash.
 type Config struct {
 	Catalogue *guardrails.Catalogue
-	// Tools are the names of the operations that are tools.
+	// Tools has the names of the operations that are also MCP tools.
 	Tools []string
-	// BaseURL, AuthURL, AppURL, MCPURL and FetchURL are the public addresses.
+	// BaseURL, AuthURL, AppURL, MCPURL and FetchURL are the public addresses of the API, the
+	// authorization server, the app, the MCP endpoint and the fetch host.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL string
 	// DocsURL is the address of this documentation. Its path is the prefix of all pages.
 	DocsURL string
 	Commit  string
 }
 
-// New builds all pages. The handler serves the path of DocsURL and everything below it, and
-// redirects the root to the start page.
+// New builds all pages and returns their handler. The handler serves the path of DocsURL
+// and everything below it, and redirects "/" to the start page.
 func New(cfg Config) (http.Handler, error) {
 	root, err := url.Parse(cfg.DocsURL)
 	if err != nil {
@@ -39,7 +40,7 @@ func New(cfg Config) (http.Handler, error) {
 	return s, nil
 }
 
-// site has every page, by its path below the prefix.
+// site has all pages by their path below the prefix.
 type site struct {
 	prefix  string
 	pages   map[string]page
@@ -53,14 +54,14 @@ type page struct {
 	etag        string
 }
 
-// newPage returns a page with the ETag of its body.
+// newPage returns a page whose ETag is the hash of its body.
 func newPage(contentType string, body []byte) page {
 	sum := sha256.Sum256(body)
 	return page{contentType, body, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 }
 
-// policy allows only the stylesheet. The pages contain no text from outside; the policy is a
-// second line of defence.
+// policy is the content security policy, which allows only the stylesheet. The pages
+// contain no text of users, so the policy is an additional protection.
 const policy = "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // ServeHTTP answers with a page.
@@ -84,8 +85,8 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.serve(w, r)
 }
 
-// serve writes the page at the path of the request. Unknown paths get the page of status
-// 404.
+// serve writes the page at the request's path. For an unknown path it writes a page with
+// status 404.
 func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	path, below := strings.CutPrefix(strings.TrimSuffix(r.URL.Path, "/"), s.prefix)
 	found, ok := s.pages[path]
@@ -108,7 +109,8 @@ func (s *site) serve(w http.ResponseWriter, r *http.Request) {
 	send(w, http.StatusOK, found.body)
 }
 
-// send writes a whole page. It ignores errors of readers who disconnected.
+// send writes a complete response. It ignores errors, which mean that the client has
+// disconnected.
 func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)

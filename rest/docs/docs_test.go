@@ -46,8 +46,8 @@ func get(h http.Handler, path string, headers ...string) *httptest.ResponseRecor
 
 var links = regexp.MustCompile(`(?:href|src)="([^"]*)"`)
 
-// TestEveryPageIsReached walks the site from its start page: every link of the
-// site's own leads somewhere, and every fragment to something.
+// TestEveryPageIsReached follows all links from the start page. It checks that each leads
+// to a page and that each fragment exists there, and that every error page is linked.
 func TestEveryPageIsReached(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"/docs", ""} {
@@ -88,8 +88,8 @@ func TestEveryPageIsReached(t *testing.T) {
 	}
 }
 
-// TestErrorPages: a problem's type leads to a page with the code, its meaning and
-// an example that is a problem document of that code.
+// TestErrorPages checks that the `type` of a problem document leads to a page with the
+// error code's title and an example problem document of that code.
 func TestErrorPages(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")
@@ -191,8 +191,8 @@ func TestOtherAddresses(t *testing.T) {
 	}
 }
 
-// TestGuidesOfTheAudience: the guides contain the predicate language as agents read it,
-// and every reason for which an item is rejected.
+// TestGuidesOfTheAudience checks that the guides contain the reference of the predicate
+// language and every reason for which an activity is rejected.
 func TestGuidesOfTheAudience(t *testing.T) {
 	t.Parallel()
 	h := newDocs(t, "https://app.test/docs")

@@ -9,14 +9,15 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// errorDetail is the data of the page of an error code.
+// errorDetail is the data of the page about one error code.
 type errorDetail struct {
 	core.CodeInfo
 	StatusText string
 	Example    string
 }
 
-// errorPage returns the data of the page of a code, with an example of its problem document.
+// errorPage returns the data of the page about an error code, with an example problem
+// document.
 func errorPage(cfg Config, info core.CodeInfo) (errorDetail, error) {
 	problem := core.ProblemOf(example(info.Code), cfg.DocsURL, "0198c7a2-5d3e-7c41-9b0a-3f1e6a2d8c55")
 	compact, err := json.Marshal(problem)
@@ -30,7 +31,7 @@ func errorPage(cfg Config, info core.CodeInfo) (errorDetail, error) {
 	return errorDetail{CodeInfo: info, StatusText: http.StatusText(info.Status), Example: indented.String()}, nil
 }
 
-// example returns an example error with the code.
+// example returns a typical error with this code.
 func example(code core.Code) *core.Error {
 	e := &core.Error{Code: code, Message: exampleMessages[code]}
 	switch code {
@@ -59,7 +60,7 @@ func example(code core.Code) *core.Error {
 	return e
 }
 
-// exampleMessages are the messages of the example errors, by code.
+// exampleMessages maps error codes to the messages of the example errors.
 var exampleMessages = map[core.Code]string{
 	core.CodeInvalidKey:                   "The request carries no credential that this host accepts.",
 	core.CodeKeyRevoked:                   "This API key was revoked.",

@@ -8,14 +8,15 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// operation is one operation with its tool name and its routes.
+// operation is an operation of the catalogue with its routes. Tool says whether it is also
+// an MCP tool.
 type operation struct {
 	core.OperationInfo
 	Tool   bool
 	Routes []rest.Route
 }
 
-// EffectText returns the effect of an operation in words.
+// EffectText describes in words whether the operation reads, writes or destroys.
 func (o operation) EffectText() string {
 	switch o.Effect {
 	case core.Writes:
@@ -26,7 +27,7 @@ func (o operation) EffectText() string {
 	return "reads only"
 }
 
-// operationsOf returns the operations in the order of the catalogue.
+// operationsOf returns all operations in the order of the catalogue.
 func operationsOf(cfg Config) []operation {
 	var list []operation
 	for _, guarded := range cfg.Catalogue.Operations() {
@@ -42,7 +43,7 @@ func operationsOf(cfg Config) []operation {
 	return list
 }
 
-// Summary returns the first sentence of the purpose.
+// Summary returns the first sentence of the operation's purpose.
 func (o operation) Summary() string {
 	first, _, cut := strings.Cut(o.Purpose, ". ")
 	if cut {
@@ -51,13 +52,13 @@ func (o operation) Summary() string {
 	return first
 }
 
-// scopeUse is a scope with the operations that need it.
+// scopeUse is a scope with the names of the operations that need it.
 type scopeUse struct {
 	core.ScopeInfo
 	Operations []string
 }
 
-// scopesOf returns all scopes, each with the operations that need it.
+// scopesOf returns all scopes, each with the names of the operations that need it.
 func scopesOf(cfg Config) []scopeUse {
 	var list []scopeUse
 	for _, info := range core.ScopeCatalogue() {

@@ -21,18 +21,18 @@ var templates embed.FS
 //go:embed pages/style.css
 var stylesheet []byte
 
-// view is the data of a template: the members that the frame needs, and the page's own data.
+// view is the data of a template: what the common layout needs, and the page's own data.
 type view struct {
 	Title  string
 	Prefix string
-	// Section is the entry of the navigation that contains the page.
+	// Section is the navigation entry that the page belongs to, or "".
 	Section string
 	Commit  string
 	Config  Config
 	Data    any
 }
 
-// render builds every page of the site. It fails when a template fails.
+// render builds every page of the documentation. It fails if a template fails.
 func (s *site) render(cfg Config) error {
 	s.pages["/style.css"] = newPage("text/css; charset=utf-8", stylesheet)
 	for _, p := range []struct {
@@ -76,7 +76,7 @@ func (s *site) render(cfg Config) error {
 	return err
 }
 
-// page renders one page with the template of a file.
+// page renders the template in a file with the given data and returns the page.
 func (s *site) page(cfg Config, file, title, section string, data any) (page, error) {
 	parsed, err := parse()
 	if err != nil {
@@ -90,8 +90,8 @@ func (s *site) page(cfg Config, file, title, section string, data any) (page, er
 	return newPage("text/html; charset=utf-8", b.Bytes()), nil
 }
 
-// parse returns the template of each page by its file, in the frame. It parses them once in
-// a process: escaping a template is most of the time of a page.
+// parse returns the template of each page, with the common layout, by file name. It parses
+// them once in a process, because escaping a template takes most of the time.
 var parse = sync.OnceValues(func() (map[string]*template.Template, error) {
 	frame, err := template.New("frame.html").Funcs(template.FuncMap{"marks": marks, "paragraphs": paragraphs}).
 		ParseFS(templates, "pages/frame.html")
@@ -116,7 +116,8 @@ var parse = sync.OnceValues(func() (map[string]*template.Template, error) {
 	return parsed, nil
 })
 
-// marks renders text between backquotes as code, the only mark-up of the catalogues.
+// marks converts text to HTML, with text between backquotes as code. Backquotes are the
+// only mark-up in the catalogues.
 func marks(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {
@@ -129,7 +130,7 @@ func marks(text string) template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every part is escaped above
 }
 
-// paragraphs splits a text at empty lines.
+// paragraphs splits a text into paragraphs at empty lines.
 func paragraphs(text string) []string {
 	return strings.Split(strings.TrimSpace(text), "\n\n")
 }

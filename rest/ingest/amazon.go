@@ -20,7 +20,7 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// Fetcher reads documents from other hosts; see [NewFetcher].
+// Fetcher fetches documents from other hosts by URL; see [NewFetcher].
 type Fetcher interface {
 	Get(ctx context.Context, address string) ([]byte, error)
 }
@@ -28,57 +28,60 @@ type Fetcher interface {
 // AmazonConfig is what [NewAmazon] needs.
 type AmazonConfig struct {
 	Fetch Fetcher
-	// Roots are the trusted certificate authorities; nil means those of the system.
+	// Roots has the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
 	Clock core.Clock
 }
 
-// Amazon is the [Publisher] Amazon SNS. It caches what it fetches and never fetches an
-// address twice at a time.
+// Amazon is the [Publisher] for Amazon SNS. It caches certificates, and concurrent calls
+// for the same URL share one fetch.
 type Amazon struct {
 	cfg AmazonConfig
-	// slots bounds the addresses that are read at a time, with those of their issuers.
+	// slots limits the number of concurrent fetches.
 	slots   *outbound.Slots
 	flights singleflight.Group
 	mu      sync.Mutex
 	known   map[string]certificate
-	// followed are the links that were followed, with the time until which they are
-	// remembered.
+	// followed maps each confirmation link that was followed to the time until which it is
+	// not followed again.
 	followed map[string]time.Time
 }
 
-// certificate is the cached result for an address: a key, or the error.
+// certificate is the cached result for the URL of a certificate: its public key, or the
+// error.
 type certificate struct {
 	key   *rsa.PublicKey
 	err   error
 	until time.Time
 }
 
-// slotLimits let nothing wait. A slot is one of any host.
+// slotLimits allow four concurrent fetches from any hosts. A further fetch fails at once
+// instead of waiting.
 var slotLimits = outbound.SlotLimits{All: 4, PerHost: 4}
 
-// The limits of the cache of certificates, and the lifetimes of its entries.
+// The limits of the cache of certificates, and how long its entries are valid.
 const (
-	// maxKnown bounds the cache. Amazon has one or two certificates a region.
+	// maxKnown is the maximum number of entries. Amazon has one or two certificates in each
+	// region.
 	maxKnown = 128
-	// trusted is the lifetime of a valid certificate in the cache, distrusted that of an
-	// invalid one.
+	// trusted is how long a valid certificate is cached, distrusted how long an invalid one
+	// is.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
-	// unreachable is the lifetime of a failed fetch. Publishers repeat a notification
+	// unreachable is how long a failed fetch is cached. Publishers repeat a notification
 	// later than that.
 	unreachable = 5 * time.Second
-	// maxIssuers is the longest chain of issuers that is followed.
+	// maxIssuers is the maximum number of issuer certificates that are fetched for a chain.
 	maxIssuers = 3
 )
 
-// The addresses that Amazon uses. An address that matches none of them is never fetched,
-// because strangers can name any address in a notification.
+// Patterns of the URLs that Amazon uses. Any other URL is never fetched, because strangers
+// can put any URL into a notification.
 var (
 	snsHost         = regexp.MustCompile(`^sns\.[a-z0-9-]+\.amazonaws\.com(\.cn)?$`)
 	certificatePath = regexp.MustCompile(`^/SimpleNotificationService(-[A-Za-z0-9]{1,64})?\.pem$`)
-	// issuerURL matches the addresses of certificates of Amazon's own authority. They are
-	// published without TLS, so a certificate is trusted only if a root signs its chain.
+	// issuerURL matches the URLs of Amazon's issuer certificates. They are published without
+	// TLS, so a certificate is trusted only if a trusted root has signed its chain.
 	issuerURL = regexp.MustCompile(`^http://crt\.[a-z0-9]+\.amazontrust\.com/[a-z0-9]+\.(cer|crt|der)$`)
 )
 
@@ -90,8 +93,9 @@ func NewAmazon(cfg AmazonConfig) *Amazon {
 	}
 }
 
-// Key returns the key of the certificate at an address of Amazon SNS. The certificate must
-// be issued for Amazon SNS and chain to a trusted root.
+// Key returns the public key of the certificate at a URL of Amazon SNS. It fails with
+// ErrUntrusted unless the certificate is issued for Amazon SNS and a trusted root has
+// signed its chain.
 func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	u, err := snsURL(certificateURL)
 	if err != nil || !certificatePath.MatchString(u.EscapedPath()) || u.RawQuery != "" {
@@ -115,20 +119,21 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 		return nil, err
 	}
 	c, ok := a.cachedCertificate(certificateURL)
-	if !ok { // it expired at once or was evicted
+	if !ok { // the result has already expired or was evicted
 		return nil, errBusy
 	}
 	return c.key, c.err
 }
 
-// errBusy is the error when all places for fetches are taken.
+// errBusy is the error when the maximum number of concurrent fetches is reached.
 var errBusy = errors.New("too much is being fetched")
 
-// fetchOnce runs fetch for all callers that need the same address at a time. It fails instead
-// of waiting when all slots are taken: otherwise strangers could make callers wait.
+// fetchOnce runs fetch once for all concurrent callers with the same address. If too many
+// fetches are running, it fails at once. If it waited, strangers could delay genuine
+// notifications.
 func (a *Amazon) fetchOnce(ctx context.Context, address string, fetch func(context.Context) error) error {
 	done := a.flights.DoChan(address, func() (any, error) {
-		// The fetch goes on when one of its callers leaves.
+		// The fetch continues if the context of one caller ends.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), (maxIssuers+1)*fetchTime)
 		defer cancel()
 		leave, ok := a.slots.Enter(ctx, address)
@@ -146,7 +151,8 @@ func (a *Amazon) fetchOnce(ctx context.Context, address string, fetch func(conte
 	}
 }
 
-// Confirm follows a link of Amazon SNS that confirms the subscription to the topic.
+// Confirm follows a link of Amazon SNS that confirms the subscription to the topic. It
+// fails with ErrUntrusted for any other link, and does not follow the same link twice.
 func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	u, err := snsURL(subscribeURL)
 	if err != nil || u.Path != "/" || u.Query().Get("Action") != "ConfirmSubscription" || u.Query().Get("TopicArn") != topic {
@@ -167,21 +173,21 @@ func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error 
 		if len(a.followed) >= maxKnown {
 			clear(a.followed)
 		}
-		// By then the message with the link is too old.
+		// After this time a message with the link is refused as too old.
 		a.followed[subscribeURL] = a.cfg.Clock().Add(replayWindow + clockSkew)
 		return nil
 	})
 }
 
-// hasFollowed reports whether a confirmation link was followed and is still remembered.
+// hasFollowed reports whether a confirmation link was followed recently.
 func (a *Amazon) hasFollowed(link string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cfg.Clock().Before(a.followed[link])
 }
 
-// snsURL parses an address of Amazon SNS. It refuses text that differs from its parsed
-// form, because the text is what is fetched.
+// snsURL parses an https URL of Amazon SNS. It fails for any other URL. It also fails if
+// the parsed form differs from the text, because the text is what is fetched.
 func snsURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "https" || !snsHost.MatchString(u.Host) || u.User != nil || u.Fragment != "" || u.String() != text {
@@ -190,8 +196,8 @@ func snsURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// cachedCertificate returns the cached result for an address, and false when there is none
-// or it expired.
+// cachedCertificate returns the cached result for the URL of a certificate. It returns
+// false if there is none or it has expired.
 func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -199,13 +205,13 @@ func (a *Amazon) cachedCertificate(address string) (certificate, bool) {
 	return c, ok && a.cfg.Clock().Before(c.until)
 }
 
-// remember caches the result for an address. A full cache first drops all invalid entries,
-// because strangers can name any number of addresses. If it is still full, it drops all
-// entries.
+// remember caches the result for the URL of a certificate. A full cache first drops all
+// invalid entries, because strangers can cause any number of them. If it is still full, it
+// drops all entries.
 func (a *Amazon) remember(address string, c certificate) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.known) >= maxKnown { // invalid entries first: strangers can name any number of them
+	if len(a.known) >= maxKnown { // strangers can cause any number of invalid entries
 		maps.DeleteFunc(a.known, func(_ string, c certificate) bool { return c.err != nil })
 	}
 	if len(a.known) >= maxKnown {
@@ -214,8 +220,8 @@ func (a *Amazon) remember(address string, c certificate) {
 	a.known[address] = c
 }
 
-// read fetches and verifies a certificate. It fails when that is impossible now; the
-// result of the verification, good or bad, is in the certificate.
+// read fetches and verifies the certificate at u. It fails if a fetch fails. For an invalid
+// certificate it succeeds, and the returned certificate contains the error.
 func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	file, err := a.cfg.Fetch.Get(ctx, u.String())
 	if err != nil {
@@ -251,9 +257,10 @@ func (a *Amazon) read(ctx context.Context, u *url.URL) (certificate, error) {
 	return certificate{key: key, until: until}, nil
 }
 
-// verifyChain reports whether the chain from leaf ends at a trusted root. Amazon
-// publishes only the leaf, so issuers are fetched from the addresses in the certificates;
-// those need no trust. It fails when an issuer cannot be fetched.
+// verifyChain reports whether a trusted root has signed the chain of leaf. Amazon's file
+// has only the leaf, so the issuers are fetched from the URLs in the certificates. Those
+// URLs need no trust, because the signatures are verified. It fails if an issuer cannot be
+// fetched.
 func (a *Amazon) verifyChain(ctx context.Context, leaf *x509.Certificate, others []*x509.Certificate, now time.Time) (bool, error) {
 	options := x509.VerifyOptions{
 		Roots: a.cfg.Roots, Intermediates: x509.NewCertPool(), CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny},
@@ -277,8 +284,8 @@ func (a *Amazon) verifyChain(ctx context.Context, leaf *x509.Certificate, others
 	return err == nil, nil
 }
 
-// issuer fetches the certificate of the issuer of c. It returns nil when c names none of
-// Amazon's authority.
+// issuer fetches the certificate of the issuer of c. It returns nil if c has no URL of
+// Amazon's issuer certificates, or the file has no certificate.
 func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certificate, error) {
 	named := slices.IndexFunc(c.IssuingCertificateURL, issuerURL.MatchString)
 	if named < 0 {
@@ -295,7 +302,8 @@ func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certifi
 	return issuer, nil
 }
 
-// readCertificates returns the first certificate of a PEM file, and the following ones.
+// readCertificates returns the first certificate of a PEM file and the following ones, or
+// nil if there is none.
 func readCertificates(file []byte) (*x509.Certificate, []*x509.Certificate) {
 	var all []*x509.Certificate
 	for len(all) <= maxIssuers {

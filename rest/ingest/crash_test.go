@@ -21,8 +21,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// figures holds the handler with the parts that count events, and a fault between it and
-// the database.
+// figures replaces the handler by one that also counts events and lists undeliverable
+// addresses. fault wraps the recorder that stores events, so that a test can make it fail.
 func (s *scene) figures(fault func(ingest.Recorder) ingest.Recorder) *suppression.Suppression {
 	clock := func() time.Time { return now }
 	judged := suppression.New(suppression.Config{
@@ -49,7 +49,7 @@ func eventJSON(kind, member, more string) string {
 		member + `":{"timestamp":"2026-03-02T11:59:01.000Z"` + more + `}}`
 }
 
-// crashes are events of each figure.
+// crashes has one event of each type that is counted.
 var crashes = []string{
 	eventJSON("Send", "send", ""), eventJSON("Delivery", "delivery", `,"recipients":["c@d.example"]`),
 	eventJSON("Bounce", "bounce", `,"bounceType":"Permanent","bounceSubType":"General","bouncedRecipients":[{"emailAddress":"c@d.example"}]`),
@@ -57,9 +57,9 @@ var crashes = []string{
 	eventJSON("Open", "open", ""), eventJSON("Click", "click", `,"link":"https://x.example/"`),
 }
 
-// TestCrashBetweenCommitAndAnswer: a process that ends after the commit and before the
-// answer gets the event again and counts it once: in the figures, in the unique counts,
-// and against the address.
+// TestCrashBetweenCommitAndAnswer checks that an event is counted once although the process
+// crashes after the commit, so that the source sends it again. It checks the counts, the
+// unique counts and the undeliverable address.
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -102,9 +102,9 @@ func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	}
 }
 
-// TestPoison: an event that a recorder cannot process gets an answer at which its source
-// repeats it. It is logged and counted, and other events are stored. After the fault is
-// fixed, it is stored.
+// TestPoison checks that an event which a recorder cannot process is answered with 500, so
+// that its source repeats it. The failure is logged and counted, and other events are
+// stored. The event itself is stored once the recorder works.
 func TestPoison(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -133,7 +133,7 @@ func TestPoison(t *testing.T) {
 	}
 	broken.Store(false)
 	wantAccepted(t, send("poison"))
-	// Values from strangers never become labels.
+	// Values sent by strangers must not become metric labels.
 	for _, hostile := range []string{`{"eventType":"x1"}`, `{"eventType":"x2","mail":{}}`, `{"notificationType":"` + strings.Repeat("y", 1000) + `"}`} {
 		problem(t, s.post("path-ses", map[string]string{"X-Api-Key": eventKey}, []byte(hostile)), 400, "validation_failed")
 	}
@@ -154,8 +154,8 @@ func TestPoison(t *testing.T) {
 	}
 }
 
-// TestPanicsNameNobody: a panic's text may contain data of the event. The log has only
-// its place.
+// TestPanicsNameNobody checks that the log of a panic shows where it happened but not its
+// text, which may contain personal data of the event.
 func TestPanicsNameNobody(t *testing.T) {
 	t.Parallel()
 	for name, put := range map[string]func(*ingest.Config, messages.Config){

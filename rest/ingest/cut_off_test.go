@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// TestBodiesThatEndEarly checks bodies that are cut off where they look complete, or that
-// stop arriving. They are not events, and waiting for them does not delay other requests.
+// TestBodiesThatEndEarly checks bodies that stop early at a point where the event looks
+// complete. They must not be stored, and waiting for the rest must not delay other
+// requests.
 func TestBodiesThatEndEarly(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -23,7 +24,7 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	server.Config.ReadTimeout = 500 * time.Millisecond
 	server.Start()
 	t.Cleanup(server.Close)
-	// open sends an event and announces more of it.
+	// open sends a request whose header announces a longer body than is sent.
 	open := func(framing, body string) *net.TCPConn {
 		dialed, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", server.Listener.Addr().String())
 		if err != nil {
@@ -72,8 +73,8 @@ func TestBodiesThatEndEarly(t *testing.T) {
 	}
 }
 
-// TestContradictoryHeaders checks that contradicting or repeated headers do not replace a
-// proof.
+// TestContradictoryHeaders checks that repeated or contradictory headers cannot replace a
+// valid key or signature.
 func TestContradictoryHeaders(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -105,8 +106,8 @@ func TestContradictoryHeaders(t *testing.T) {
 	}
 }
 
-// TestMembersNamedTwice checks messages with repeated or differently spelled members. Each
-// is either the message that was signed or is refused.
+// TestMembersNamedTwice checks messages in which a JSON member is repeated or spelled
+// differently. An event that was not signed must never be stored.
 func TestMembersNamedTwice(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -11,8 +11,9 @@ import (
 // keyHeader is the header in which an EventBridge API destination sends the key.
 const keyHeader = "X-Api-Key"
 
-// takeEventBridge stores an event that has the connection's key. An API destination cannot
-// sign, so anyone who knows the key can send events.
+// takeEventBridge stores an event from an EventBridge API destination if the request has
+// the connection's key. API destinations do not sign requests, so anyone who knows the key
+// can send events.
 func (g *ingest) takeEventBridge(r *http.Request, c sending.Connection, body []byte) error {
 	given := sha256.Sum256([]byte(r.Header.Get(keyHeader)))
 	if len(c.IngestKeyHash) != sha256.Size || subtle.ConstantTimeCompare(given[:], c.IngestKeyHash) != 1 {

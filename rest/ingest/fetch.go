@@ -10,26 +10,28 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound/fetch"
 )
 
-// The limits of a fetch: its time, and its length in bytes.
+// The limits of a fetch: its time, and the length of the body and of the header in bytes.
 const (
 	fetchTime = 5 * time.Second
 	maxFetch  = 64 << 10
 	maxHeader = 16 << 10
 )
 
-// FetcherConfig configures [NewFetcher]. Its zero value is for production.
+// FetcherConfig configures [NewFetcher]. The zero value is right for production.
 type FetcherConfig struct {
-	// Allowed are networks that may be reached in addition to the public Internet, on any port.
+	// Allowed has networks that may be reached on any port, in addition to the public
+	// Internet.
 	Allowed []netip.Prefix
-	// Roots are the trusted certificate authorities; nil means those of the system.
+	// Roots has the trusted certificate authorities; nil means those of the system.
 	Roots *x509.CertPool
-	// Client replaces the transport when its Transport is set. Redirects are not followed, and
-	// the other members have no effect.
+	// Client replaces the HTTP transport if its Transport is set. Its other fields have no
+	// effect.
 	Client *http.Client
 }
 
-// NewFetcher returns the [Fetcher] for production. Certificates of issuers are published
-// without TLS, so it fetches from http URLs too.
+// NewFetcher returns a [Fetcher] that reaches only the public Internet and the allowed
+// networks. It also fetches http URLs, because issuer certificates are published without
+// TLS.
 func NewFetcher(cfg FetcherConfig) Fetcher {
 	limits := fetch.Config{
 		Guard: outbound.New(cfg.Allowed, 443, 80), Schemes: []string{"https", "http"}, Time: fetchTime,

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
-// The fetcher reads the document, follows no redirect, and reads no more than it needs. By
-// default it does not reach this machine.
+// TestFetcher checks that the fetcher returns a document, follows no redirect and limits
+// the length. By default it must not reach this machine.
 func TestFetcher(t *testing.T) {
 	t.Parallel()
 	reached := 0

@@ -5,10 +5,11 @@ import (
 	"crypto/rsa"
 )
 
-// fixedKey is a publisher whose key is known. Every subscription is confirmed.
+// fixedKey is a publisher that has one key for every certificate URL and confirms every
+// subscription.
 type fixedKey struct{ key *rsa.PublicKey }
 
-// Key returns the key for every address.
+// Key returns the fixed key for every certificate URL.
 func (f fixedKey) Key(context.Context, string) (*rsa.PublicKey, error) { return f.key, nil }
 
 // Confirm returns nil.

@@ -15,41 +15,43 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Path is the path of the handler. It serves everything below it.
+// Path is the URL path under which the handler is mounted, with everything below it.
 const Path = "/ingest"
 
-// SESPath begins the address for events of an account at Amazon SES or of a simulated
-// account. The connection's ingest path follows it.
+// SESPath is the URL path to which events of Amazon SES and of simulated accounts are sent,
+// followed by the ingest path of the connection.
 const SESPath = Path + "/ses/"
 
-// Address returns the address that receives an organization's events. base is the address
-// of the public API, ingestPath that of the organization's connection.
+// Address returns the URL to which an organization's events are sent. base is the URL of
+// the public API; ingestPath is the secret path of the organization's connection.
 func Address(base, ingestPath string) string { return base + SESPath + ingestPath }
 
-// maxBody is the largest event of Amazon SNS and EventBridge, in bytes.
+// maxBody is the maximum size of a request body, which is the largest event of Amazon SNS
+// and EventBridge, in bytes.
 const maxBody = messages.MaxSESEvent
 
-// Connections finds the connection with an ingest path. It fails with core.CodeNotFound
-// for an unknown path.
+// Connections returns the connection of a sending account by its ingest path. It fails with
+// core.CodeNotFound for an unknown path.
 type Connections interface {
 	ConnectionByIngestPath(ctx context.Context, path string) (sending.Connection, error)
 }
 
-// Recorder stores events and returns when they are committed.
+// Recorder stores events. Record returns after they are committed.
 type Recorder interface {
 	Record(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error)
 }
 
-// Config is what the handler needs. All members but Simulator, Metrics and Tracing
-// are required.
+// Config has the dependencies of the handler. All fields except Simulator, Metrics and
+// Tracing are required.
 type Config struct {
 	Connections Connections
 	Events      Recorder
-	// Amazon verifies the notifications of accounts at Amazon; see [NewAmazon].
+	// Amazon verifies the notifications for accounts at Amazon SES; see [NewAmazon].
 	Amazon Publisher
-	// Simulator verifies the notifications of simulated accounts only. nil refuses them.
+	// Simulator verifies the notifications for simulated accounts only. If it is nil, they
+	// are refused.
 	Simulator Publisher
-	// DocsURL is the root of the served documentation.
+	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
 	Clock   core.Clock
 	Log     *slog.Logger
@@ -62,13 +64,13 @@ func New(cfg Config) http.Handler {
 	return &ingest{cfg: cfg, metrics: newMetrics(cfg.Metrics)}
 }
 
-// ingest is the handler of the events of all organizations.
+// ingest is the handler that receives the events of all organizations.
 type ingest struct {
 	cfg     Config
 	metrics *metrics
 }
 
-// ServeHTTP answers 202 without a body, or with a problem document.
+// ServeHTTP answers with 202 without a body, or with a problem document.
 func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	route := ""
 	if _, here := pathOf(r); here {
@@ -77,7 +79,8 @@ func (g *ingest) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.cfg.Tracing.TraceRequest(r, route, func(r *http.Request) int { return g.answer(w, r) })
 }
 
-// pathOf returns the ingest path in the address, and false for an address outside [SESPath].
+// pathOf returns the ingest path in the URL of a request. It returns false if the URL is
+// not [SESPath] and one more segment.
 func pathOf(r *http.Request) (string, bool) {
 	path, here := strings.CutPrefix(r.URL.EscapedPath(), SESPath)
 	return path, here && path != "" && !strings.Contains(path, "/")
@@ -106,7 +109,7 @@ func (g *ingest) answer(w http.ResponseWriter, r *http.Request) int {
 	return e.HTTPStatus()
 }
 
-// takeRecovering runs take and turns a panic into internal_error.
+// takeRecovering calls take and converts a panic to the error internal_error.
 func (g *ingest) takeRecovering(w http.ResponseWriter, r *http.Request) error {
 	var err error
 	func() {
@@ -121,8 +124,8 @@ func (g *ingest) takeRecovering(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// logRefusal logs the cause, which the answer does not show. It logs neither the path,
-// which is half a secret, nor the event, which contains addresses.
+// logRefusal logs an error with its cause, which the answer does not show. It logs neither
+// the path, which is partly secret, nor the event, which contains email addresses.
 func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 	level := slog.LevelInfo
 	if e.HTTPStatus() >= http.StatusInternalServerError {
@@ -138,7 +141,7 @@ func (g *ingest) logRefusal(r *http.Request, id string, e *core.Error) {
 	g.cfg.Log.LogAttrs(r.Context(), level, "request refused", attrs...)
 }
 
-// take reads, checks and stores the event of a request.
+// take reads a request, checks where its event comes from and stores the event.
 func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	path, here := pathOf(r)
 	if !here {
@@ -158,8 +161,8 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 			Message: "The body is compressed. Events must not be compressed.", Next: "Send the body without Content-Encoding.",
 		}
 	}
-	// The body is checked before the path is looked up, so that these answers do not show
-	// whether the path exists.
+	// The body is checked before the path is looked up. So an error about the body does not
+	// show whether the path exists.
 	body, err := g.read(w, r)
 	if err != nil {
 		return err
@@ -185,8 +188,8 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	return g.originError("neither signed nor with a key")
 }
 
-// read returns the body. It refuses a body whose announced length exceeds the limit
-// without reading it.
+// read returns the body of a request. It fails for more than 256 KB, without reading if the
+// Content-Length shows it.
 func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	tooLarge := &core.Error{
 		Code: core.CodeValidationFailed, Status: http.StatusRequestEntityTooLarge, Message: "The body is longer than 256 KB.",
@@ -207,15 +210,15 @@ func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return body, nil
 }
 
-// malformedError returns the refusal of a request that can never be accepted. Event sources
-// do not repeat a request after its status.
+// malformedError returns the error for a request that can never be accepted, with status
+// 400. Event sources do not repeat a request after this status.
 func (g *ingest) malformedError(e *core.Error) error {
 	g.metrics.count("", "malformed", 1)
 	e.Status = http.StatusBadRequest
 	return e.WithNext("Do not repeat the request: the answer would be the same. Send events in the form in which Amazon SES publishes them.")
 }
 
-// record stores an event whose origin is proven, and counts it.
+// record stores an event whose origin is proven, and counts it in the metrics.
 func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	events, err := messages.ParseSES(event, g.cfg.Clock())
 	if err != nil {
@@ -232,8 +235,8 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 	return nil
 }
 
-// originError returns the refusal of every request that does not prove its origin. why is
-// logged and not shown.
+// originError returns the error for a request that does not prove its origin. The answer is
+// always the same; only the log has why.
 func (g *ingest) originError(why string) error {
 	g.metrics.count("", "refused", 1)
 	return &core.Error{
@@ -244,7 +247,7 @@ func (g *ingest) originError(why string) error {
 	}
 }
 
-// failure counts an event that could not be stored and returns err.
+// failure counts an event that could not be stored, and returns err.
 func (g *ingest) failure(err error) error {
 	g.metrics.count("", "failed", 1)
 	return err

@@ -54,7 +54,7 @@ func TestNotifications(t *testing.T) {
 		}
 	}
 	wantAccepted(t, s.notify("path-ses", notification("Successfully validated SNS topic for Amazon SES event publishing.").sign(t, s.signer.key)))
-	// The leaf and its issuer were fetched once.
+	// The publisher's certificate and its issuer's were fetched once.
 	if diff := cmp.Diff([]string{certURL, issuerURL}, s.internet.requests()); diff != "" {
 		t.Error(diff)
 	}
@@ -79,7 +79,7 @@ func TestSubscription(t *testing.T) {
 	s.internet.mu.Lock()
 	s.internet.files[n["SubscribeURL"]] = []byte("<ConfirmSubscriptionResponse/>")
 	s.internet.mu.Unlock()
-	for range 20 { // the same link over and over is followed once
+	for range 20 { // a link that is sent again is not followed again
 		wantAccepted(t, s.notify("path-ses", n))
 	}
 	if diff := cmp.Diff([]string{certURL, issuerURL, n["SubscribeURL"], n["SubscribeURL"]}, s.internet.requests()); diff != "" {
@@ -94,8 +94,9 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
-// Every request that does not prove its origin gets the same answer, stores nothing, and
-// causes no request to any host but Amazon.
+// TestForgedNotifications checks that a request without a valid proof of its origin gets
+// the same answer in every case and stores nothing. It must cause no request to a host
+// other than Amazon's.
 func TestForgedNotifications(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -167,7 +168,8 @@ func TestForgedNotifications(t *testing.T) {
 	}
 }
 
-// The simulator's key is accepted for organizations with a simulated account only.
+// TestSimulatorsKey checks that the simulator's key is accepted only for organizations with
+// a simulated account, and Amazon's key only for others.
 func TestSimulatorsKey(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -180,8 +182,8 @@ func TestSimulatorsKey(t *testing.T) {
 	}
 }
 
-// A message that cannot be verified now is not refused permanently: SNS does not repeat
-// refused messages.
+// TestPublisherOutOfReach checks that a message gets 503 and Retry-After if a certificate
+// cannot be fetched now. SNS repeats it then, but not after a 4xx status.
 func TestPublisherOutOfReach(t *testing.T) {
 	t.Parallel()
 	for _, missing := range []string{certURL, issuerURL} {
@@ -195,12 +197,13 @@ func TestPublisherOutOfReach(t *testing.T) {
 			t.Error("no Retry-After")
 		}
 		s.internet.files[missing] = file
-		s.later.Store(int64(10 * time.Second)) // what could not be fetched is not asked for at once again
+		s.later.Store(int64(10 * time.Second)) // a failed fetch is cached for five seconds
 		wantAccepted(t, s.notify("path-ses", n))
 	}
 }
 
-// A root signs certificates of many owners: the certificate must be the publisher's own.
+// TestCertificateOfAnotherHost checks that the signing certificate must be issued for
+// Amazon SNS, because a root signs certificates of many owners.
 func TestCertificateOfAnotherHost(t *testing.T) {
 	t.Parallel()
 	for _, host := range []string{"sqs.amazonaws.com", "evil.example", "sns.us-east-1.amazonaws.com"} {
@@ -217,7 +220,8 @@ func TestExpiredCertificate(t *testing.T) {
 	problem(t, s.notify("path-ses", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
 }
 
-// A certificate is not trusted after its end, however recently it was fetched.
+// TestCertificateThatExpiresWhileItIsRemembered checks that a cached certificate is refused
+// after its expiry.
 func TestCertificateThatExpiresWhileItIsRemembered(t *testing.T) {
 	t.Parallel()
 	s := sceneWith(t, newAuthority(t, signingKey(), "sns.amazonaws.com", now.Add(time.Hour)))
@@ -237,7 +241,7 @@ func TestEventBridge(t *testing.T) {
 	}
 	wantAccepted(t, send("path-ses", eventKey, enveloped))
 	wantAccepted(t, send("path-ses", eventKey, enveloped))
-	wantAccepted(t, send("path-ses", eventKey, deliveryOf("bus"))) // the same event without its envelope
+	wantAccepted(t, send("path-ses", eventKey, deliveryOf("bus"))) // without the EventBridge envelope
 	if got := s.countStored("org-ses", "bus"); got != 1 {
 		t.Errorf("%d events", got)
 	}
@@ -269,12 +273,13 @@ func TestPathsAndMethods(t *testing.T) {
 		}
 	}
 	problem(t, s.notify("path-unpinned", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
-	nowhere := notification(deliveryOf("x")) // no topic is not the topic of a connection without one
+	nowhere := notification(deliveryOf("x")) // "" must not match a connection without a topic
 	nowhere["TopicArn"] = ""
 	problem(t, s.notify("path-unpinned", nowhere.sign(t, s.signer.key)), 401, "invalid_key")
 }
 
-// A chunked body does not say how long it is.
+// TestGiantBody checks that a body without a Content-Length is refused when it exceeds the
+// limit.
 func TestGiantBody(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -286,7 +291,8 @@ func TestGiantBody(t *testing.T) {
 	problem(t, w, 413, "validation_failed")
 }
 
-// Many requests at a time, each with its own message: every acknowledged message is stored.
+// TestManyAtOnce checks that of 200 concurrent requests, two for each event, every
+// acknowledged event is stored exactly once.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -2,10 +2,12 @@ package ingest
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// metrics counts events. Both labels have few values, all chosen by this program.
+// metrics counts events. Its labels have only values that this program defines, so their
+// number is small.
 type metrics struct{ events *prometheus.CounterVec }
 
-// newMetrics registers the counter. Without a registry it is not exported.
+// newMetrics creates the counter and registers it. If r is nil, the counter is not
+// exported.
 func newMetrics(r prometheus.Registerer) *metrics {
 	m := &metrics{events: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mailhelm_ingest_events_total",
@@ -17,7 +19,7 @@ func newMetrics(r prometheus.Registerer) *metrics {
 	return m
 }
 
-// count adds n events of a kind and an outcome.
+// count adds n events with a type and an outcome to the counter.
 func (m *metrics) count(kind, outcome string, n int) {
 	if n > 0 {
 		m.events.WithLabelValues(kind, outcome).Add(float64(n))

@@ -44,8 +44,8 @@ const (
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 
-// authority is a certificate authority with a root, an issuer below it and the certificate of
-// a publisher, like Amazon's.
+// authority is a certificate authority with a root, an issuer below it and the certificate
+// of a publisher of notifications, like Amazon's.
 type authority struct {
 	roots  *x509.CertPool
 	issuer []byte // DER
@@ -53,7 +53,7 @@ type authority struct {
 	key    *rsa.PrivateKey
 }
 
-// Creating keys takes long, so the tests share two.
+// The tests share two keys, because creating a key takes long.
 var (
 	signingKey = sync.OnceValue(newKey)
 	foreignKey = sync.OnceValue(newKey)
@@ -97,12 +97,12 @@ func newAuthority(t *testing.T, key *rsa.PrivateKey, host string, expires time.T
 	return a
 }
 
-// internet answers the requests of the publisher and records them.
+// internet is a Fetcher that returns fixed files and records the requested URLs.
 type internet struct {
 	mu    sync.Mutex
 	files map[string][]byte
 	asked []string
-	// stuck delays every answer until it is closed.
+	// stuck delays every fetch until it is closed; nil means no delay.
 	stuck chan struct{}
 }
 
@@ -130,7 +130,8 @@ func (i *internet) requests() []string {
 	return append([]string{}, i.asked...)
 }
 
-// scene is the handler in front of a real database.
+// scene is the handler of events with a real database, and with the publisher's authority
+// and key.
 type scene struct {
 	t        *testing.T
 	db       *storage.DB
@@ -139,7 +140,7 @@ type scene struct {
 	signer   authority
 	log      *bytes.Buffer
 	metrics  *prometheus.Registry
-	later    *atomic.Int64 // by how much it is later than now
+	later    *atomic.Int64 // nanoseconds by which the clock is ahead of now
 	events   ingest.Config
 }
 
@@ -176,7 +177,7 @@ func sceneWith(t *testing.T, signer authority) *scene {
 	return s
 }
 
-// note is a message of SNS that a test can alter.
+// note is a message of Amazon SNS as a map, so that a test can alter it.
 type note map[string]string
 
 func notification(event string) note {
@@ -193,7 +194,8 @@ func subscription() note {
 	return n
 }
 
-// sign signs the text that the documentation of SNS specifies.
+// sign sets the signature of the message, of the text that the documentation of SNS
+// specifies, and returns the message.
 func (n note) sign(t *testing.T, key *rsa.PrivateKey) note {
 	t.Helper()
 	names := []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}
@@ -245,7 +247,7 @@ func asJSON(t *testing.T, n note) string {
 	return string(text)
 }
 
-// countStored returns how many events of the message an organization has.
+// countStored returns how many events about a message are stored for an organization.
 func (s *scene) countStored(orgID, messageID string) int {
 	s.t.Helper()
 	all, err := s.db.Messages().MessageEvents(s.t.Context(), orgID, messageID)

@@ -21,31 +21,32 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// snsTypeHeader is the header in which Amazon SNS names the type of a message.
+// snsTypeHeader is the header with the type of an Amazon SNS message.
 const snsTypeHeader = "X-Amz-Sns-Message-Type"
 
-// replayWindow is the maximum age of a notification: Amazon SNS repeats it for an hour.
-// clockSkew is how far its clock may be ahead of ours.
+// replayWindow is the maximum age of a message, because Amazon SNS repeats it for an hour.
+// clockSkew is how far the clock of Amazon SNS may be ahead.
 const (
 	replayWindow = time.Hour
 	clockSkew    = 5 * time.Minute
 )
 
-// Publisher verifies the signatures of notifications.
+// Publisher verifies who published a notification. Package ingest has [Amazon]; simulated
+// accounts have another.
 type Publisher interface {
-	// Key returns the key of the certificate at the address. It fails with [ErrUntrusted]
-	// when the address or the certificate is not the publisher's, and with any other
-	// error when that cannot be verified now.
+	// Key returns the public key of the certificate at a URL. It fails with [ErrUntrusted]
+	// if the URL or the certificate is not the publisher's. Any other error means that this
+	// cannot be verified now.
 	Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error)
 	// Confirm follows the link that confirms the subscription to a topic. It fails with
-	// ErrUntrusted when the link is not the publisher's.
+	// [ErrUntrusted] if the link is not the publisher's.
 	Confirm(ctx context.Context, subscribeURL, topic string) error
 }
 
-// ErrUntrusted reports a certificate or a link that is not the publisher's.
+// ErrUntrusted is the error for a certificate or a link that is not the publisher's.
 var ErrUntrusted = errors.New("not the publisher's")
 
-// notification is a message of Amazon SNS.
+// notification is a message of Amazon SNS, as sent in a request body.
 type notification struct {
 	Type             string
 	MessageID        string `json:"MessageId"`
@@ -60,14 +61,15 @@ type notification struct {
 	SigningCertURL   string
 }
 
-// The types of messages (Amazon SNS).
+// The types of Amazon SNS messages.
 const (
 	isNotification = "Notification"
 	isSubscription = "SubscriptionConfirmation"
 	isUnsubscribed = "UnsubscribeConfirmation"
 )
 
-// readNotification decodes a message. It fails with validation_failed for any other JSON.
+// readNotification decodes an Amazon SNS message. It fails with validation_failed for any
+// other body.
 func readNotification(body []byte) (notification, error) {
 	var n notification
 	if err := json.Unmarshal(body, &n); err != nil || !utf8.Valid(body) {
@@ -76,8 +78,9 @@ func readNotification(body []byte) (notification, error) {
 	return n, nil
 }
 
-// takeSNS handles a signed message: it stores a notification or confirms a subscription. The
-// topic must be that of the connection.
+// takeSNS verifies an Amazon SNS message, which must be from the connection's topic. It
+// then stores the event, confirms the subscription, or logs that the subscription was
+// removed.
 func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) error {
 	publisher := g.publisherOf(c)
 	if publisher == nil || n.Type != r.Header.Get(snsTypeHeader) {
@@ -101,8 +104,8 @@ func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) 
 	return nil
 }
 
-// publisherOf returns the publisher for the connection's provider. The simulator's key is
-// never trusted for a real account.
+// publisherOf returns the publisher for the connection's provider, which may be nil. The
+// simulator's key is never trusted for a real account.
 func (g *ingest) publisherOf(c sending.Connection) Publisher {
 	if c.Provider == sending.Simulated {
 		return g.cfg.Simulator
@@ -110,8 +113,8 @@ func (g *ingest) publisherOf(c sending.Connection) Publisher {
 	return g.cfg.Amazon
 }
 
-// verify checks the signature of a notification. The cheap checks come first, so that a
-// stranger who knows the path cannot cause fetches of certificates.
+// verify checks the topic, the time and the signature of a message. The cheap checks come
+// first, so that a stranger who knows the path cannot cause fetches of certificates.
 func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	if c.TopicARN == "" || subtle.ConstantTimeCompare([]byte(n.TopicARN), []byte(c.TopicARN)) != 1 {
 		return g.originError("not the topic of the connection")
@@ -138,8 +141,8 @@ func (g *ingest) verify(ctx context.Context, p Publisher, c sending.Connection, 
 	return nil
 }
 
-// unreachable returns the error for a failed verification that may succeed later. The
-// publisher repeats the message.
+// unreachable returns the error for a message that cannot be verified now, with status 503.
+// The publisher then repeats the message.
 func (g *ingest) unreachable(err error) error {
 	return g.failure(&core.Error{
 		Code: core.CodeUpstreamUnavailable, Message: "The publisher of the message could not be reached to check it.",
@@ -147,8 +150,8 @@ func (g *ingest) unreachable(err error) error {
 	})
 }
 
-// signedText returns the text that the publisher signs: members with their names, in
-// alphabetical order. It returns false for an unknown type.
+// signedText returns the text that the publisher signs: the names and values of certain
+// members, in alphabetical order. It returns false for an unknown type of message.
 func (n notification) signedText() ([]byte, bool) {
 	members := [][2]string{{"Message", n.Message}, {"MessageId", n.MessageID}}
 	switch n.Type {
@@ -169,8 +172,8 @@ func (n notification) signedText() ([]byte, bool) {
 	return []byte(text.String()), true
 }
 
-// signed reports whether the signature of the text is valid. Version 1 is SHA-1, version 2
-// is SHA-256.
+// isSigned reports whether the signature of the text is valid for the key. Signature
+// version 1 uses SHA-1, version 2 SHA-256; any other version is invalid.
 func isSigned(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	switch version {
 	case "1":
@@ -183,7 +186,8 @@ func isSigned(key *rsa.PublicKey, version string, text, signature []byte) bool {
 	return false
 }
 
-// confirm follows the link that confirms the subscription to the connection's topic.
+// confirm confirms the subscription to the connection's topic by following the link in the
+// message.
 func (g *ingest) confirm(ctx context.Context, p Publisher, c sending.Connection, n notification) error {
 	err := p.Confirm(ctx, n.SubscribeURL, c.TopicARN)
 	if errors.Is(err, ErrUntrusted) {

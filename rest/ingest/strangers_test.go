@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestStrangersMakeUsFetchNothing checks that a sender who does not know the path, the topic
-// and the time cannot cause a fetch.
+// TestStrangersMakeUsFetchNothing checks that a message with a wrong path, topic, time or
+// signature format causes no fetch.
 func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -41,9 +41,9 @@ func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	}
 }
 
-// TestFloodOfCertificates checks a sender who knows path and topic and names missing
-// certificates. That causes a few fetches at a time, one for each address, and does not
-// delay other requests.
+// TestFloodOfCertificates checks a sender who knows the path and the topic and names many
+// missing certificates. At most four fetches run at a time, one for each URL. Other
+// requests are not delayed, and the valid certificate stays cached.
 func TestFloodOfCertificates(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -71,7 +71,7 @@ func TestFloodOfCertificates(t *testing.T) {
 	for n := range 100 {
 		flood(4+n, &answered)
 	}
-	answered.Wait() // no request waits for a place
+	answered.Wait() // these requests end while the four fetches still run
 	wantAccepted(t, s.notify("path-ses", genuine))
 	close(s.internet.stuck)
 	all.Wait()
@@ -91,8 +91,8 @@ func TestFloodOfCertificates(t *testing.T) {
 
 var requestIDs = regexp.MustCompile(`"request_id":"[^"]*"`)
 
-// TestPathsOfOthersCannotBeFound checks that requests without a proof get the same answers
-// for an existing and an unknown path.
+// TestPathsOfOthersCannotBeFound checks that a request without a valid proof gets the same
+// answer for an existing and for an unknown path.
 func TestPathsOfOthersCannotBeFound(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -141,8 +141,8 @@ func headerLines(w *httptest.ResponseRecorder) []string {
 	return strings.Split(text.String(), "\r\n")
 }
 
-// TestContentTypes checks that the content type does not matter, because Amazon SNS sends
-// JSON as text.
+// TestContentTypes checks that any Content-Type is accepted, because Amazon SNS sends JSON
+// as text/plain. Methods other than POST must get 405.
 func TestContentTypes(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

@@ -1,9 +1,9 @@
-// Package pull is the fetch host: the address at which the holder of a link reads the mail
-// of a temporary inbox. It accepts no credential, so that no credential is pasted where
-// links are, and refuses requests that have one.
+// Package pull is the fetch host, on which the mail of a temporary inbox can be read by a
+// link. It refuses requests with a credential, because a credential must not be sent to an
+// address from a link.
 //
-// It owns the answers of this host. Inboxes and their links belong to core. They do not
-// exist yet, so every path except the health check is not found.
+// It has only the answers of this host. Temporary inboxes and their links will belong to
+// core. They do not exist yet, so every path except the health check is not found.
 package pull
 
 import (
@@ -14,9 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// Config is what the fetch host needs. All members are required.
+// Config has the dependencies of the fetch host. All fields are required.
 type Config struct {
-	// DocsURL is the root of the served documentation.
+	// DocsURL is the URL of the documentation, to which problem documents link.
 	DocsURL string
 	Log     *slog.Logger
 }
@@ -30,10 +30,10 @@ func New(cfg Config) http.Handler {
 // host serves the fetch host.
 type host struct{ cfg Config }
 
-// healthPath is the path of the health check.
+// healthPath is the URL path of the health check.
 const healthPath = "/_health"
 
-// serve answers a request and logs a refusal without its path.
+// serve answers the health check, or answers with an error and logs it.
 func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
@@ -43,14 +43,14 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 		h.health(w)
 		return
 	}
-	// Paths of this host are credentials, so the log has none of them.
+	// A path on this host is a secret link, so the log does not contain it.
 	h.cfg.Log.LogAttrs(r.Context(), slog.LevelInfo, "request refused",
 		slog.String("request_id", id), slog.String("surface", "fetch"),
 		slog.Int("status", err.HTTPStatus()), slog.String("outcome", string(err.Code)))
 	rest.WriteProblem(w, core.ProblemOf(err, h.cfg.DocsURL, id))
 }
 
-// refusal returns the refusal of a request, nil for the health check.
+// refusal returns the error for a request, or nil for the health check.
 func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
 	if _, credential := r.Header["Authorization"]; credential {
 		return &core.Error{
@@ -73,9 +73,9 @@ func refusal(w http.ResponseWriter, r *http.Request) *core.Error {
 	return nil
 }
 
-// health writes the health document, which must not be cached.
+// health writes the answer of the health check, which must not be cached.
 func (h *host) health(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write([]byte(`{"status":"ok"}`)) // a client that has gone away is no failure of ours
+	_, _ = w.Write([]byte(`{"status":"ok"}`)) // an error means that the client has disconnected
 }

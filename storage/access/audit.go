@@ -12,7 +12,7 @@ import (
 // auditStore is [access.AuditStore].
 type auditStore struct{ db *engine.DB }
 
-// auditRow is an event of the log. Rows are only appended, never changed.
+// auditRow is an event of the audit log. Rows are only inserted, never changed.
 type auditRow struct {
 	ID         string       `db:"id"`
 	OrgID      string       `db:"org_id"`
@@ -26,27 +26,28 @@ type auditRow struct {
 	Detail     string       `db:"detail"`
 }
 
-// auditColumns lists the columns in the order of the primary key, then the others.
+// auditColumns lists the columns of audit_events: first those of the primary key, then the
+// others.
 const auditColumns = `org_id, occurred_at, id, action, actor_kind, actor_id, surface, subject_id, request_id, detail`
 
 var (
 	appendAudit = engine.Register("append audit", `
 		INSERT INTO audit_events (`+auditColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`)
-	// auditEvents walks the primary key backwards, so that the newest events cost the
-	// same in a log of any length.
+	// auditEvents reads the primary key in descending order. The newest events cost the same
+	// in a log of any length.
 	auditEvents = engine.Register("audit events", `
 		SELECT `+auditColumns+` FROM audit_events WHERE org_id = $1 ORDER BY occurred_at DESC, id DESC LIMIT $2`)
 
-	// These three differ only in the condition that chooses the index: the primary key,
-	// audit_events_by_action or audit_events_by_actor. SQLite has no statistics by which
-	// it could choose for one common statement.
+	// These three statements differ only in the first condition, which chooses the index:
+	// the primary key, audit_events_by_action or audit_events_by_actor. With one common
+	// statement SQLite, which has no statistics, could choose a wrong index.
 	findAudit         = engine.Register("find audit", findAuditWhere(`CAST($2 AS text) = ''`))
 	findAuditByAction = engine.Register("find audit by action", findAuditWhere(`action = $2`))
 	findAuditByActor  = engine.Register("find audit by actor", findAuditWhere(`actor_id = $2`))
 )
 
-// findAuditWhere returns the statement of one page of the log, which begins below a given
-// place. first is the condition that matches the statement's index.
+// findAuditWhere returns the statement for one page of the audit log, newest first, with
+// events before the time $3 and the id $4. first is the condition that selects the index.
 func findAuditWhere(first string) string {
 	return `
 		SELECT ` + auditColumns + ` FROM audit_events
@@ -65,8 +66,8 @@ func (s auditStore) AuditEvents(ctx context.Context, orgID string, limit int) ([
 	return s.audit(ctx, auditEvents, orgID, limit)
 }
 
-// FindAudit returns the events that match f. It chooses the statement by the actor or the
-// action, each of which has an index; the other conditions are tested for each event.
+// FindAudit returns the audit events that match f, newest first. A filter by actor or by
+// action uses its own index; the other conditions are tested for each event.
 func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditFilter) ([]access.AuditEvent, error) {
 	by, first := findAudit, ""
 	switch {
@@ -83,8 +84,8 @@ func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditF
 	return s.audit(ctx, by, orgID, first, before, id, from, f.Action, f.SubjectID, f.Limit)
 }
 
-// endOfLog returns the place below which the page begins: the end of the filter, or its
-// cursor if that is earlier.
+// endOfLog returns the time and id before which the page ends: the end of the filter's
+// window, or the cursor if that is earlier.
 func endOfLog(f access.AuditFilter) (engine.Time, string) {
 	end, id := engine.Time(math.MaxInt64), ""
 	if !f.To.IsZero() {
@@ -96,7 +97,7 @@ func endOfLog(f access.AuditFilter) (engine.Time, string) {
 	return end, id
 }
 
-// audit returns the events that a statement finds, in its order.
+// audit returns the audit events that the statement selects, in the order of the statement.
 func (s auditStore) audit(ctx context.Context, by *engine.Statement, args ...any) ([]access.AuditEvent, error) {
 	rows, err := engine.List[auditRow](ctx, s.db, by, args...)
 	if err != nil {

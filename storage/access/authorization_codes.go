@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// codeRow is an authorization code. Only the hash of the code itself is stored.
+// codeRow is a row of authorization_codes. Only the hash of the code is stored.
 type codeRow struct {
 	Hash        []byte      `db:"hash"`
 	OrgID       string      `db:"org_id"`
@@ -24,28 +24,30 @@ type codeRow struct {
 const codeColumns = `org_id, hash, grant_id, client_id, redirect_uri, challenge, expires_at`
 
 var (
-	// insertCode changes nothing if the hash exists, so that Insert can report the
-	// conflict.
+	// insertCode changes nothing if the hash exists, so that InsertCode can return Conflict.
 	insertCode = engine.Register("insert authorization code", `
 		INSERT INTO authorization_codes (`+codeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
-	// Of concurrent callers one finds used_at NULL. PostgreSQL checks again once the
-	// row's lock is free, and SQLite has one writer.
+	// redeemCode marks a code as used. Of concurrent callers only one finds used_at NULL:
+	// PostgreSQL tests it again after waiting for the row lock, and SQLite has one writer at
+	// a time.
 	redeemCode = engine.Register("redeem authorization code", `
 		UPDATE authorization_codes SET used_at = $1
 		WHERE hash = $2 AND used_at IS NULL AND expires_at > $1 AND EXISTS (
 			SELECT 1 FROM grants AS g
 			WHERE g.org_id = authorization_codes.org_id AND g.id = authorization_codes.grant_id AND g.revoked_at IS NULL)
 		RETURNING `+codeColumns)
-	// usedCode finds a code that was redeemed before, whether or not it has expired.
+	// usedCode selects an authorization code that was redeemed before, even if it has
+	// expired.
 	usedCode = engine.Register("used authorization code", `
 		SELECT `+codeColumns+` FROM authorization_codes WHERE hash = $1 AND used_at IS NOT NULL`)
-	// A grant whose code expired before use was never active.
+	// purgeUnredeemed deletes grants whose authorization code expired without being used.
+	// Such a grant was never active.
 	purgeUnredeemed = engine.Register("purge unredeemed grants", `
 		DELETE FROM grants WHERE (org_id, id) IN (
 			SELECT org_id, grant_id FROM authorization_codes WHERE used_at IS NULL AND expires_at <= $1)`)
-	// purgeCodes runs after purgeUnredeemed, which finds grants through these rows. It
-	// uses authorization_codes_expiry.
+	// purgeCodes deletes expired codes through the index authorization_codes_expiry. It runs
+	// after purgeUnredeemed, which needs these rows to find grants.
 	purgeCodes = engine.Register("purge authorization codes", `DELETE FROM authorization_codes WHERE expires_at <= $1`)
 )
 
@@ -54,11 +56,13 @@ func (s grantStore) InsertCode(ctx context.Context, c access.AuthorizationCode) 
 	return s.db.Insert(ctx, taken, insertCode, c.OrgID, c.Hash, c.GrantID, c.ClientID, c.RedirectURI, c.Challenge, engine.At(c.ExpiresAt))
 }
 
-// RedeemCode redeems a code once and returns it with the outcome. Replayed comes with the
-// code, for the audit log. An expired used code is Replayed until PurgeGrants deletes it.
-// A code whose grant was revoked before the first use is Unknown. Inside a transaction
-// the revocation takes effect only with its commit, so a caller must not return an error
-// after a replay.
+// RedeemCode redeems an authorization code once. The outcome is Redeemed, Replayed for a
+// code that was used before, or Unknown.
+//
+// A replay revokes the grant and returns the code, for the audit log. It is detected until
+// PurgeGrants deletes the code, even after the code has expired. A code whose grant was
+// revoked before the first use is Unknown. Inside a transaction the revocation is only
+// committed with it, so a caller must not return an error after a replay.
 func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (access.AuthorizationCode, access.Redemption, error) {
 	var code access.AuthorizationCode
 	outcome := access.Unknown
@@ -85,7 +89,7 @@ func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (
 	return code, outcome, nil
 }
 
-// code converts the row. The time of use is left out, because the outcome tells it.
+// code converts the row to an access.AuthorizationCode, which has no time of use.
 func (r codeRow) code() access.AuthorizationCode {
 	return access.AuthorizationCode{
 		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID,

@@ -8,19 +8,22 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// changesChannel is the channel on which the triggers of migration 27 announce changes.
+// changesChannel is the PostgreSQL NOTIFY channel on which database triggers (migration 27)
+// announce changes of credentials and grants.
 const changesChannel = "mailhelm_access"
 
-// FollowChanges calls changed for every change that any process commits, one call
-// at a time, until ctx ends. It uses one connection of its own. After each connection,
-// also after a reconnection, it calls changed with [access.Anything], because messages
-// may have been missed. On SQLite it returns at once: the only process already has its
-// own changes.
+// FollowChanges calls changed for every change of credentials or grants that any process
+// commits, one call at a time, until ctx ends. It uses one database connection of its own.
+//
+// After each connect and reconnect it calls changed with [access.Anything], because
+// messages may have been missed. On SQLite it returns at once, because only one server
+// process uses the database.
 func FollowChanges(ctx context.Context, db *engine.DB, changed func(access.Change)) {
 	db.Listen(ctx, changesChannel, changeListener{ctx, db.Logger(), changed})
 }
 
-// changeListener converts messages to changes and logs failures of the connection.
+// changeListener converts messages of the database to access changes, and logs failures of
+// the connection.
 type changeListener struct {
 	ctx     context.Context //nolint:containedctx // of the call that it lives for
 	logger  *slog.Logger

@@ -14,37 +14,39 @@ import (
 // clientStore is [access.ClientStore] and [access.OpenClientStore].
 type clientStore struct{ db *engine.DB }
 
-// clientColumns selects a client as a credentialRow, which API keys share: client_id
-// becomes public_name.
+// clientColumns selects an OAuth client as a credentialRow. API keys use the same type, so
+// client_id is renamed to public_name.
 const clientColumns = `id, org_id, client_id AS public_name, name, environment, secret_hash, scopes, redirect_uris, refresh_days,
 		kind, document_read_at, created_at, revoked_at`
 
 var (
-	// insertClient changes nothing if another client has the client id, which is unique
-	// over all organizations.
+	// insertClient changes nothing if the client id is taken. Client ids are unique over all
+	// organizations.
 	insertClient = engine.Register("insert client", `
 		INSERT INTO clients (org_id, id, client_id, name, environment, secret_hash, scopes, redirect_uris, refresh_days,
 			kind, document_read_at, created_at, revoked_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 		ON CONFLICT DO NOTHING`)
-	// clientByClientID finds a client of any organization, because a request names only
-	// the client.
+	// clientByClientID searches all organizations, because an OAuth request has only the
+	// client id.
 	clientByClientID = engine.RegisterPoint("client by client id", `SELECT `+clientColumns+` FROM clients WHERE client_id = $1`)
-	// revokeClient keeps the time of the first revocation.
+	// revokeClient sets the time of revocation, unless the client is revoked already.
 	revokeClient = engine.Register("revoke client", `
 		UPDATE clients SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 
 	// clientsOf returns every client of the organization, revoked ones too, newest first.
 	clientsOf = engine.Register("clients of org", `
 		SELECT `+clientColumns+` FROM clients WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
-	// holdClient locks the client until the transaction ends, so that a change follows
-	// from what was read. SQLite has one writer.
+	// holdClient locks the client until the transaction ends, so that it cannot change
+	// between reading and writing. SQLite needs no lock, because it has one writer at a
+	// time.
 	holdClient = engine.Register("hold client", `
 		SELECT `+clientColumns+` FROM clients WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
-	// setClient leaves the secret, the environment and the kind as they are.
+	// setClient changes the name, scopes, redirect URIs and lifetime of refresh tokens.
 	setClient = engine.Register("set client", `
 		UPDATE clients SET name = $1, scopes = $2, redirect_uris = $3, refresh_days = $4 WHERE org_id = $5 AND id = $6`)
-	// setClientSecret replaces the hash. The previous secret is refused from then on.
+	// setClientSecret replaces the hash of the client secret. The previous secret stops
+	// working at once.
 	setClientSecret = engine.Register("set client secret", `
 		UPDATE clients SET secret_hash = $1 WHERE org_id = $2 AND id = $3`)
 )
@@ -106,8 +108,8 @@ func (s clientStore) SetClientSecret(ctx context.Context, orgID, id string, hash
 	return s.db.Change(ctx, "client", setClientSecret, hash, orgID, id)
 }
 
-// client converts the row. It returns an error if the redirect addresses are not a JSON
-// array.
+// client converts the row to an access.Client. It returns an error if redirect_uris is not
+// a JSON array.
 func (row credentialRow) client() (access.Client, error) {
 	redirects, err := engine.DecodeList[string](row.RedirectURIs)
 	if err != nil {

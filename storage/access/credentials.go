@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// credentialRow is a row of an API key or an OAuth client.
+// credentialRow is a row of api_keys or of clients (OAuth).
 type credentialRow struct {
 	ID          string           `db:"id"`
 	OrgID       string           `db:"org_id"`
@@ -20,7 +20,7 @@ type credentialRow struct {
 	CreatedAt   engine.Time      `db:"created_at"`
 	RevokedAt   *engine.Time     `db:"revoked_at"`
 	ExpiresAt   *engine.Time     `db:"expires_at"`
-	// The fields from here on are set only for clients.
+	// The fields below are set only for OAuth clients, not for API keys.
 	RedirectURIs string `db:"redirect_uris"` // a JSON array
 	RefreshDays  int    `db:"refresh_days"`
 
@@ -28,10 +28,10 @@ type credentialRow struct {
 	DocumentReadAt *engine.Time      `db:"document_read_at"`
 }
 
-// Scopes are stored as OAuth writes them (RFC 6749 section 3.3): separated by a space.
+// Scopes are stored as one string, separated by spaces, as in OAuth (RFC 6749 section 3.3).
 
-// joinScopes returns the stored form of scopes.
+// joinScopes returns the scopes as one string, separated by spaces.
 func joinScopes(scopes core.Scopes) string { return strings.Join(scopes.Strings(), " ") }
 
-// splitScopes decodes the stored form. "" is no scope.
+// splitScopes parses scopes that are separated by spaces. For "" it returns no scopes.
 func splitScopes(stored string) core.Scopes { return core.NewScopes(strings.Fields(stored)...) }

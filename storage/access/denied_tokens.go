@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// The denylist has no organizations, because a token's id is unique over all of them.
-// Only a token that passed its signature check is looked up.
+// The denylist holds ids of access tokens that are refused before they expire. It has no
+// organization column, because token ids are unique over all organizations. A token is
+// looked up only after its signature was verified.
 var (
 	denyToken = engine.Register("deny token", `
 		INSERT INTO denied_tokens (token_id, expires_at) VALUES ($1, $2)
@@ -17,8 +18,8 @@ var (
 	purgeDenied = engine.Register("purge denied tokens", `DELETE FROM denied_tokens WHERE expires_at <= $1`)
 )
 
-// DenyToken adds a token to the denylist until it expires. It may be repeated for the
-// same token.
+// DenyToken adds the id of an access token to the denylist, until the token expires.
+// Repeated calls have no further effect.
 func (s grantStore) DenyToken(ctx context.Context, tokenID string, expires time.Time) error {
 	_, err := s.db.Exec(ctx, denyToken, tokenID, engine.At(expires))
 	return err

@@ -1,4 +1,4 @@
-// Package access stores API keys, OAuth clients, grants with their codes and tokens, and
-// the audit log. Secrets reach it as hashes only. [FollowChanges] reports the
-// revocations that other processes commit.
+// Package access stores API keys, OAuth clients, grants with their authorization codes and
+// tokens, and the audit log. It receives secrets only as hashes. [FollowChanges] reports
+// the revocations that other processes commit.
 package access

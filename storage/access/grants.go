@@ -10,12 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// grantStore is [access.GrantStore]. The methods for authorization codes, refresh tokens
-// and the denylist are in the files of those names.
+// grantStore implements [access.GrantStore] and [access.TokenStore]. The methods for
+// authorization codes, refresh tokens and the denylist are in separate files.
 type grantStore struct{ db *engine.DB }
 
-// grantRow is a grant of access to a client. Resource is stored by name, and Scopes as
-// joinScopes writes them.
+// grantRow is a row of grants. Resource is stored by name, Scopes as a string separated by
+// spaces.
 type grantRow struct {
 	ID        string       `db:"id"`
 	OrgID     string       `db:"org_id"`
@@ -93,8 +93,8 @@ func (s grantStore) RevokeGrantsOfUser(ctx context.Context, orgID, userID string
 	return engine.Values[string](ctx, s.db, revokeGrantsOfUser, engine.At(at), orgID, userID)
 }
 
-// grant converts the row. It returns an error for a resource that this program does not
-// know.
+// grant converts the row to an access.Grant. It returns an error if the resource name is
+// unknown.
 func (r grantRow) grant() (access.Grant, error) {
 	resource, err := resourceOf(r.Resource)
 	if err != nil {
@@ -106,14 +106,14 @@ func (r grantRow) grant() (access.Grant, error) {
 	}, nil
 }
 
-// Resources are stored by name, since the order of the constants may change.
+// Resources are stored by name, so that the numeric values of the constants may change.
 const (
 	storedAPI   = "api"
 	storedAgent = "agent"
 )
 
-// resourceName returns the stored name of a resource. It returns an error for an unknown
-// one.
+// resourceName returns the name under which a resource is stored. It returns an error for
+// an unknown resource.
 func resourceName(r access.Resource) (string, error) {
 	switch r {
 	case access.API:
@@ -124,8 +124,8 @@ func resourceName(r access.Resource) (string, error) {
 	return "", fmt.Errorf("storage: no resource is numbered %d", r)
 }
 
-// resourceOf returns the resource of a stored name. It returns an error for an unknown
-// name, so that a grant of a removed resource cannot become a grant of another.
+// resourceOf returns the resource with the stored name. It returns an error for an unknown
+// name, so that a grant for a removed resource never becomes valid for another resource.
 func resourceOf(stored string) (access.Resource, error) {
 	switch stored {
 	case storedAPI:

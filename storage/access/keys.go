@@ -20,28 +20,29 @@ var (
 		INSERT INTO api_keys (org_id, id, name, environment, prefix, secret_hash, scopes, created_at, revoked_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
-	// apiKeysByPrefix uses the index of that name. A prefix is not unique, so the caller
-	// compares the secret with each row.
+	// apiKeysByPrefix reads through the index api_keys_by_prefix. A prefix is not unique, so
+	// the caller compares the secret with each row.
 	apiKeysByPrefix = engine.RegisterPoint("api keys by prefix", `
 		SELECT `+apiKeyColumns+` FROM api_keys WHERE environment = $1 AND prefix = $2 ORDER BY org_id, id`)
-	// revokeAPIKey keeps the time of the first revocation.
+	// revokeAPIKey sets the time of revocation, unless the key is revoked already.
 	revokeAPIKey = engine.Register("revoke api key", `
 		UPDATE api_keys SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 
 	// apiKeysOf returns every key of the organization, revoked ones too, newest first.
 	apiKeysOf = engine.Register("api keys of org", `
 		SELECT `+apiKeyColumns+` FROM api_keys WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
-	// holdAPIKey locks the key until the transaction ends, so that a change follows from
-	// what was read. SQLite has one writer.
+	// holdAPIKey locks the API key until the transaction ends, so that it cannot change
+	// between reading and writing. SQLite needs no lock, because it has one writer at a
+	// time.
 	holdAPIKey = engine.Register("hold api key", `
 		SELECT `+apiKeyColumns+` FROM api_keys WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	setAPIKeyScopes = engine.Register("set api key scopes", `
 		UPDATE api_keys SET scopes = $1 WHERE org_id = $2 AND id = $3`)
-	// setAPIKeyExpiry begins the grace of a rotated key.
+	// setAPIKeyExpiry ends the validity of a rotated key after a grace period.
 	setAPIKeyExpiry = engine.Register("set api key expiry", `
 		UPDATE api_keys SET expires_at = $1 WHERE org_id = $2 AND id = $3`)
-	// apiKeysPastGrace finds keys of all organizations through the partial index
-	// api_keys_grace.
+	// apiKeysPastGrace selects unrevoked keys of all organizations whose grace period is
+	// over, through the partial index api_keys_grace.
 	apiKeysPastGrace = engine.Register("api keys past grace", `
 		SELECT `+apiKeyColumns+` FROM api_keys WHERE expires_at <= $1 AND revoked_at IS NULL
 		ORDER BY expires_at, id LIMIT $2`)
@@ -85,7 +86,7 @@ func (s keyStore) APIKeysPastGrace(ctx context.Context, now time.Time, limit int
 	return s.apiKeys(ctx, apiKeysPastGrace, engine.At(now), limit)
 }
 
-// apiKeys returns the keys that a statement finds, in its order.
+// apiKeys returns the API keys that the statement selects, in the order of the statement.
 func (s keyStore) apiKeys(ctx context.Context, statement *engine.Statement, args ...any) ([]access.APIKey, error) {
 	rows, err := engine.List[credentialRow](ctx, s.db, statement, args...)
 	if err != nil {
@@ -98,7 +99,8 @@ func (s keyStore) apiKeys(ctx context.Context, statement *engine.Statement, args
 	return keys, nil
 }
 
-// apiKey converts the row. The columns of clients are empty in it.
+// apiKey converts the row to an access.APIKey. The columns that only OAuth clients have are
+// ignored.
 func (row credentialRow) apiKey() access.APIKey {
 	return access.APIKey{
 		ID: row.ID, OrgID: row.OrgID, Name: row.Name, Environment: row.Environment, Prefix: row.PublicName,

@@ -9,18 +9,20 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// blockedRow is a client without an organization that this organization keeps out.
+// blockedRow is a row of blocked_clients: an OAuth client, registered without an
+// organization, that this organization does not admit.
 type blockedRow struct {
 	OrgID     string      `db:"org_id"`
 	ClientID  string      `db:"client_id"`
 	BlockedAt engine.Time `db:"blocked_at"`
 }
 
-// unusedDynamic is the condition on dynamic clients that have no grant.
+// unusedDynamic is the SQL condition for dynamically registered clients without a grant.
 const unusedDynamic = `kind = 'dynamic' AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.client_id = clients.client_id)`
 
 var (
-	// A client id that belongs to another kind of client is not changed.
+	// saveDocumentClient inserts or updates a client that a client metadata document
+	// describes. It changes nothing if a client of another kind has the client id.
 	saveDocumentClient = engine.Register("save document client", `
 		INSERT INTO clients (org_id, id, client_id, name, environment, scopes, redirect_uris, refresh_days,
 			kind, document_read_at, created_at)
@@ -29,29 +31,32 @@ var (
 			redirect_uris = excluded.redirect_uris, document_read_at = excluded.document_read_at
 		WHERE clients.kind = 'document'
 		RETURNING `+clientColumns)
-	// unusedDynamicClients counts through the partial index clients_dynamic and, for each
-	// client, grants_anywhere_by_client.
+	// unusedDynamicClients counts clients through the partial index clients_dynamic. For
+	// each client it searches a grant through grants_anywhere_by_client.
 	unusedDynamicClients = engine.Register("count unused dynamic clients", `
 		SELECT count(*) FROM clients WHERE `+unusedDynamic)
-	// purgeDynamicClients deletes clients registered before a time. One with a grant
-	// stays, whatever its age.
+	// purgeDynamicClients deletes dynamic clients that were registered before $1 and have no
+	// grant.
 	purgeDynamicClients = engine.Register("purge dynamic clients", `
 		DELETE FROM clients WHERE created_at < $1 AND `+unusedDynamic)
 
-	// blockClient keeps the time of the first block.
+	// blockClient changes nothing if the client is blocked already, so the time of the first
+	// block stays.
 	blockClient = engine.Register("block client", `
 		INSERT INTO blocked_clients (org_id, client_id, blocked_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
 	unblockClient = engine.Register("unblock client", `DELETE FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
-	// clientBlocked serves each use of a client, so it is a read by primary key.
+	// clientBlocked runs at each use of a client, so it reads by primary key.
 	clientBlocked = engine.RegisterPoint("client blocked", `
 		SELECT count(*) FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
 	blockedClients = engine.Register("blocked clients", `
 		SELECT org_id, client_id, blocked_at FROM blocked_clients WHERE org_id = $1 ORDER BY blocked_at DESC, client_id`)
 )
 
-// SaveDocumentClient inserts or updates a client and returns it as stored. An existing
-// client keeps its id, lifetime and time of creation, and stays revoked if it was.
+// SaveDocumentClient inserts or updates a client that a metadata document describes, and
+// returns it as stored. An update keeps the id, the lifetime of refresh tokens, the time of
+// creation and a revocation. It fails with Conflict if a client of another kind has the
+// client id.
 func (s clientStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
 	redirects, err := engine.JSONParameter(c.RedirectURIs)
 	if err != nil {
@@ -103,7 +108,7 @@ func (s clientStore) BlockedClients(ctx context.Context, orgID string) ([]access
 	return blocked, nil
 }
 
-// count returns the number that a statement selects.
+// count returns the number that the statement selects, or 0 without a row.
 func (s clientStore) count(ctx context.Context, statement *engine.Statement, args ...any) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, statement, args...)
 	if err != nil || len(counts) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// refreshTokenRow is a refresh token. UsedAt is set once it was exchanged for the next
-// one.
+// refreshTokenRow is a row of refresh_tokens. UsedAt is the time at which the token was
+// exchanged for the next token; nil means not yet.
 type refreshTokenRow struct {
 	Hash     []byte       `db:"hash"`
 	OrgID    string       `db:"org_id"`
@@ -24,16 +24,18 @@ var (
 	insertRefreshToken = engine.Register("insert refresh token", `
 		INSERT INTO refresh_tokens (org_id, hash, grant_id, client_id, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	// refreshTokenByHash finds used tokens too, by which a replay is recognized. The
-	// organization is not known before it.
+	// refreshTokenByHash finds used tokens too, so that a replay is detected. It searches
+	// all organizations, because a request has only the token.
 	refreshTokenByHash = engine.RegisterPoint("refresh token by hash", `
 		SELECT hash, org_id, grant_id, client_id, issued_at, used_at FROM refresh_tokens WHERE hash = $1`)
-	// Of concurrent callers one finds used_at NULL; see redeemCode.
+	// useRefreshToken marks a token as used. Of concurrent callers only one finds used_at
+	// NULL; redeemCode explains why.
 	useRefreshToken = engine.Register("use refresh token", `
 		UPDATE refresh_tokens SET used_at = $1
 		WHERE org_id = $2 AND grant_id = $3 AND client_id = $4 AND hash = $5 AND used_at IS NULL AND EXISTS (
 			SELECT 1 FROM grants AS g WHERE g.org_id = $2 AND g.id = $3 AND g.revoked_at IS NULL)`)
-	// Used tokens reveal a replay, so they are kept until their grant has ended.
+	// purgeRefreshTokens deletes used tokens whose grant has expired or was revoked. Until
+	// then they are needed to detect a replay.
 	purgeRefreshTokens = engine.Register("purge refresh tokens", `
 		DELETE FROM refresh_tokens WHERE used_at IS NOT NULL AND EXISTS (
 			SELECT 1 FROM grants AS g WHERE g.org_id = refresh_tokens.org_id AND g.id = refresh_tokens.grant_id
@@ -53,10 +55,12 @@ func (s grantStore) PeekRefreshToken(ctx context.Context, hash []byte) (access.R
 	return row.token(), row.UsedAt != nil, nil
 }
 
-// RotateRefreshToken replaces the old refresh token by next and returns the outcome. The
-// outcome is Unknown if the old token belongs to another organization, grant or client
-// than next. It is also Unknown if the grant was revoked before the old token was used.
-// For a replay inside a transaction see RedeemCode.
+// RotateRefreshToken replaces the refresh token with the hash old by next. The outcome is
+// Redeemed; Replayed if old was used before, which revokes the grant; or Unknown.
+//
+// It is Unknown if old belongs to another organization, grant or client than next, or if
+// the grant was revoked before the first use. Inside a transaction a caller must not return
+// an error after a replay, because that would undo the revocation.
 func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next access.RefreshToken, at time.Time) (access.Redemption, error) {
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -82,15 +86,15 @@ func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next acc
 	return outcome, nil
 }
 
-// token converts the row, without the time of use.
+// token converts the row to an access.RefreshToken, which has no time of use.
 func (r refreshTokenRow) token() access.RefreshToken {
 	return access.RefreshToken{
 		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID, IssuedAt: r.IssuedAt.Time(),
 	}
 }
 
-// sameFamily reports whether both tokens come from one grant to one client. Only then
-// does a used token prove a replay.
+// sameFamily reports whether both tokens belong to the same grant and client. Only then is
+// the use of a used token a replay.
 func (r refreshTokenRow) sameFamily(t access.RefreshToken) bool {
 	return r.OrgID == t.OrgID && r.GrantID == t.GrantID && r.ClientID == t.ClientID
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// New returns the stores on a database.
+// New returns the stores of this package on the database.
 func New(db *engine.DB) access.Stores {
 	return access.Stores{
 		Keys: keyStore{db}, Clients: clientStore{db}, OpenClients: clientStore{db}, Grants: grantStore{db}, Tokens: grantStore{db},

@@ -1,4 +1,5 @@
-// Package activities stores activities, their idempotency keys, and promoted properties.
-// It also finds and creates the contacts that activities name. The tables of contacts
-// belong to the audience; this room writes only stubs and external ids there.
+// Package activities stores activities, their idempotency keys, and promoted properties. It
+// also finds the contacts that activities name, and inserts stubs for unknown ones. It
+// writes only stubs and external ids to the tables of contacts; package storage/contacts
+// owns these tables.
 package activities

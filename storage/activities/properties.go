@@ -12,31 +12,35 @@ import (
 const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
 
 var (
-	// insertProperty changes nothing if the property of these activities is promoted
-	// already.
+	// insertProperty changes nothing if a definition for the same activity name and property
+	// exists.
 	insertProperty = engine.Register("insert activity property", `
 		INSERT INTO activity_properties (org_id, `+propertyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
 	propertyByID = engine.RegisterPoint("activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
-	// lockProperty keeps two changes of one definition apart. SQLite has one writer.
+	// lockProperty locks the definition, so that two concurrent changes run one after the
+	// other. SQLite needs no lock, because it has one writer at a time.
 	lockProperty = engine.Register("lock activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
-	// propertiesPage walks activity_properties_newest from its place.
+	// propertiesPage reads the index activity_properties_newest from the cursor on, newest
+	// first.
 	propertiesPage = engine.Register("activity properties page", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
-	// allProperties reads by the unique key, in its order.
+	// allProperties reads through the unique key, ordered by activity name and property.
 	allProperties = engine.Register("activity properties", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
-	// The statement itself checks for another definition, because a unique violation
-	// would end a transaction on PostgreSQL.
+	// updateProperty changes nothing if another definition has the same activity name and
+	// property. It checks this itself, because a unique violation would abort the
+	// transaction on PostgreSQL.
 	updateProperty = engine.Register("update activity property", `
 		UPDATE activity_properties SET activity_name = $1, property = $2, type = $3, description = $4, updated_at = $5
 		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
-	// A value that also matches the remaining type is not lost.
+	// countDropout counts active contacts with a value that matches the definition's type $3
+	// but not the type $5, which remains. A value that matches both types is not lost.
 	countDropout = engine.Register("count drop-out of activity property", `
 		SELECT count(*) FROM (
 			SELECT DISTINCT e.contact_id FROM activities AS e
@@ -45,16 +49,16 @@ var (
 	deleteProperty = engine.Register("delete activity property", `DELETE FROM activity_properties WHERE org_id = $1 AND id = $2`)
 )
 
-// propertyIs returns a test whether the property of e is of the type in the parameter of,
-// as predicates read it. key is the parameter with the property's name from
-// Dialect.JSONKey.
+// propertyIs returns an SQL condition that is true if a property of the activity e can be
+// read as a type. of is the parameter of the type; key is that of the property's name,
+// encoded by Dialect.JSONKey.
 func propertyIs(of, key string) string {
 	value := `(e.properties/*pg ::json*/ -> CAST(` + key + ` AS text))`
 	return `CASE CAST(` + of + ` AS text) WHEN 'string' THEN predicate_string` + value + ` IS NOT NULL WHEN 'number' THEN predicate_number` + value +
 		` IS NOT NULL WHEN 'bool' THEN predicate_bool` + value + ` IS NOT NULL WHEN 'datetime' THEN predicate_moment` + value + ` IS NOT NULL ELSE FALSE END`
 }
 
-// propertyRow is a promoted property: one that predicates may test.
+// propertyRow is a promoted property, which is one that predicates may test.
 type propertyRow struct {
 	ID           string                  `db:"id"`
 	ActivityName string                  `db:"activity_name"`
@@ -74,7 +78,7 @@ func (r propertyRow) property() activities.Property {
 	}
 }
 
-// propertyTaken returns the conflict of a second definition.
+// propertyTaken returns the Conflict error for a second definition of the same property.
 func propertyTaken() *core.Error {
 	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
 }
@@ -102,7 +106,8 @@ func (s Store) Properties(ctx context.Context, orgID string) ([]activities.Prope
 	return s.properties(ctx, allProperties, orgID)
 }
 
-// properties returns the definitions that a statement finds, in its order.
+// properties returns the definitions that the statement selects, in the order of the
+// statement.
 func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
 	rows, err := engine.List[propertyRow](ctx, s.db, by, args...)
 	if err != nil {
@@ -115,8 +120,8 @@ func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any
 	return all, nil
 }
 
-// UpdateProperty looks for the reason only after the statement has changed nothing:
-// not_found, or a conflict.
+// UpdateProperty changes a definition. It fails with NotFound if the definition does not
+// exist, and with Conflict if another definition has the name and property.
 func (s Store) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
 	changed, err := s.db.Exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, engine.At(p.UpdatedAt), orgID, p.ID)
 	if err != nil || changed == 1 {
@@ -132,8 +137,9 @@ func (s Store) DeleteProperty(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "activity property", deleteProperty, orgID, id)
 }
 
-// CountDropout reads all activities of the name. The names of JSON members differ by
-// engine; see Dialect.JSONKey.
+// CountDropout counts the active contacts that would lose a value of the property p if only
+// values of the type stays remained readable. It reads all activities with p's activity
+// name.
 func (s Store) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
 	if err != nil {

@@ -9,33 +9,36 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Finding old activities needs no writer, so only their removal holds one. Other code
-// neither removes nor changes activities.
+// Old activities are selected outside a write transaction, so that only the deletion uses
+// the connection for writes. No other code changes or deletes activities.
 var (
-	// oldActivities walks the primary key. An activity is old only if it also was
-	// received before the time, since callers may send activities of long ago.
+	// oldActivities reads the primary key in order from ($3, $4) on. Both the time of
+	// occurrence and the time of receipt must be before $2, because callers may send
+	// activities that happened long ago.
 	oldActivities = engine.Register("old activities", `
 		SELECT occurred_at, id FROM activities
 		WHERE org_id = $1 AND occurred_at < $2 AND (occurred_at, id) > ($3, $4) AND received_at < $2
 		ORDER BY occurred_at, id LIMIT $5`)
-	// purgeActivities deletes by the primary key what oldActivities has found.
+	// purgeActivities deletes by primary key the activities that oldActivities selected.
 	purgeActivities = engine.Register("purge activities", `
 		DELETE FROM activities WHERE org_id = $1 AND (occurred_at, id) IN (
 			SELECT CAST(v ->> 'at' AS bigint), v ->> 'id' FROM `+engine.ParameterRows(`$2`)+`)`)
-	// purgeKeys walks activity_keys_expiry.
+	// purgeKeys deletes up to $3 expired idempotency keys through the index
+	// activity_keys_expiry.
 	purgeKeys = engine.Register("purge activity keys", `
 		DELETE FROM activity_keys WHERE org_id = $1 AND key IN (
 			SELECT key FROM activity_keys WHERE org_id = $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3)`)
 )
 
-// activityPlace is the primary key of an activity within the organization.
+// activityPlace is the primary key of an activity, without the organization.
 type activityPlace struct {
 	At engine.Time `db:"occurred_at" json:"at"`
 	ID string      `db:"id" json:"id"`
 }
 
-// PurgeActivities returns the place after which to go on, or nil when nothing old is
-// left.
+// PurgeActivities deletes up to limit activities from before the time and returns how many
+// it deleted. It also returns the cursor at which the next call must begin, or nil if no
+// old activities are left.
 func (s Store) PurgeActivities(ctx context.Context, orgID string, before time.Time, after *core.After, limit int) (int, *core.After, error) {
 	place := activityPlace{At: math.MinInt64}
 	if after != nil {

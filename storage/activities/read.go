@@ -9,12 +9,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// activityColumns lists the columns of an activityFound.
+// activityColumns lists the columns of the type activityFound.
 const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
 
-// Each filter has an index that ends in time and id. A page walks it, newest first, from
-// its start to its limit. For one contact the name is tested row by row. Bounds are
-// compared as single values, so that the engine cannot choose another index.
+// Each filter has an index that ends in occurrence time and id. A page reads a range of
+// that index, newest first. A filter by contact and name tests the name row by row.
+// Conditions are row comparisons such as (name, occurred_at) >= (...), so that the engine
+// cannot choose another index.
 var (
 	activitiesByTime = engine.Register("activities by time", `
 		SELECT `+activityColumns+` FROM activities
@@ -30,8 +31,8 @@ var (
 		AND received_at >= $6 AND (CAST($7 AS text) = '' OR name = $7)
 		ORDER BY contact_id DESC, occurred_at DESC, id DESC LIMIT $8`)
 
-	// The subquery selects the contact's activities first. SQLite would otherwise read
-	// all activities of the organization in the order of their names, to save a sort.
+	// activitySummaries selects the contact's activities in a subquery first. SQLite would
+	// otherwise read all activities of the organization ordered by name, to avoid a sort.
 	activitySummaries = engine.Register("summaries of activities", `
 		WITH theirs AS MATERIALIZED (
 			SELECT name, occurred_at FROM activities WHERE org_id = $1 AND contact_id = $2 AND received_at >= $3)
@@ -40,7 +41,8 @@ var (
 		FROM theirs GROUP BY name ORDER BY max(occurred_at) DESC, name`)
 )
 
-// activityFound is a stored activity. Properties is JSON as keptProperties returned it.
+// activityFound is a row of activities. Properties has the form that keptProperties
+// returns.
 type activityFound struct {
 	OccurredAt engine.Time       `db:"occurred_at"`
 	ID         string            `db:"id"`
@@ -59,7 +61,8 @@ func (r activityFound) activity() activities.Activity {
 	}
 }
 
-// Activities chooses the index by the contact, else by the name, else by time.
+// Activities returns the activities that match f, newest first. It reads through the index
+// by contact if f has one, else by name, else by time.
 func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter) ([]activities.Activity, error) {
 	from, at, id := boundsOf(f)
 	var rows []activityFound
@@ -82,8 +85,8 @@ func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter
 	return found, nil
 }
 
-// boundsOf returns the earliest time, and the place below which the page starts: the end
-// of the previous page, or the end of the window.
+// boundsOf returns the earliest time of the page, and the time and id before which the page
+// begins. These are the cursor, or the end of the window if that is earlier.
 func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
 	var from engine.Time = math.MinInt64
 	if f.From != nil {
@@ -96,7 +99,8 @@ func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
 	return from, at, id
 }
 
-// upward returns t rounded up to a microsecond. Stored times are rounded down.
+// upward returns t rounded up to a microsecond. Stored times are rounded down, so an upper
+// bound that was rounded down would miss rows.
 func upward(t time.Time) engine.Time {
 	at := engine.At(t)
 	if at.Time().Before(t) {
@@ -105,7 +109,8 @@ func upward(t time.Time) engine.Time {
 	return at
 }
 
-// summaryRow counts the activities of one name: all that are kept, and the recent ones.
+// summaryRow has the counts of a contact's activities with one name. Recent is the number
+// in the last 30 days.
 type summaryRow struct {
 	Name    string      `db:"name"`
 	Total   int         `db:"total"`

@@ -15,7 +15,8 @@ type Store struct {
 	contacts Contacts
 }
 
-// Contacts inserts the contacts that activities name. The store of contacts satisfies it.
+// Contacts inserts contacts that activities name but that do not exist yet. The contact
+// store implements it.
 type Contacts interface {
 	// InsertStubs inserts a stub for each person without a contact, and returns how many
 	// it inserted.
@@ -24,10 +25,10 @@ type Contacts interface {
 
 var _ activities.Store = Store{}
 
-// New returns the store on a database. It inserts contacts through contacts.
+// New returns the store on the database. It inserts stubs through the given contact store.
 func New(db *engine.DB, contacts Contacts) Store { return Store{db, contacts} }
 
-// personRow is a contact by the names under which activities may mention it.
+// personRow is a contact with the keys by which activities may name it.
 type personRow struct {
 	ID         string  `db:"id"`
 	EmailKey   string  `db:"email_key"`
@@ -35,20 +36,22 @@ type personRow struct {
 }
 
 var (
-	// These are two statements, because an engine does not always use both indexes for
-	// one statement with both conditions.
+	// peopleByEmail and peopleByExternalID are two statements, because an engine does not
+	// always use both indexes for one statement with both conditions.
 	peopleByEmail      = engine.Register("people by email", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "email_key", Equals: "j.atom"}))
 	peopleByExternalID = engine.Register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "external_id", Equals: "j.atom"}))
 
-	// bindExternalIDs gives an external id only to a contact without one, and only if no
-	// other contact has it. A unique violation would end the transaction on PostgreSQL.
+	// bindExternalIDs sets an external id on a contact that has none, unless another contact
+	// has that external id. It checks this itself, because a unique violation would abort
+	// the transaction on PostgreSQL.
 	bindExternalIDs = engine.Register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
 		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+engine.ParameterRows(`$2`)+`) AS r
 		WHERE contacts.org_id = $3 AND contacts.id = r.id AND contacts.external_id IS NULL
 		AND NOT EXISTS (SELECT 1 FROM contacts AS other WHERE other.org_id = $3 AND other.external_id = r.external)`)
 
-	// contactByReference looks up an id in its three places, in the order of precedence.
+	// contactByReference searches a contact by id, then by address, then by external id, and
+	// returns the first match.
 	contactByReference = engine.RegisterPoint("contact by reference", `
 		SELECT id FROM (
 			SELECT id, 1 AS place FROM contacts WHERE org_id = $1 AND id = $2
@@ -59,7 +62,8 @@ var (
 
 func (s Store) EmailKey(email string) string { return core.EmailKey(email) }
 
-// Identify returns a person twice if both the address and the external id find it.
+// Identify returns the contacts with one of the addresses or external ids. A contact that
+// both find is returned twice.
 func (s Store) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
 	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
 	for _, by := range []struct {
@@ -84,7 +88,7 @@ func (s Store) Identify(ctx context.Context, orgID string, emailKeys, externalID
 	return found, nil
 }
 
-// person converts the row. A missing external id becomes "".
+// person converts the row to an activities.Person. A missing external id becomes "".
 func (r personRow) person() activities.Person {
 	p := activities.Person{ID: r.ID, EmailKey: r.EmailKey}
 	if r.ExternalID != nil {
@@ -99,7 +103,8 @@ type externalIDRow struct {
 	External string `json:"external"`
 }
 
-// InsertStubs inserts stubs for people without a contact; see [Contacts].
+// InsertStubs inserts a stub for each person without a contact, and returns how many it
+// inserted.
 func (s Store) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
 	return s.contacts.InsertStubs(ctx, orgID, people, at)
 }
@@ -116,8 +121,8 @@ func (s Store) BindExternalIDs(ctx context.Context, orgID string, people []activ
 	return s.db.Exec(ctx, bindExternalIDs, engine.At(at), parameter, orgID)
 }
 
-// ContactByReference returns "" if no contact has the reference as id, address or
-// external id.
+// ContactByReference returns the id of the contact with this id, address or external id, or
+// "" without such a contact.
 func (s Store) ContactByReference(ctx context.Context, orgID, reference string) (string, error) {
 	id, email := "", ""
 	if core.IsID(reference) {

@@ -14,14 +14,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestClaimsThatFailLeaveTheTransactionUsable drops the tables of the claims. The other
-// writes of the transaction must be kept, and the claims of the failed attempt must not.
+// TestClaimsThatFailLeaveTheTransactionUsable checks that a failed claim of an idempotency
+// key does not abort the transaction. The claims fail because their tables are renamed; an
+// activity that is inserted after them must be kept.
 func TestClaimsThatFailLeaveTheTransactionUsable(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		org, now := core.NewID(), time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 		store, act := db.Activities(), anActivity(now)
-		// The first transaction prepares all statements, which requires their tables.
+		// The first transaction prepares all statements, so it must run before the tables are
+		// renamed.
 		if err := db.InTx(t.Context(), func(context.Context) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -47,8 +49,9 @@ func TestClaimsThatFailLeaveTheTransactionUsable(t *testing.T) {
 	})
 }
 
-// TestClaimsEndWithTheirCaller checks that a cancelled call fails instead of continuing
-// without claims.
+// TestClaimsEndWithTheirCaller checks that ClaimOnce returns context.Canceled after its
+// context ends. It must not return ErrClaims, after which a caller continues without
+// claims.
 func TestClaimsEndWithTheirCaller(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -71,9 +74,9 @@ func anActivity(at time.Time) activities.Activity {
 	}
 }
 
-// TestPagesOfActivitiesStartInAnIndex checks that pages and the search for old activities
-// start at their place in an index and follow its order. The last page then costs as much
-// as the first. A summary must read only the activities of its contact.
+// TestPagesOfActivitiesStartInAnIndex checks that each page of activities is read from an
+// index without a sort, so that the last page costs as much as the first. A summary must
+// read only the activities of its contact.
 func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -101,8 +104,8 @@ func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 	}
 }
 
-// TestActivitiesOfManyPeopleOnPostgres checks plans with the statistics of a large table
-// and with a generic plan. A page must walk its index backwards without a sort, and a
+// TestActivitiesOfManyPeopleOnPostgres checks PostgreSQL query plans for 50,000 activities,
+// with custom and generic plans. A page must read its index backwards without a sort, and a
 // summary must use the contact's index.
 func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	t.Parallel()
@@ -152,9 +155,9 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	}
 }
 
-// TestBatchLookupsOnPostgres checks that an index finds the rows that a batch names, with
-// a custom and with a generic plan, before PostgreSQL has statistics. The other rows of
-// the organization must not be read.
+// TestBatchLookupsOnPostgres checks that PostgreSQL finds the rows of a batch through an
+// index, with custom and generic plans, before statistics exist. It must not read the other
+// rows of the organization.
 func TestBatchLookupsOnPostgres(t *testing.T) {
 	t.Parallel()
 	db, org := storagetest.Postgres(t), core.NewID()

@@ -8,21 +8,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// keptMark begins the stored form of properties that the engines would read differently.
-// Reads return properties byte for byte as they were sent, and predicates read them in
-// SQL. PostgreSQL rejects a whole text for one \u0000 or half a surrogate pair. Of a
-// repeated member one engine takes the first and the other the last. Such a text is
-// stored inside an object that also has the members that predicates can read:
+// keptMark is the first byte of the stored properties of an activity if SQLite and
+// PostgreSQL would read the original text differently. API reads return properties byte for
+// byte as they were sent, and predicates read members in SQL.
+//
+// PostgreSQL rejects a text with \u0000 or half a surrogate pair. For a repeated member one
+// engine uses the first value, the other the last. Such a text is stored as an object with
+// the readable members, plus the original text in the member "":
 //
 //	{"amount":1,"":"{\"amount\":1,\"note\":\"\\u0000\"}"}
 //
 // No predicate can test the member "".
 const keptMark = ' '
 
-// sentMember is the name of the member with the original text, as a JSON string.
+// sentMember is the name of the member that holds the original text, as a JSON string.
 const sentMember = ""
 
-// keptProperties returns the stored form of a text.
+// keptProperties returns the form in which the properties of an activity are stored;
+// keptMark describes it.
 func keptProperties(sent json.RawMessage) string {
 	if len(sent) > 0 && sent[0] != keptMark && isReadAlike(sent) {
 		return string(sent)
@@ -35,12 +38,13 @@ func keptProperties(sent json.RawMessage) string {
 	readable[sentMember] = text
 	kept, err := json.Marshal(readable)
 	if err != nil {
-		return "{}" // marshalling members that were read cannot fail
+		return "{}" // no error is possible for members that were read as JSON
 	}
 	return string(keptMark) + string(kept)
 }
 
-// sentProperties returns the original text of a stored form.
+// sentProperties returns the properties as they were sent, from the form in which they are
+// stored.
 func sentProperties(kept string) json.RawMessage {
 	if kept == "" || kept[0] != keptMark {
 		return json.RawMessage(kept)
@@ -53,9 +57,10 @@ func sentProperties(kept string) json.RawMessage {
 	return json.RawMessage(sent)
 }
 
-// isReadAlike reports whether both engines can read the text and read the same from it.
+// isReadAlike reports whether SQLite and PostgreSQL can both read the JSON text and get the
+// same values from it.
 func isReadAlike(text []byte) bool {
-	if !jsontext.Value(text).IsValid() { // no repeated names, and valid characters
+	if !jsontext.Value(text).IsValid() { // invalid: a repeated name, or an invalid character
 		return false
 	}
 	if !bytes.Contains(text, []byte(`\u0000`)) {
@@ -73,8 +78,8 @@ func isReadAlike(text []byte) bool {
 	}
 }
 
-// readableMembers returns the members of an object that both engines read alike. Of
-// repeated members the last counts.
+// readableMembers returns the members of a JSON object that SQLite and PostgreSQL read
+// alike. Of a repeated member it returns the last.
 func readableMembers(text []byte) map[string]json.RawMessage {
 	readable := map[string]json.RawMessage{}
 	d := jsontext.NewDecoder(bytes.NewReader(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))

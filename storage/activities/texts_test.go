@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// TestPropertiesAreKeptSoThatBothEnginesReadThem checks that both engines read the stored
-// form and that the original text is returned byte for byte.
+// TestPropertiesAreKeptSoThatBothEnginesReadThem checks that SQLite and PostgreSQL can read
+// the stored properties alike, and that the original text is returned byte for byte.
 func TestPropertiesAreKeptSoThatBothEnginesReadThem(t *testing.T) {
 	t.Parallel()
 	for sent, members := range map[string]string{

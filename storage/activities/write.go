@@ -9,15 +9,16 @@ import (
 )
 
 var (
-	// insertActivities has no check for conflicts, because the ids are new.
+	// insertActivities has no ON CONFLICT clause, because the ids are always new.
 	insertActivities = engine.Register("insert activities", `
 		INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'contact', v ->> 'name', v ->> 'properties',
 			v ->> 'source', CAST(v ->> 'received' AS bigint)
 		FROM `+engine.ParameterRows(`$2`))
 
-	// An expired key is taken over. On PostgreSQL, a claim of a key that another open
-	// transaction holds waits for that transaction's end and then sees its result.
+	// claimKeys claims idempotency keys that are free or expired. On PostgreSQL, a claim of
+	// a key that an open transaction has claimed waits for the end of that transaction and
+	// then tests the key again.
 	claimKeys = engine.Register("claim activity keys", `
 		INSERT INTO activity_keys (org_id, key, activity_id, contact_id, expires_at)
 		SELECT $1, v ->> 'key', v ->> 'activity', v ->> 'contact', CAST($2 AS bigint)
@@ -25,26 +26,27 @@ var (
 		ON CONFLICT (org_id, key) DO UPDATE SET activity_id = excluded.activity_id, contact_id = excluded.contact_id,
 			expires_at = excluded.expires_at
 		WHERE activity_keys.expires_at <= CAST($4 AS bigint)`)
-	// heldKeys finds the activities that hold keys, each through the primary key of
-	// activity_keys.
+	// heldKeys selects, by primary key, the activities that have claimed the given
+	// idempotency keys.
 	heldKeys = engine.Register("held activity keys", `
 		SELECT c.key, c.activity_id, c.contact_id FROM `+engine.RowsNamed("activity_keys", engine.Named{Column: "key", Equals: "j.value ->> 'key'"}))
 
-	// claimNames claims a name of activity for a contact once and for all.
+	// claimNames claims an activity name for a contact, so that the contact has this
+	// activity only once. Such a claim never expires.
 	claimNames = engine.Register("claim activity names", `
 		INSERT INTO activity_claims (org_id, contact_id, name, activity_id, claimed_at)
 		SELECT $1, v ->> 'contact', v ->> 'name', v ->> 'activity', CAST($2 AS bigint)
 		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING`)
-	// heldNames finds the activities that hold names, each through the primary key of
-	// activity_claims.
+	// heldNames selects, by primary key, the activities that have claimed the given pairs of
+	// contact and activity name.
 	heldNames = engine.Register("held activity names", `
 		SELECT c.contact_id, c.name, c.activity_id
 		FROM `+engine.RowsNamed("activity_claims", engine.Named{Column: "contact_id", Equals: "j.value ->> 'contact'"}, engine.Named{Column: "name", Equals: "j.value ->> 'name'"}))
 )
 
-// activityRow is an element of the parameter of insertActivities. Properties are passed
-// as text, which preserves their bytes.
+// activityRow is an element of the JSON parameter of insertActivities. Properties are
+// passed as a string, which preserves their bytes.
 type activityRow struct {
 	At         engine.Time `json:"at"`
 	ID         string      `json:"id"`
@@ -71,8 +73,8 @@ func (s Store) Insert(ctx context.Context, orgID string, all []activities.Activi
 	return err
 }
 
-// claimRow is an element of the parameters of claimKeys, claimNames and heldNames, and a
-// row of a held claim.
+// claimRow is an element of the JSON parameters of claimKeys, claimNames and heldNames. It
+// is also a row of their results.
 type claimRow struct {
 	Key      string `json:"key,omitempty" db:"key"`
 	Contact  string `json:"contact" db:"contact_id"`
@@ -80,9 +82,8 @@ type claimRow struct {
 	Activity string `json:"activity" db:"activity_id"`
 }
 
-// ClaimKeys claims keys until expires and returns those that other activities hold, by
-// key. The query for held claims also returns the new ones; the activity's id tells them
-// apart.
+// ClaimKeys claims idempotency keys until the time expires. It returns, by key, the claims
+// that other activities hold already.
 func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.KeyClaim, now, expires time.Time) (map[string]activities.KeyClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[string]string, len(claims))
 	for i, c := range claims {
@@ -113,8 +114,8 @@ func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.
 	return held, nil
 }
 
-// ClaimOnce claims names of activities for contacts and returns those that other
-// activities hold, as ClaimKeys does for keys.
+// ClaimOnce claims an activity name for each contact, so that the contact has this activity
+// only once. It returns the claims that other activities hold already.
 func (s Store) ClaimOnce(ctx context.Context, orgID string, claims []activities.OnceClaim, at time.Time) (map[activities.OnceKey]activities.OnceClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[activities.OnceKey]string, len(claims))
 	for i, c := range claims {

@@ -10,16 +10,17 @@ import (
 )
 
 var (
-	// setFilling gives a slot that predicates do not read yet.
+	// setFilling assigns a column of contact_slots that the next pass fills. Predicates do
+	// not read it until the pass has ended.
 	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
-	// setSlot gives a slot that predicates may read at once, because it is empty for
-	// every contact.
+	// setSlot assigns a column of contact_slots that predicates may read at once, because it
+	// is empty for every contact.
 	setSlot = engine.Register("set slot", `UPDATE attributes SET slot = $1 WHERE org_id = $2 AND id = $3`)
 )
 
-// assignSlots gives free slots to attributes without one, oldest attribute first. While a
-// pass is due, a free slot may hold values of another attribute; it is trusted only after
-// the pass. Without a due pass all free slots are empty.
+// assignSlots assigns free columns of contact_slots to attributes without one, oldest
+// attribute first. While a pass is due, a free column may still hold values of another
+// attribute. It is then assigned as filling, and predicates read it only after the pass.
 func assignSlots(ctx context.Context, db *engine.DB, orgID string) error {
 	r, err := slots.ReadRegistry(ctx, db, orgID)
 	if err != nil {

@@ -12,34 +12,35 @@ import (
 )
 
 var (
-	// allLeftovers reads the names that attributes left, by renaming or deletion, while
-	// contacts may have values under them.
+	// allLeftovers reads the former names of renamed and deleted attributes under which
+	// contacts may still have values ("leftovers").
 	allLeftovers = engine.RegisterPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
-	// insertLeftover replaces the attribute of a name that was left before.
+	// insertLeftover stores a former name of an attribute. If another attribute had the same
+	// former name, it is replaced.
 	insertLeftover = engine.Register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
 		ON CONFLICT (org_id, name) DO UPDATE SET attribute_id = excluded.attribute_id`)
-	// deleteLeftover forgets a name that an attribute has again.
+	// deleteLeftover removes a former name that an attribute has again.
 	deleteLeftover = engine.Register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
-	// abandonLeftover keeps the names that a deleted attribute had left, so that reads
-	// still hide their values.
+	// abandonLeftover keeps the former names of a deleted attribute but removes its id, so
+	// that reads still hide the values.
 	abandonLeftover = engine.Register("abandon leftovers", `
 		UPDATE attribute_leftovers SET attribute_id = '' WHERE org_id = $1 AND attribute_id = $2`)
-	// valueStands reads contacts until it finds one with a value of this name. Only the
-	// rename to a deleted name needs it.
+	// valueStands returns a row if any contact has a value under the name. It may read all
+	// contacts; it runs only for a rename to the name of a deleted attribute.
 	valueStands = engine.Register("value stands", `
 		SELECT 1 FROM contacts WHERE org_id = $1 AND (attributes/*pg ::json*/ -> $2) IS NOT NULL LIMIT 1`)
 )
 
-// leftoverRow is a name that an attribute left. AttributeID is "" if the attribute was
+// leftoverRow is a former name of an attribute. AttributeID is "" if the attribute was
 // deleted.
 type leftoverRow struct {
 	Name        string `db:"name"`
 	AttributeID string `db:"attribute_id"`
 }
 
-// leftovers returns the ids of attributes by the names that they left. The id is "" for a
-// deleted attribute.
+// leftovers returns the former names of attributes with the id of their attribute, or ""
+// for a deleted attribute.
 func leftovers(ctx context.Context, db *engine.DB, orgID string) (map[string]string, error) {
 	rows, err := engine.List[leftoverRow](ctx, db, allLeftovers, orgID)
 	left := make(map[string]string, len(rows))
@@ -49,8 +50,9 @@ func leftovers(ctx context.Context, db *engine.DB, orgID string) (map[string]str
 	return left, err
 }
 
-// changeRegistry runs f in a transaction that excludes writes to contacts of the
-// organization.
+// changeRegistry runs f in a transaction that blocks writes to contacts of the
+// organization, and then assigns slots to attributes without one. f gets the attribute
+// definitions.
 func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx context.Context, r *slots.Registry) error) error {
 	return db.InTx(ctx, func(ctx context.Context) error {
 		r, err := slots.HoldRegistry(ctx, db, orgID)
@@ -64,8 +66,9 @@ func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx
 	})
 }
 
-// InsertAttribute adopts the values that a deleted attribute of this name has left; a
-// pass then converts them to the type.
+// InsertAttribute stores an attribute. If contacts have values of a deleted attribute with
+// this name, the new attribute adopts them, and a pass converts them to its type. It fails
+// with Conflict if the name is taken or values are still moving away from it.
 func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -93,12 +96,12 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 	})
 }
 
-// movingPause is the RetryAfter of a call that needs a name whose values are still being
-// moved.
+// movingPause is the RetryAfter of a call that needs a name from which a pass is still
+// moving values.
 const movingPause = 30 * time.Second
 
-// stillMoving returns the conflict of a name whose values a pass still moves, with the
-// time after which to try again.
+// stillMoving returns the Conflict error for a name from which a pass is still moving
+// values. Its RetryAfter is movingPause.
 func stillMoving(name string) error {
 	e := core.Conflict("Contacts' values are still moving from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
@@ -106,8 +109,8 @@ func stillMoving(name string) error {
 	return e
 }
 
-// UpdateAttribute queues a pass if the name or the stored form changes. Other changes
-// concern no contact.
+// UpdateAttribute changes a definition. It queues a pass over the contacts if the name or
+// the stored form of values changes; other changes do not affect contacts.
 func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -139,8 +142,9 @@ func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.A
 	})
 }
 
-// rename makes the values of an attribute follow it to another name. It returns a
-// conflict if the name is taken.
+// rename stores the old name as a former name and queues a pass over the contacts that
+// moves values to the new name. It fails with Conflict if the name is taken, or if contacts
+// have values of a deleted or another attribute under it.
 func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a attributes.Attribute, name string) error {
 	if _, taken := r.Attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")
@@ -172,8 +176,8 @@ func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a at
 	return queuePass(ctx, s.db, orgID)
 }
 
-// DeleteAttribute leaves the values in the records of contacts. The pass clears only the
-// freed slot.
+// DeleteAttribute deletes a definition and leaves the values in the records of contacts.
+// The following pass over the contacts clears only the attribute's column of contact_slots.
 func (s Store) DeleteAttribute(ctx context.Context, orgID, id string) error {
 	return changeRegistry(ctx, s.db, orgID, func(ctx context.Context, r *slots.Registry) error {
 		i := slices.IndexFunc(r.Rows, func(row slots.AttributeRow) bool { return row.ID == id })

@@ -9,38 +9,39 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// Store stores the registry of attributes.
+// Store stores the attribute definitions of organizations, which are called the registry.
 type Store struct{ db *engine.DB }
 
 var _ attributes.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store of attribute definitions on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
 var (
-	// insertAttribute changes nothing if the name is taken. Slot and filling are empty;
-	// assignSlots sets one of them in the same transaction.
+	// insertAttribute changes nothing if the name is taken. It leaves slot and filling
+	// empty; assignSlots sets one of them in the same transaction.
 	insertAttribute = engine.Register("insert attribute", `
 		INSERT INTO attributes (org_id, `+slots.AttributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	// allAttributes serves every write of a contact through the core, which checks values
-	// by it.
+	// allAttributes is read for every write of a contact, because the domain layer validates
+	// attribute values against it.
 	allAttributes = engine.RegisterPoint("attributes", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
-	// attributesPage walks attributes_newest from its place.
+	// attributesPage reads the index attributes_newest from the cursor on, newest first.
 	attributesPage = engine.Register("attributes page", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
 	attributeByID = engine.RegisterPoint("attribute by id", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
 	countAttributes = engine.RegisterPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
-	// updateAttribute also sets the slot. A changed type gives the slot back, because the
-	// values in it have the old type.
+	// updateAttribute also sets the column slot, which names the attribute's column of
+	// contact_slots. After a change of type it is "", because the values there have the old
+	// type.
 	updateAttribute = engine.Register("update attribute", `
 		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
 		WHERE org_id = $9 AND id = $10`)
-	// deleteAttribute frees the slot. The values in it stay until the pass has cleared
-	// them.
+	// deleteAttribute frees the attribute's column of contact_slots. The values there stay
+	// until a pass over the contacts has cleared them.
 	deleteAttribute = engine.Register("delete attribute", `DELETE FROM attributes WHERE org_id = $1 AND id = $2`)
 )
 
@@ -69,7 +70,7 @@ func (s Store) CountAttributes(ctx context.Context, orgID string) (int, error) {
 	return counts[0], nil
 }
 
-// list returns the attributes that a statement finds.
+// list returns the attributes that the statement selects, in the order of the statement.
 func list(ctx context.Context, db *engine.DB, by *engine.Statement, args ...any) ([]attributes.Attribute, error) {
 	rows, err := engine.List[slots.AttributeRow](ctx, db, by, args...)
 	if err != nil {

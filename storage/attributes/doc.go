@@ -1,7 +1,8 @@
-// Package attributes stores the registry of attributes and makes stored contacts follow its
-// changes.
+// Package attributes stores the attribute definitions of organizations (the registry) and
+// updates stored contacts when definitions change.
 //
-// A change of the registry excludes writes to contacts while it is made; see package slots,
-// which reads the registry for writes. A pass brings the contacts that were stored before to
-// the new names, types and slots, some in each transaction.
+// A change of the registry blocks writes to contacts of the organization until it is
+// committed. A background pass then rewrites the stored contacts with the new names, types
+// and slots, some in each transaction. Slots are the columns with values that predicates
+// read; see package slots.
 package attributes

@@ -10,67 +10,73 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// PassStore brings stored contacts to the registry.
+// PassStore runs passes. A pass rewrites all contacts of an organization after a change of
+// its attribute definitions.
 type PassStore struct{ db *engine.DB }
 
 var _ attributes.PassStore = PassStore{}
 
-// NewPassStore returns the store on a database.
+// NewPassStore returns the store that runs passes, which rewrite all contacts of an
+// organization after a change of its attributes.
 func NewPassStore(db *engine.DB) PassStore { return PassStore{db} }
 
 var (
-	// queuedPass restarts a pass that has begun. Its new generation makes a concurrent
-	// step of the old one change nothing.
+	// queuedPass queues a pass, or restarts a running one from the first contact. It
+	// increments the generation, so that a concurrent step of the earlier run changes
+	// nothing.
 	queuedPass = engine.Register("queue pass", `
 		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
 	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
 	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
-	// advance changes no row if another process has restarted the pass.
+	// advance stores the last contact that a pass has processed. It changes no row if
+	// another process has restarted the pass.
 	advance = engine.Register("advance pass", `
 		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
-	// endPass deletes no row if another process has restarted the pass.
+	// endPass deletes the due pass. It deletes no row if another process has restarted the
+	// pass.
 	endPass = engine.Register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
 
-	// trustSlots lets predicates read what the pass has filled.
+	// trustSlots lets predicates read the columns of contact_slots that the pass has filled.
 	trustSlots = engine.Register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
-	// endMoves keeps the names of deleted attributes, whose values stay in the records.
+	// endMoves deletes the former names from which the pass has moved all values. Names of
+	// deleted attributes stay, because their values stay in the records.
 	endMoves = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
 
-	// passContacts reads a page of contacts by id, archived ones too, and locks them until
-	// the pass has rewritten their attribute values. It returns whether a contact is active
-	// as a boolean, so that this package needs no status of core/contacts.
+	// passContacts reads a page of contacts by id, archived ones too. It locks them until
+	// the pass has rewritten their attribute values. A boolean column tells whether a
+	// contact is active, so that this package does not import the statuses of core/contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
-	// settleContacts does not change updated_at, which is the time of the last write by a
-	// caller.
+	// settleContacts replaces the attribute values of contacts. It leaves updated_at
+	// unchanged, which is the time of the last write by a caller.
 	settleContacts = engine.Register("settle contacts", `
 		UPDATE contacts SET attributes = j.v ->> 'attributes' FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
 )
 
-// passRow is the due pass of an organization. Generation counts its restarts; After is
-// the last contact that it has processed.
+// passRow is an organization's due pass over all its contacts. Generation is incremented at
+// each restart. After is the id of the last processed contact.
 type passRow struct {
 	Generation int64  `db:"generation"`
 	After      string `db:"after_contact"`
 }
 
-// passedRow is a contact of the pass.
+// passedRow is a contact that the pass processes.
 type passedRow struct {
 	ID         string `db:"id"`
 	Active     bool   `db:"active"`
 	Attributes string `db:"attributes"`
 }
 
-// settledContact is an element of the parameter of settleContacts.
+// settledContact is an element of the JSON parameter of settleContacts.
 type settledContact struct {
 	ID         string `json:"id"`
 	Attributes string `json:"attributes"`
 }
 
-// queuePass makes a pass over all contacts due, from the first contact. A pass that runs
-// starts again.
+// queuePass queues a pass, which rewrites the attribute values of all contacts of the
+// organization. A running pass restarts from the first contact.
 func queuePass(ctx context.Context, db *engine.DB, orgID string) error {
 	_, err := db.Exec(ctx, queuedPass, orgID)
 	return err
@@ -80,8 +86,9 @@ func (s PassStore) PassesDue(ctx context.Context) ([]string, error) {
 	return engine.Values[string](ctx, s.db, passesDue)
 }
 
-// Pass processes up to limit contacts of the due pass. It locks contacts before it shares
-// the registry, as every write does.
+// Pass rewrites the attribute values of up to limit contacts, if the organization has a due
+// pass. Like every write, it locks contacts first and then takes the shared lock on the
+// attribute definitions.
 func (s PassStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
 	var passed attributes.Passed
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -102,16 +109,17 @@ func (s PassStore) Pass(ctx context.Context, orgID string, limit int) (attribute
 		if passed.Changed, err = s.settleContacts(ctx, orgID, contacts); err != nil {
 			return err
 		}
-		// If the registry changed since the pass was read, the generation differs and the
-		// pass starts again.
+		// If the attribute definitions have changed since the pass was read, the generation
+		// differs. The pass has then restarted, and this statement changes nothing.
 		_, err = s.db.Exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
 		return err
 	})
 	return passed, err
 }
 
-// settleContacts brings the records and slots of contacts to the registry in force. It returns
-// the ids of those whose record changed.
+// settleContacts rewrites the attribute values and slots of contacts according to the
+// current attribute definitions. It returns the ids of the contacts whose attribute values
+// changed.
 func (s PassStore) settleContacts(ctx context.Context, orgID string, contacts []passedRow) ([]string, error) {
 	r, err := slots.InForce(ctx, s.db, orgID)
 	if err != nil {
@@ -148,8 +156,8 @@ func (s PassStore) settleContacts(ctx context.Context, orgID string, contacts []
 	return changed, slots.Write(ctx, s.db, orgID, slotted)
 }
 
-// endPass marks the slots as filled and the values as moved. It reports false and changes
-// nothing if the registry changed since the pass was read.
+// endPass deletes the finished pass, lets predicates read its slots and deletes the moved
+// names. It returns false and changes nothing if the pass has been restarted.
 func (s PassStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
 	ended := 0
 	err := changeRegistry(ctx, s.db, orgID, func(ctx context.Context, _ *slots.Registry) error {

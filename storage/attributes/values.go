@@ -9,21 +9,24 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// The caller has checked the names: SQLite would read others as paths.
+// attributeValues counts active contacts by value. The name $1 must be valid, because
+// SQLite reads other texts as JSON paths.
 var attributeValues = engine.Register("values of an attribute", `
 		SELECT v.value, count(*) AS contacts FROM (
 			SELECT CAST(c.attributes/*pg ::json*/ -> $1 AS text) AS value FROM contacts AS c
 			WHERE c.org_id = $2 AND c.status = 'active') AS v
 		WHERE v.value IS NOT NULL GROUP BY v.value`)
 
-// attributeValueRow is a value as JSON text, with the number of contacts that have it.
+// attributeValueRow is an attribute value as JSON text, with the number of contacts that
+// have it.
 type attributeValueRow struct {
 	Value    string `db:"value"`
 	Contacts int    `db:"contacts"`
 }
 
-// AttributeValues reads every active contact once for each name of the attribute. A value
-// under two names is reported twice.
+// AttributeValues calls f for each value of the attribute, with the number of active
+// contacts that have it. Values may also be stored under former names of the attribute; f
+// is called for each name. It reads all active contacts once for each name.
 func (s Store) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
 	names := []string{a.Name}
 	leftovers, err := leftovers(ctx, s.db, orgID)

@@ -13,11 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// contactsNamed returns a statement that finds many contacts by the values of a column,
-// each through its index. The text forces PostgreSQL to use the index. Without
-// statistics, PostgreSQL assumes a small organization and would read all of it for every
-// chunk of an import. The rows are sorted, so that two transactions lock the same
-// contacts in the same order.
+// contactsNamed returns a statement that selects many contacts by values of the given
+// column, each through the index of the column. The LATERAL subquery forces PostgreSQL to
+// use the index. Without statistics PostgreSQL assumes that the organization is small, and
+// would read all of it for each chunk of an import. The parameter is sorted, so that
+// concurrent transactions lock contacts in the same order.
 func contactsNamed(column string) string {
 	return `
 		SELECT ` + contactstore.ColumnsSQL("c.") + `,
@@ -29,44 +29,46 @@ func contactsNamed(column string) string {
 }
 
 var (
-	// Each of these reads one chunk of an import with one statement and locks what it
-	// finds on PostgreSQL.
+	// contactsByEmail, contactsByExternalID and contactsByID each read all contacts of one
+	// chunk of an import. On PostgreSQL they also lock them.
 	contactsByEmail      = engine.Register("contacts by email", contactsNamed("email_key"))
 	contactsByExternalID = engine.Register("contacts by external id", contactsNamed("external_id"))
 	contactsByID         = engine.Register("contacts by id", contactsNamed("id"))
 
-	// dropShells keeps a contact with activities, as dropping one shell does.
+	// dropShells deletes contacts that only a sync has created ("shells"), unless they have
+	// activities.
 	dropShells = engine.Register("drop shells", `
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
-	// insertContacts fails if a row exists, which only a concurrent writer can have
-	// inserted. The transaction then runs again.
+	// insertContacts fails if a contact exists already, which only a concurrent transaction
+	// can cause. The transaction then runs again.
 	insertContacts = engine.Register("insert contacts", contactstore.InsertSQL(`$2`))
-	// updateContacts does not check for another owner of an address or external id:
-	// WriteContacts requires that there is none.
+	// updateContacts does not check whether an address or external id is taken. The caller
+	// of WriteContacts must ensure that.
 	updateContacts = engine.Register("update contacts", `
 		UPDATE contacts SET `+contactstore.SetFromJSONSQL()+`
 		FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 )
 
-// namedRow is a contact with the consent that is queued for the account, as JSON. Said is
-// NULL for none.
+// namedRow is a contact with Said, the consent that is queued for the sending account, as
+// JSON. Said is nil if no consent is queued.
 type namedRow struct {
 	contactstore.Row
 	Said *string `db:"said"`
 }
 
-// ContactStore reads and writes many contacts at once, for bulk writes.
+// ContactStore reads and writes many contacts in one call, for bulk writes.
 type ContactStore struct{ db *engine.DB }
 
 var _ bulk.ContactStore = ContactStore{}
 
-// NewContactStore returns the store on a database.
+// NewContactStore returns the store on the database.
 func NewContactStore(db *engine.DB) ContactStore { return ContactStore{db} }
 
-// ContactsByKeys looks up addresses first and external ids second, each sorted and without
-// duplicates, so that concurrent writes lock in one order.
+// ContactsByKeys returns the contacts with one of the addresses or external ids. It reads
+// by address first and by external id second, each in sorted order, so that concurrent
+// writes lock contacts in the same order.
 func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]bulk.NamedContact, error) {
 	var found []bulk.NamedContact
 	for i, names := range [][]string{emailKeys, externalIDs} {
@@ -85,8 +87,8 @@ func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-// named appends the contacts that a statement finds to found. parameter is a JSON array of
-// names.
+// named appends to found the contacts that the statement selects. parameter is a JSON array
+// of addresses, external ids or ids.
 func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, db, by, parameter, orgID)
 	if err != nil {
@@ -107,8 +109,7 @@ func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedC
 	return found, contactstore.Shown(ctx, db, orgID, contacts...)
 }
 
-// named converts a row of the database to a named contact. It fails if a JSON column does
-// not parse.
+// named converts the row to a bulk.NamedContact. It fails if a JSON column does not parse.
 func (r namedRow) named() (bulk.NamedContact, error) {
 	contact, err := r.Contact()
 	if err != nil || r.Said == nil {
@@ -118,14 +119,14 @@ func (r namedRow) named() (bulk.NamedContact, error) {
 	return bulk.NamedContact{Contact: contact, Pending: &said}, err
 }
 
-// writtenContact is an element of the parameter of insertContacts and updateContacts.
+// writtenContact is an element of the JSON parameter of insertContacts and updateContacts.
 type writtenContact struct {
 	Org string `json:"org"`
 	contactstore.Row
 }
 
-// WriteContacts encodes slots and pushes in other goroutines while the database writes
-// the records.
+// WriteContacts stores a bulk write of contacts in one transaction. It encodes slots and
+// queued consent in other goroutines while the database writes the contact records.
 func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.ContactsWrite) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
@@ -163,8 +164,8 @@ func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.Co
 	})
 }
 
-// settled returns copies of contacts whose attributes follow the registry, ready to be
-// stored.
+// settled returns copies of contacts whose attribute values have the current names and
+// types of the attribute definitions, ready to be stored.
 func settled(r *slots.Registry, all []contacts.Contact) []contacts.Contact {
 	settled := slices.Clone(all)
 	for i := range settled {
@@ -174,7 +175,7 @@ func settled(r *slots.Registry, all []contacts.Contact) []contacts.Contact {
 	return settled
 }
 
-// slotted returns what the slots of stored contacts are made of.
+// slotted converts contacts to the type from which package slots computes their slots.
 func slotted(all []contacts.Contact) []slots.Contact {
 	slotted := make([]slots.Contact, len(all))
 	for i, c := range all {
@@ -183,8 +184,8 @@ func slotted(all []contacts.Contact) []slots.Contact {
 	return slotted
 }
 
-// dropShells frees the addresses that other contacts of the write move to, before the
-// records are written.
+// dropShells deletes contacts that only a sync has created. It runs before the records are
+// written, because other contacts of the same write take over the addresses.
 func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -197,8 +198,8 @@ func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string
 	return err
 }
 
-// insertMany inserts contacts ordered by address. Two transactions that insert the same
-// addresses then wait at the first common one and cannot deadlock.
+// insertMany inserts contacts in the order of their addresses, so that two transactions
+// with the same addresses cannot deadlock.
 func (s ContactStore) insertMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
@@ -213,8 +214,8 @@ func (s ContactStore) insertMany(ctx context.Context, orgID string, contacts []c
 	return contactstore.AddChoices(ctx, s.db, orgID, topics)
 }
 
-// updateMany returns not_found if one of the contacts is gone, and so undoes the whole
-// write.
+// updateMany updates contacts. If one of them does not exist, it fails with NotFound, which
+// rolls back the whole write.
 func (s ContactStore) updateMany(ctx context.Context, orgID string, contacts []contacts.Contact) error {
 	if len(contacts) == 0 {
 		return nil
@@ -237,8 +238,8 @@ func (s ContactStore) updateMany(ctx context.Context, orgID string, contacts []c
 	return contactstore.ReplaceChoices(ctx, s.db, orgID, ids, topics)
 }
 
-// writtenContacts returns the records as one parameter, sorted by address, and the
-// explicit choices of all contacts.
+// writtenContacts returns the contact records as one JSON parameter, sorted by address, and
+// the topic choices of all contacts.
 func writtenContacts(orgID string, contacts []contacts.Contact) (string, []contactstore.Choice, error) {
 	rows := make([]writtenContact, len(contacts))
 	var topics []contactstore.Choice

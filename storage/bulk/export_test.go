@@ -13,16 +13,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// BareChunk holds the statement parameters for everything that an import of new contacts
-// writes for a chunk of rows.
+// BareChunk holds the prepared statement parameters for one chunk of an import of new
+// contacts.
 type BareChunk struct {
 	content, contacts, slots, pushes, touched, outcomes string
 	slotInsertion                                       *engine.Statement
 	first, size                                         int
 }
 
-// NewBareChunk prepares the parameters, so that the time of the loader excludes that
-// work. It writes the slots that the organization's attributes have.
+// NewBareChunk prepares the parameters of a chunk before the measurement, so that LoadBare
+// measures only the database. It needs the slots of the organization's attributes.
 func NewBareChunk(
 	ctx context.Context, db *engine.DB, orgID string, first int, rows []json.RawMessage, all []contacts.Contact, outcomes []bulk.Item,
 ) (BareChunk, error) {
@@ -51,8 +51,8 @@ func NewBareChunk(
 	return chunk, nil
 }
 
-// LoadBare writes chunks as one bulk write. It runs only the writing statements of an
-// import, in the same transactions.
+// LoadBare imports chunks as one bulk write. It runs only the writing statements of an
+// import, in the same transactions as an import.
 func LoadBare(ctx context.Context, db *engine.DB, orgID, jobID string, chunks []BareChunk, at time.Time) error {
 	total := 0
 	for _, chunk := range chunks {
@@ -103,7 +103,8 @@ func loadChunk(ctx context.Context, db *engine.DB, orgID, jobID string, chunk Ba
 	return nil
 }
 
-// statementNamed returns the statement of another room by its name.
+// statementNamed returns the registered statement with the name, which may belong to
+// another package.
 func statementNamed(name string) *engine.Statement {
 	statements := engine.Statements()
 	return statements[slices.IndexFunc(statements, func(s *engine.Statement) bool { return s.Name() == name })]

@@ -27,8 +27,8 @@ const (
 )
 
 // BenchmarkImport imports 100,000 contacts with five attributes, as `mailhelm import
-// contacts` does after reading the file. It compares that with the bare loader, which
-// runs the same writing statements in the same transactions with prepared parameters.
+// contacts` does after reading the file. It compares the import with LoadBare, which runs
+// the same writing statements in the same transactions with prepared parameters.
 func BenchmarkImport(b *testing.B) {
 	bench := func(b *testing.B, db *storage.DB) {
 		b.Run("product", func(b *testing.B) {
@@ -82,8 +82,8 @@ func processorTime() time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// importing returns bulk writes with their dependencies. It notes the
-// changed contacts, as the product does for segments.
+// importing returns a bulk.Bulk on the database. Like the server, it queues changed
+// contacts for the evaluation of segments.
 func importing(db *storage.DB) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Attributes: db.Attributes(), Topics: db.Topics(), Lists: lists.New(lists.Config{Store: db.Lists(), Members: db.ListMembers(), Clock: core.SystemClock}), Transactor: db, Clock: core.SystemClock, Log: slog.New(slog.DiscardHandler),
@@ -99,7 +99,8 @@ func timed(b *testing.B, f func()) {
 	b.ReportMetric(importedContacts/time.Since(started).Seconds(), "rows/s")
 }
 
-// importOrg inserts an organization with the attributes of the rows and returns its id.
+// importOrg stores the attribute definitions that the imported rows need for a new
+// organization, and returns its id.
 func importOrg(tb testing.TB, db *storage.DB) string {
 	tb.Helper()
 	orgID, now := core.NewID(), core.SystemClock()
@@ -121,7 +122,8 @@ func importOrg(tb testing.TB, db *storage.DB) string {
 	return orgID
 }
 
-// importRows returns rows as they come from a file, with every value as text.
+// importRows returns size JSON rows as they come from a CSV file, with every attribute
+// value as text. Contacts are numbered from the given number on.
 func importRows(from, size int) []json.RawMessage {
 	rows := make([]json.RawMessage, size)
 	for i := range rows {
@@ -131,8 +133,7 @@ func importRows(from, size int) []json.RawMessage {
 	return rows
 }
 
-// bareChunks converts the rows of importRows to chunks of the same size as in a bulk
-// write.
+// bareChunks converts the rows of importRows to chunks of the same size as in a bulk write.
 func bareChunks(tb testing.TB, db *storage.DB, orgID string, from, size int) []bulkstore.BareChunk {
 	tb.Helper()
 	var chunks []bulkstore.BareChunk

@@ -11,50 +11,54 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// bulkJobColumns lists what is read of a job. Its rows are in bulk_chunks.
+// bulkJobColumns lists the columns of a bulk job that are read. The rows of the job are in
+// the table bulk_chunks.
 const bulkJobColumns = `id, caller, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
 
 var (
-	// insertBulkJob changes nothing if the id exists.
+	// insertBulkJob changes nothing if a job with the id exists.
 	insertBulkJob = engine.Register("insert bulk job", `
 		INSERT INTO bulk_jobs (org_id, id, caller, status, total, processed, succeeded, failed, attempts, created_at)
 		VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, $6)
 		ON CONFLICT DO NOTHING`)
-	// insertBulkChunk stores rows as the caller sent them. The outcomes take their place
-	// in finishBulkChunk.
+	// insertBulkChunk stores rows as the caller sent them. finishBulkChunk later replaces
+	// them by their outcomes.
 	insertBulkChunk = engine.Register("insert bulk chunk", `
 		INSERT INTO bulk_chunks (org_id, job_id, first_index, size, content, outcomes)
 		VALUES ($1, $2, $3, $4, $5, '[]')`)
 	updateBulkJob = engine.Register("update bulk job", `
 		UPDATE bulk_jobs SET status = $1, processed = $2, succeeded = $3, failed = $4, attempts = $5, completed_at = $6
 		WHERE org_id = $7 AND id = $8`)
-	// finishBulkChunk empties the content and stores the outcomes in the same row.
+	// finishBulkChunk deletes the rows of a chunk and stores their outcomes.
 	finishBulkChunk = engine.Register("finish bulk chunk", `
 		UPDATE bulk_chunks SET content = '[]', outcomes = $1
 		WHERE org_id = $2 AND job_id = $3 AND first_index = $4`)
 
 	bulkJobByID = engine.RegisterPoint("bulk job by id", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2`)
-	// lockBulkJob makes workers process a job one after the other. SQLite has one writer.
+	// lockBulkJob locks a job, so that two workers do not process it at the same time.
+	// SQLite needs no lock, because it has one writer at a time.
 	lockBulkJob = engine.Register("lock bulk job", `SELECT `+bulkJobColumns+` FROM bulk_jobs WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	bulkChunkAt = engine.RegisterPoint("bulk chunk", `
 		SELECT content FROM bulk_chunks WHERE org_id = $1 AND job_id = $2 AND first_index = $3`)
-	// openBulkJobs reads the partial index bulk_jobs_open.
+	// openBulkJobs selects jobs that are not completed, oldest first, through the partial
+	// index bulk_jobs_open.
 	openBulkJobs = engine.Register("open bulk jobs", `
 		SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at IS NULL ORDER BY created_at, id`)
-	// deleteBulkJobs walks bulk_jobs_finished and deletes the chunks by their foreign
-	// key.
+	// deleteBulkJobs deletes up to $3 jobs that were completed before $2, through the index
+	// bulk_jobs_finished. A foreign key deletes their chunks.
 	deleteBulkJobs = engine.Register("delete bulk jobs", `
 		DELETE FROM bulk_jobs WHERE org_id = $1 AND id IN (
 			SELECT id FROM bulk_jobs WHERE org_id = $1 AND completed_at < $2 ORDER BY completed_at, id LIMIT $3)`)
-	// The last completed chunk may hold fewer outcomes than the others.
+	// bulkOutcomes selects the outcomes of all chunks that overlap the range of $4 rows from
+	// index $3 on.
 	bulkOutcomes = engine.Register("bulk outcomes", `
 		SELECT outcomes FROM bulk_chunks
 		WHERE org_id = $1 AND job_id = $2 AND first_index + size > $3 AND first_index < CAST($3 AS bigint) + $4
 		ORDER BY first_index`)
 )
 
-// bulkJobRow has the counts as of the last finished chunk. CompletedAt is NULL for an
-// open job.
+// bulkJobRow is a row of bulk_jobs. Its counts are those after the last finished chunk.
+// CompletedAt is nil for a job that is not completed.
 type bulkJobRow struct {
 	ID          string       `db:"id"`
 	Caller      string       `db:"caller"`
@@ -68,15 +72,16 @@ type bulkJobRow struct {
 	CompletedAt *engine.Time `db:"completed_at"`
 }
 
-// JobStore stores bulk writes, their rows and outcomes.
+// JobStore stores bulk writes with their rows and outcomes.
 type JobStore struct{ db *engine.DB }
 
 var _ bulk.JobStore = JobStore{}
 
-// NewJobStore returns the store on a database.
+// NewJobStore returns the store of bulk writes on the database.
 func NewJobStore(db *engine.DB) JobStore { return JobStore{db} }
 
-// InsertBulkJob stores the job and all its rows in one transaction.
+// InsertBulkJob stores the job and all its rows in one transaction. It fails with Conflict
+// if a job with the id exists.
 func (s JobStore) InsertBulkJob(ctx context.Context, orgID string, j bulk.Job, chunks []bulk.Chunk) error {
 	taken := core.Conflict("There is a bulk job with this id.", "Read that job.")
 	return s.db.InTx(ctx, func(ctx context.Context) error {
@@ -143,8 +148,8 @@ func (s JobStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, firs
 	return s.db.Change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
 }
 
-// BulkItems reads whole chunks and leaves out what precedes from. The last chunk may
-// exceed the limit.
+// BulkItems returns the outcomes of a bulk write from index from on. It reads whole chunks,
+// so it may return more than limit outcomes.
 func (s JobStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]bulk.Item, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
 	if err != nil {

@@ -13,14 +13,15 @@ import (
 )
 
 var (
-	// leaveManyLists compares pairs as "contact list" texts, because json_each has one
-	// value for each row. Ids contain no space.
+	// leaveManyLists deletes the list memberships of contacts that are not in $3, a JSON
+	// array of texts "contact list". Texts are used because json_each has one value for each
+	// row; ids contain no space.
 	leaveManyLists = engine.Register("leave lists of many", `
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+contactstore.ManySQL(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING contact_id, list_id AS set_id`)
-	// joinManyLists locks the lists against deletion, not against other members. An
-	// archived list takes no new members.
+	// joinManyLists adds contacts to active lists. It locks the lists against deletion, but
+	// not against other new members.
 	joinManyLists = engine.Register("join lists of many", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, v ->> 'contact', CAST($1 AS bigint)
@@ -31,8 +32,8 @@ var (
 		RETURNING contact_id, list_id AS set_id`)
 )
 
-// replaceMemberships puts contacts on exactly these lists, given by contact, and logs which
-// lists they left and joined.
+// replaceMemberships puts each contact on exactly the given lists, and logs which lists it
+// left and joined. memberships has list ids by contact id.
 func replaceMemberships(ctx context.Context, db *engine.DB, orgID string, memberships map[string][]string, at time.Time) error {
 	if len(memberships) == 0 {
 		return nil

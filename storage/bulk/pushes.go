@@ -14,30 +14,32 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// insertPushesText inserts pushes of new contacts; see slots.Registry.Insertion.
+// insertPushesText queues consent of contacts for the sending account ("pushes"), due at
+// once.
 var insertPushesText = `
 		INSERT INTO contact_pushes (org_id, contact_id, queued_at, attempts, next_at, said)
 		SELECT $1, v ->> 'contact', CAST($2 AS bigint), 0, CAST($2 AS bigint), v ->> 'said'
 		FROM ` + engine.ParameterRows(`$3`) + ` WHERE TRUE`
 
 var (
-	// insertPushes skips the check for conflicts: a contact that is new has no push.
+	// insertPushes has no ON CONFLICT clause, because a new contact has no queued consent.
 	insertPushes = engine.Register("insert contact pushes", insertPushesText)
-	// queuePushes replaces a queued push and resets its attempts, since the newest
-	// consent is what the account has to learn.
+	// queuePushes replaces a contact's queued consent and resets its attempts, because the
+	// account must get the latest consent.
 	queuePushes = engine.Register("queue contact pushes", insertPushesText+`
 		ON CONFLICT (org_id, contact_id) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0,
 			next_at = excluded.next_at, said = excluded.said`)
-	// claimPushes walks contact_pushes_due and skips what another worker holds. next_at
-	// becomes the end of the claim, by which the later statements know their own.
+	// claimPushes claims due pushes (queued consent) through the index contact_pushes_due
+	// and skips those that another worker has locked. It sets next_at to the end of the
+	// claim, by which later statements recognize the pushes of this claim.
 	claimPushes = engine.Register("claim contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint), attempts = attempts + 1
 		WHERE org_id = $2 AND contact_id IN (
 			SELECT contact_id FROM contact_pushes WHERE org_id = $2 AND next_at <= $3
 			ORDER BY next_at, contact_id LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/)
 		RETURNING contact_id, attempts`)
-	// The update applies only to a contact that is unchanged since it was read. A contact
-	// that was written since keeps its consent, and its push stays queued.
+	// mirrorPushed stores the consent that the account now has. It skips a contact that was
+	// written since it was read; the push of that contact stays queued.
 	mirrorPushed = engine.Register("mirror pushed consent", `
 		UPDATE contacts SET topic_preferences = v ->> 'preferences', unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean),
 			updated_at = CAST($1 AS bigint)
@@ -46,31 +48,31 @@ var (
 		AND EXISTS (SELECT 1 FROM contact_pushes AS p
 			WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id AND p.next_at = CAST($3 AS bigint))
 		RETURNING contacts.id`)
-	// deletePushes deletes only pushes with the time of this claim. A push that was
-	// queued again has another time.
+	// deletePushes deletes queued consent only if its next_at is the end of this claim.
+	// Consent that was queued again since has another time.
 	deletePushes = engine.Register("delete contact pushes", `
 		DELETE FROM contact_pushes WHERE org_id = $1 AND next_at = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
 	putOffPushes = engine.Register("put off contact pushes", `
 		UPDATE contact_pushes SET next_at = CAST($1 AS bigint) WHERE org_id = $2 AND next_at = $3
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)`)
-	// countPushes counts waiting and claimed pushes alike.
+	// countPushes counts the contacts with queued consent, waiting and claimed ones.
 	countPushes = engine.Register("count contact pushes", `SELECT count(*) FROM contact_pushes WHERE org_id = $1`)
 )
 
-// queuedPush is an element of the parameter of insertPushes and queuePushes. Said is
-// JSON.
+// queuedPush is an element of the JSON parameter of insertPushes and queuePushes. Said is
+// the consent of the contact, as JSON.
 type queuedPush struct {
 	Contact string `json:"contact"`
 	Said    string `json:"said"`
 }
 
-// pushParameters holds the pushes of a write as rows of parameters, "" if there are none.
-// insert is for new contacts (insertPushes), queue for existing ones (queuePushes).
+// pushParameters holds queued consent as JSON parameters: insert for new contacts
+// (insertPushes), queue for existing ones (queuePushes). "" means none.
 type pushParameters struct{ insert, queue string }
 
-// pushesOf returns the pushes of a write, sorted by contact, so that two transactions
-// lock in one order.
+// pushesOf returns the consent to queue for a bulk write, sorted by contact, so that
+// concurrent transactions lock rows in the same order.
 func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	isNew := make(map[string]bool, len(w.Insert))
 	for _, c := range w.Insert {
@@ -101,15 +103,17 @@ func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	return p, nil
 }
 
-// PushStore stores what the account has yet to learn of contacts.
+// PushStore stores pushes: consent of contacts that has not yet been written to the sending
+// account.
 type PushStore struct{ db *engine.DB }
 
 var _ bulk.PushStore = PushStore{}
 
-// NewPushStore returns the store on a database.
+// NewPushStore returns the store of queued consent on the database.
 func NewPushStore(db *engine.DB) PushStore { return PushStore{db} }
 
-// writePushes stores the pushes of a write, due at once.
+// writePushes queues the consent of a bulk write for the sending account. It is due at the
+// time at.
 func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParameters, at time.Time) error {
 	for _, part := range []struct {
 		statement *engine.Statement
@@ -125,14 +129,16 @@ func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParamet
 	return nil
 }
 
-// claimedRow is a claimed push. Attempts includes this one.
+// claimedRow is a contact whose queued consent was claimed. Attempts includes the current
+// attempt.
 type claimedRow struct {
 	Contact  string `db:"contact_id"`
 	Attempts int    `db:"attempts"`
 }
 
-// ClaimPushes claims and reads in one transaction, so that the consent is the one at the
-// time of the claim.
+// ClaimPushes claims up to limit pushes (queued consent) that are due, until the given
+// time, and returns them with their contacts. It reads the contacts in the same
+// transaction, so that their consent is that at the time of the claim.
 func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
 	attempts := map[string]int{}
 	var found []bulk.NamedContact
@@ -161,7 +167,7 @@ func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until tim
 	return pushes, err
 }
 
-// pushedConsent is an element of the parameter of mirrorPushed.
+// pushedConsent is an element of the JSON parameter of mirrorPushed.
 type pushedConsent struct {
 	Org          string      `json:"org"`
 	Contact      string      `json:"contact"`
@@ -170,8 +176,9 @@ type pushedConsent struct {
 	Unsubscribed bool        `json:"unsubscribed"`
 }
 
-// SettlePushes keeps the push of a contact that was written since the claim; the next
-// claim pushes its new consent.
+// SettlePushes stores the consent that the account has accepted, and deletes it from the
+// queue; it returns the number of contacts. If a contact was written since the claim, its
+// consent stays queued.
 func (s PushStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
 	rows := make([]pushedConsent, len(settled))
 	byID := make(map[string]map[string]sending.Subscription, len(settled))

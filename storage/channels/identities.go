@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// identityRow is an identity as the last sync read it. Channel is the configuration set
-// that it sends through by default, "" for none.
+// identityRow is a sender identity, as the last sync read it. Channel is the configuration
+// set that the identity sends through by default, or "".
 type identityRow struct {
 	ID           string                     `db:"id"`
 	Identity     string                     `db:"identity"`
@@ -21,14 +21,14 @@ type identityRow struct {
 	CreatedAt    engine.Time                `db:"created_at"`
 }
 
-// tokensRow has the DKIM tokens of one identity, in the stored form of texts.
+// tokensRow has the DKIM tokens of one identity, as a JSON array.
 type tokensRow struct {
 	Key        string `db:"identity_key"`
 	DKIMTokens string `db:"dkim_tokens"`
 }
 
 // trackingRow is a tracking domain with the result of the last check of its DNS record.
-// CheckedAt is NULL before the first check.
+// CheckedAt is nil before the first check.
 type trackingRow struct {
 	ID         string                  `db:"id"`
 	Domain     string                  `db:"domain"`
@@ -45,33 +45,38 @@ const (
 )
 
 var (
-	// identitiesPage walks identities_newest from its place.
+	// identitiesPage reads the index identities_newest from the cursor on, newest first.
 	identitiesPage = engine.Register("identities page", selectIdentities+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
-	// identityByKey compares by identityKey, which is unique in an organization.
+	// identityByKey finds an identity by the lower-case form that identityKey returns. It is
+	// unique in an organization.
 	identityByKey = engine.RegisterPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
-	// tokensOf reads the identities of many domains at once, by their keys.
+	// tokensOf reads the DKIM tokens of many domains with one statement. $2 is a JSON array
+	// of identity keys.
 	tokensOf = engine.Register("DKIM tokens", `
 		SELECT identity_key, dkim_tokens FROM identities
 		WHERE org_id = $1 AND identity_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// trackingPage walks tracking_domains_newest from its place.
+	// trackingPage reads the index tracking_domains_newest from the cursor on, newest first.
 	trackingPage = engine.Register("tracking domains page", selectTracking+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
 	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)
-	// unverified reads all domains of the organization, which has few.
+	// unverified selects tracking domains whose DNS record is not yet verified. It has no
+	// index, because an organization has few tracking domains.
 	unverified = engine.Register("unverified tracking domains", selectTracking+`
 		WHERE org_id = $1 AND status = 'pending' ORDER BY domain`)
-	// setTracking changes no row if a sync has deleted the domain.
+	// setTracking stores the result of a DNS check. It changes no row if a sync has deleted
+	// the domain.
 	setTracking = engine.Register("set tracking status", `
 		UPDATE tracking_domains SET status = $1, checked_at = $2, verified_at = $3 WHERE org_id = $4 AND id = $5`)
 )
 
-// identityKey returns the key of an identity, which ignores case.
+// identityKey returns the identity in lower case, because identities are compared without
+// case.
 func identityKey(identity string) string { return strings.ToLower(identity) }
 
-// identity converts the row. DKIM has the status of the verification. It returns an error
-// if the tokens do not parse.
+// identity converts the row to a channels.Identity. It sets DKIM to the verification
+// status, and returns an error if the DKIM tokens do not parse.
 func (r identityRow) identity() (channels.Identity, error) {
 	tokens, err := engine.DecodeTexts(r.DKIMTokens)
 	return channels.Identity{
@@ -138,7 +143,8 @@ func (s Store) UnverifiedDomains(ctx context.Context, orgID string) ([]channels.
 	return s.readTrackingDomains(ctx, unverified, orgID)
 }
 
-// readTrackingDomains returns the tracking domains that a statement finds, in its order.
+// readTrackingDomains returns the tracking domains that the statement selects, in the order
+// of the statement.
 func (s Store) readTrackingDomains(ctx context.Context, by *engine.Statement, args ...any) ([]channels.TrackingDomain, error) {
 	rows, err := engine.List[trackingRow](ctx, s.db, by, args...)
 	if err != nil {

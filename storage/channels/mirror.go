@@ -10,13 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// slugRow has the slug of a channel, which stays as long as the channel has its name.
+// slugRow has the name and slug of a channel. The slug never changes while the channel
+// keeps its name.
 type slugRow struct {
 	Name string `db:"name"`
 	Slug string `db:"slug"`
 }
 
-// syncRow is the last complete sync of an organization.
+// syncRow is the last complete sync of an organization with its sending account.
 type syncRow struct {
 	Account  string      `db:"account"`
 	Region   string      `db:"region"`
@@ -24,11 +25,11 @@ type syncRow struct {
 }
 
 var (
-	// channelSlugs reads the channels that the account no longer has, too: their slugs
-	// stay taken.
+	// channelSlugs also reads channels that the account no longer has, because their slugs
+	// stay reserved.
 	channelSlugs = engine.Register("channel slugs", `SELECT name, slug FROM channels WHERE org_id = $1`)
-	// saveChannels inserts new channels and changes others only where something differs,
-	// so that updated_at is the time of a real change. A known channel keeps its slug.
+	// saveChannels inserts new channels and updates channels that differ, so that updated_at
+	// is the time of a real change. A known channel keeps its slug.
 	saveChannels = engine.Register("save channels", `
 		INSERT INTO channels (org_id, id, name, slug, account, present, tracking_domain, suppression_policy, created_at, updated_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'name', j.value ->> 'slug', $2, TRUE,
@@ -38,13 +39,14 @@ var (
 			tracking_domain = excluded.tracking_domain, suppression_policy = excluded.suppression_policy, updated_at = excluded.updated_at
 		WHERE NOT channels.present OR channels.account <> excluded.account
 		OR channels.tracking_domain <> excluded.tracking_domain OR channels.suppression_policy <> excluded.suppression_policy`)
-	// detachChannels keeps the rows of channels that the account no longer has. A channel
-	// that reappears gets its earlier state.
+	// detachChannels marks channels that the account no longer has. It keeps their rows, so
+	// that a channel that reappears has its earlier state.
 	detachChannels = engine.Register("detach channels", `
 		UPDATE channels SET present = FALSE, updated_at = $1
 		WHERE org_id = $2 AND present AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($3 AS text)) AS j)`)
 
-	// saveIdentities keeps the id and the time of creation of a known identity.
+	// saveIdentities inserts or updates identities. A known identity keeps its id and time
+	// of creation.
 	saveIdentities = engine.Register("save identities", `
 		INSERT INTO identities (org_id, id, identity, identity_key, verification, channel, dkim_tokens, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'identity', j.value ->> 'key', j.value ->> 'verification',
@@ -52,13 +54,14 @@ var (
 		FROM json_each(CAST($3 AS text)) AS j WHERE TRUE
 		ON CONFLICT (org_id, identity_key) DO UPDATE SET identity = excluded.identity, verification = excluded.verification,
 			channel = excluded.channel, dkim_tokens = excluded.dkim_tokens`)
-	// dropIdentities deletes what the account no longer has. It runs before
-	// saveIdentities, with the same parameter.
+	// dropIdentities deletes identities that the account no longer has. It runs before
+	// saveIdentities, with the same JSON parameter.
 	dropIdentities = engine.Register("drop identities", `
 		DELETE FROM identities
 		WHERE org_id = $1 AND identity_key NOT IN (SELECT j.value ->> 'key' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// A domain whose region changes needs another DNS record, so it is checked again.
+	// saveTracking inserts tracking domains. If the region changes, the domain needs another
+	// DNS record, so its verification starts again.
 	saveTracking = engine.Register("save tracking domains", `
 		INSERT INTO tracking_domains (org_id, id, domain, region, status, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'domain', $2, 'pending', CAST($3 AS bigint)
@@ -66,21 +69,19 @@ var (
 		ON CONFLICT (org_id, domain) DO UPDATE SET region = excluded.region, status = 'pending',
 			created_at = excluded.created_at, checked_at = NULL, verified_at = NULL
 		WHERE tracking_domains.region <> excluded.region`)
-	// dropTracking deletes domains that no configuration set names any more.
+	// dropTracking deletes tracking domains that no configuration set uses any more.
 	dropTracking = engine.Register("drop tracking domains", `
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveSync is the last statement of a mirror. Its time tells readers how old the
-	// mirror is.
+	// saveSync runs last in a sync. Its time is shown as the age of the copy.
 	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
 	lastSync = engine.RegisterPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
 )
 
-// seenChannel, seenIdentity and seenDomain are the elements of the statements'
-// parameters.
+// seenChannel is an element of the JSON parameter of saveChannels and detachChannels.
 type seenChannel struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`
@@ -89,7 +90,8 @@ type seenChannel struct {
 	SuppressionPolicy string `json:"suppression_policy"`
 }
 
-// seenIdentity has the DKIM tokens in the stored form of texts.
+// seenIdentity is an element of the JSON parameter of saveIdentities and dropIdentities.
+// DKIMTokens is a JSON array.
 type seenIdentity struct {
 	ID           string                     `json:"id"`
 	Identity     string                     `json:"identity"`
@@ -99,7 +101,8 @@ type seenIdentity struct {
 	DKIMTokens   string                     `json:"dkim_tokens"`
 }
 
-// seenDomain has a new id, which counts only if the domain is new.
+// seenDomain is an element of the JSON parameter of saveTracking and dropTracking. ID is a
+// new id, which is used only if the domain is new.
 type seenDomain struct {
 	ID     string `json:"id"`
 	Domain string `json:"domain"`
@@ -117,8 +120,8 @@ func (s Store) Mirror(ctx context.Context, orgID string, seen channels.Seen) err
 	})
 }
 
-// mirrorChannels stores the configuration sets. Of several with the same name the first
-// counts, because one statement must not write a row twice.
+// mirrorChannels stores the account's configuration sets as channels. Of several sets with
+// the same name it stores the first, because one statement must not write a row twice.
 func (s Store) mirrorChannels(ctx context.Context, orgID string, seen channels.Seen) error {
 	rows, err := engine.List[slugRow](ctx, s.db, channelSlugs, orgID)
 	if err != nil {
@@ -158,8 +161,8 @@ func (s Store) mirrorChannels(ctx context.Context, orgID string, seen channels.S
 	return err
 }
 
-// mirrorIdentities stores the identities. Of several with the same key the first counts,
-// as in mirrorChannels.
+// mirrorIdentities stores the account's identities. Of several with the same key it stores
+// the first, because one statement must not write a row twice.
 func (s Store) mirrorIdentities(ctx context.Context, orgID string, seen channels.Seen) error {
 	var all []seenIdentity
 	once := map[string]bool{}
@@ -188,7 +191,7 @@ func (s Store) mirrorIdentities(ctx context.Context, orgID string, seen channels
 	return err
 }
 
-// mirrorTracking stores the domains that configuration sets name, each once.
+// mirrorTracking stores the tracking domains of the configuration sets, each domain once.
 func (s Store) mirrorTracking(ctx context.Context, orgID string, seen channels.Seen) error {
 	var all []seenDomain
 	once := map[string]bool{"": true}

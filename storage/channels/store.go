@@ -9,16 +9,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps channels, identities and tracking domains.
+// Store stores channels, identities and tracking domains.
 type Store struct{ db *engine.DB }
 
 var _ channels.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// channelRow is a channel. Present is false once the account no longer has it; Adopted is
-// true once the organization has claimed it.
+// channelRow is a channel, which is a configuration set of the sending account. Present is
+// false if the account no longer has it. Adopted is true if the organization has claimed
+// it.
 type channelRow struct {
 	ID                string      `db:"id"`
 	Name              string      `db:"name"`
@@ -31,8 +32,8 @@ type channelRow struct {
 	CreatedAt         engine.Time `db:"created_at"`
 }
 
-// selectChannels selects channels as c. The claim is looked up by its primary key for
-// each of them.
+// selectChannels selects channels under the alias c. For each channel it looks up the claim
+// by primary key.
 const selectChannels = `
 	SELECT c.id, c.name, c.slug, c.account, c.present, c.tracking_domain, c.suppression_policy, c.created_at,
 		EXISTS (SELECT 1 FROM sending_claims AS s
@@ -50,8 +51,8 @@ var (
 		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		ORDER BY identity_key`)
 
-	// A conflicting claim may be the organization's own or another one's; the caller
-	// checks which afterwards.
+	// claim changes nothing if a claim exists. The caller then reads whether it belongs to
+	// this organization or to another.
 	claim = engine.Register("claim", `
 		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
@@ -86,8 +87,8 @@ func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return all[0], nil
 }
 
-// channel finds a channel by its slug, its name or its id, in this order of what is
-// given.
+// channel returns the channel with the slug if by has one, else with the name, else with
+// the id.
 func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey) (channelRow, error) {
 	statement, key := channelByID, by.ID
 	switch {
@@ -99,13 +100,14 @@ func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return engine.One[channelRow](ctx, s.db, "channel", statement, orgID, key)
 }
 
-// boundRow has an identity that sends through a channel by default.
+// boundRow is an identity and the channel that it sends through by default.
 type boundRow struct {
 	Channel  string `db:"channel"`
 	Identity string `db:"identity"`
 }
 
-// channels returns the channels of the rows, each with the identities bound to it.
+// channels converts the rows to channels, each with the identities that send through it by
+// default.
 func (s Store) channels(ctx context.Context, orgID string, rows []channelRow) ([]channels.Channel, error) {
 	names := make([]string, len(rows))
 	for i, r := range rows {
@@ -164,8 +166,9 @@ func (s Store) Adopt(ctx context.Context, orgID, id string, at time.Time) error 
 	})
 }
 
-// claim claims one thing of the provider's account for the organization. The error for a
-// claimed thing does not name its owner.
+// claim claims a channel or identity of the provider's account for the organization. It
+// fails with Conflict if another organization has claimed it, without naming that
+// organization.
 func (s Store) claim(ctx context.Context, orgID, account, kind, name string, at time.Time) error {
 	inserted, err := s.db.Exec(ctx, claim, orgID, account, kind, name, engine.At(at))
 	if err != nil || inserted == 1 {

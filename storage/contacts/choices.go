@@ -13,34 +13,36 @@ import (
 )
 
 var (
-	// deleteContactTopics deletes the choices of many contacts by the primary key, which
-	// begins with organization and contact.
+	// deleteContactTopics deletes the topic choices of many contacts through the primary
+	// key, which begins with organization and contact.
 	deleteContactTopics = engine.Register("delete contact topics", `
 		DELETE FROM contact_topics WHERE (org_id, contact_id) IN `+ManySQL(`$1`, `$2`))
-	// insertContactTopics fails for a choice that exists, so the earlier choices of a
-	// contact are deleted first.
+	// insertContactTopics fails if a choice exists, so the caller first deletes the
+	// contact's earlier choices.
 	insertContactTopics = engine.Register("insert contact topics", `
 		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
 		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'
 		FROM json_each(CAST($2 AS text)) AS j`)
 )
 
-// ManySQL returns a subquery of the keys (organization, contact) of many contacts. org
-// and ids are parameters: the organization and a JSON array of ids. PostgreSQL cannot see
-// that the organization is constant, so it does not read all of its rows.
+// ManySQL returns a subquery with the pairs (organization, id) of many contacts. org and
+// ids are parameters: the organization and a JSON array of ids. The materialized subquery
+// hides from PostgreSQL that the organization is constant. PostgreSQL would otherwise read
+// all rows of the organization.
 func ManySQL(org, ids string) string {
 	return `(WITH j AS MATERIALIZED (SELECT CAST(` + org + ` AS bytetext) AS org, atom FROM json_each(CAST(` + ids + ` AS text)))
 			SELECT org, atom FROM j)`
 }
 
-// Choice is a contact's explicit choice about a topic, an element of the parameter of insertContactTopics.
+// Choice is a contact's explicit choice about a topic. It is an element of the JSON
+// parameter of insertContactTopics.
 type Choice struct {
 	Contact      string               `json:"contact"`
 	Topic        string               `json:"topic"`
 	Subscription sending.Subscription `json:"subscription"`
 }
 
-// ChoicesOf appends the explicit choices of a contact to rows.
+// ChoicesOf appends the contact's explicit choices, given by topic, to rows.
 func ChoicesOf(rows []Choice, contactID string, choices map[string]sending.Subscription) []Choice {
 	for topic, subscription := range choices {
 		rows = append(rows, Choice{contactID, topic, subscription})
@@ -48,7 +50,7 @@ func ChoicesOf(rows []Choice, contactID string, choices map[string]sending.Subsc
 	return rows
 }
 
-// ReplaceChoices replaces the explicit choices of these contacts with rows.
+// ReplaceChoices deletes the explicit choices of the contacts and inserts rows instead.
 func ReplaceChoices(ctx context.Context, db *engine.DB, orgID string, contactIDs []string, rows []Choice) error {
 	if len(contactIDs) > 0 {
 		ids, err := engine.JSONParameter(contactIDs)
@@ -67,7 +69,7 @@ func ReplaceChoices(ctx context.Context, db *engine.DB, orgID string, contactIDs
 	return AddChoices(ctx, db, orgID, rows)
 }
 
-// AddChoices inserts explicit choices. It fails for one that is stored.
+// AddChoices inserts explicit topic choices. It fails if one of them exists.
 func AddChoices(ctx context.Context, db *engine.DB, orgID string, rows []Choice) error {
 	if len(rows) == 0 {
 		return nil
@@ -80,8 +82,8 @@ func AddChoices(ctx context.Context, db *engine.DB, orgID string, rows []Choice)
 	return err
 }
 
-// EncodePreferences returns the stored form, with sorted keys, so that equal choices give
-// equal text.
+// EncodePreferences returns the topic preferences as a JSON object with sorted keys, so
+// that equal preferences give equal text.
 func EncodePreferences(preferences map[string]sending.Subscription) (string, error) {
 	if len(preferences) == 0 {
 		return emptyObject, nil
@@ -93,7 +95,8 @@ func EncodePreferences(preferences map[string]sending.Subscription) (string, err
 	return string(b), nil
 }
 
-// decodePreferences decodes the stored form and sorts the result by topic.
+// decodePreferences parses the JSON object of EncodePreferences. It returns the preferences
+// sorted by topic.
 func decodePreferences(stored string) ([]topics.Preference, error) {
 	if stored == emptyObject {
 		return []topics.Preference{}, nil

@@ -8,25 +8,28 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// column is a column of contacts that has a field in [Row].
+// column is a column of the table contacts that has a field in [Row].
 type column struct {
 	name string
-	// cast is the SQL type that the column's value in JSON is cast to, "" for text.
+	// cast is the SQL type to which a value of the column in JSON must be cast. "" means
+	// text.
 	cast string
-	// none is the SQL value of the column in a row of another kind; see contactWithLists.
+	// none is the SQL value of the column in a result row that is not a contact; see
+	// contactWithLists.
 	none string
-	// isRead is false for a column that only conditions use. isChanged is false for a
-	// column that is never updated.
+	// isRead is false for a column that only conditions use. isChanged is false for a column
+	// that updates do not write.
 	isRead, isChanged bool
-	// field is the index of the struct field.
+	// field is the index of the column's field in Row.
 	field int
 }
 
-// table lists the columns in the order of the fields.
+// table lists the columns of the table contacts in the order of the fields of Row.
 var table = columnsOfRow()
 
-// columnsOfRow derives the columns from the fields of Row: the name from the tag db, the
-// cast from the type. The tags read and write restrict the use.
+// columnsOfRow derives the columns from the fields of Row. The tag db has the name, and the
+// field's type decides the cast. The tag read:"never" excludes a column from reads,
+// write:"once" from updates.
 func columnsOfRow() []column {
 	row := reflect.TypeFor[Row]()
 	columns := make([]column, row.NumField())
@@ -49,7 +52,7 @@ func columnsOfRow() []column {
 	return columns
 }
 
-// fromJSON returns the SQL of the column's value in the JSON object v.
+// fromJSON returns the SQL expression for the column's value in the JSON object v.
 func (c column) fromJSON() string {
 	value := `v ->> '` + c.name + `'`
 	if c.cast == "" {
@@ -58,8 +61,8 @@ func (c column) fromJSON() string {
 	return `CAST(` + value + ` AS ` + c.cast + `)`
 }
 
-// joinColumns joins the results of text for each column with commas. It skips columns for
-// which text returns "".
+// joinColumns calls text for each column and joins the results with commas. It leaves out
+// "".
 func joinColumns(text func(column) string) string {
 	var texts []string
 	for _, c := range table {
@@ -70,8 +73,8 @@ func joinColumns(text func(column) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// ColumnsSQL returns the columns that a [Row] is scanned from. of is a table
-// or alias with its dot, or "".
+// ColumnsSQL returns the list of columns that a [Row] is scanned from. of is a prefix such
+// as "c.", or "".
 func ColumnsSQL(of string) string {
 	return joinColumns(func(c column) string {
 		if !c.isRead {
@@ -81,8 +84,8 @@ func ColumnsSQL(of string) string {
 	})
 }
 
-// placesSQL returns as many SQL values as ColumnsSQL has columns: the given
-// values by column name, and none for the others.
+// placesSQL returns a SELECT list with as many values as ColumnsSQL has columns. It has the
+// given SQL values, by column name, and column.none for the others.
 func placesSQL(values map[string]string) string {
 	return joinColumns(func(c column) string {
 		value, given := values[c.name]
@@ -96,8 +99,8 @@ func placesSQL(values map[string]string) string {
 	})
 }
 
-// InsertSQL returns the statement that inserts the records of a parameter. $1 is
-// the organization.
+// InsertSQL returns the statement that inserts contact records from a JSON array. $1 is the
+// organization; parameter is the parameter of the array.
 func InsertSQL(parameter string) string {
 	return `
 		INSERT INTO contacts (org_id, ` + joinColumns(func(c column) string { return c.name }) + `)
@@ -105,8 +108,8 @@ func InsertSQL(parameter string) string {
 		FROM ` + engine.ParameterRows(parameter) + ` WHERE TRUE`
 }
 
-// insertOneSQL returns the statement that inserts one record. $1 is the
-// organization, and the values follow.
+// insertOneSQL returns the statement that inserts one contact record. $1 is the
+// organization; the values of Row follow.
 func insertOneSQL() string {
 	next := 1
 	return `
@@ -114,7 +117,7 @@ func insertOneSQL() string {
 		VALUES ($1, ` + joinColumns(func(column) string { next++; return fmt.Sprintf("$%d", next) }) + `)`
 }
 
-// setSQL returns the SET list of the columns that change; text returns the value
+// setSQL returns the SET list of the columns that updates write. text returns the SQL value
 // of each.
 func setSQL(text func(column) string) string {
 	return joinColumns(func(c column) string {
@@ -125,13 +128,13 @@ func setSQL(text func(column) string) string {
 	})
 }
 
-// SetFromJSONSQL returns the SET list that takes the columns that change from the JSON
-// object v of a row.
+// SetFromJSONSQL returns the SET list of the columns that updates write, with values from
+// the JSON object v.
 func SetFromJSONSQL() string { return setSQL(column.fromJSON) }
 
-// updateOneSQL returns the statement that updates one record. The changed values
-// come first, then the organization and the id. The statement itself checks for another
-// owner of the address and external id, because a unique violation would end a
+// updateOneSQL returns the statement that updates one contact record. The changed values
+// come first, then the organization and the id. The statement changes nothing if another
+// contact has the address or external id, because a unique violation would abort a
 // transaction on PostgreSQL.
 func updateOneSQL() string {
 	places := map[string]string{}
@@ -148,7 +151,7 @@ func updateOneSQL() string {
 			AND (other.email_key = ` + places["email_key"] + ` OR other.external_id = ` + places["external_id"] + `))`
 }
 
-// values returns the record's values in the order of table.
+// values returns the values of all columns, in the order of table.
 func (r *Row) values() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, len(table))
@@ -158,7 +161,7 @@ func (r *Row) values() []any {
 	return all
 }
 
-// changes returns the values of the columns that change, in the order of table.
+// changes returns the values of the columns that updates write, in the order of table.
 func (r *Row) changes() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, 0, len(table))
@@ -170,7 +173,7 @@ func (r *Row) changes() []any {
 	return all
 }
 
-// targets returns the pointers that ColumnsSQL are scanned to.
+// targets returns pointers to the fields, in the order of ColumnsSQL, for scanning a row.
 func (r *Row) targets() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, 0, len(table))

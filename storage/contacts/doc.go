@@ -1,9 +1,8 @@
-// Package contacts stores contacts: single reads and writes, pages, their choices about
-// topics, the mirror of consent that the sync maintains, stubs that activities name, and
-// visitor ids.
+// Package contacts stores contacts: single reads and writes, pages, topic choices, the copy
+// of consent that the sync maintains, stubs that activities name, and visitor ids.
 //
-// A write changes the record, the slots and the choices in one transaction. The record
-// comes first, because its row is the lock on a contact. All statements that read or write
-// whole records are generated from the fields of [Row]. Package bulk writes many contacts
-// with the same columns.
+// A write changes the contact record, its slots (indexed attribute values) and its topic
+// choices in one transaction. The record comes first, because its row is the lock on the
+// contact. All statements that read or write whole records are generated from the fields of
+// [Row]. Package storage/bulk uses the same columns to write many contacts.
 package contacts

@@ -15,9 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// An unset filter is an empty text or NULL and matches all contacts. The effective
-// choice of a topic is the explicit choice, or else the topic's default. Attributes
-// are compared as JSON text.
+// contactsPage selects a page of contacts, newest first. A filter that is "" or NULL
+// matches all contacts. A topic filter compares the explicit choice, or without one the
+// topic's default. Attribute values are compared as JSON text.
 var contactsPage = engine.Register("contacts page", `
 		SELECT `+ColumnsSQL("c.")+` FROM contacts AS c
 		WHERE c.org_id = $1 AND c.status = $2 AND (c.created_at, c.id) < ($3, $4)
@@ -35,7 +35,7 @@ var contactsPage = engine.Register("contacts page", `
 
 func (s Store) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
 	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
-		return nil, nil // SQLite would read such a name as a path
+		return nil, nil // SQLite would read such a name as a JSON path
 	}
 	asString, asScalar, err := jsonForms(f.AttributeValue)
 	if err != nil {
@@ -61,9 +61,9 @@ func (s Store) Contacts(ctx context.Context, orgID string, f contacts.ContactFil
 	return contacts, nil
 }
 
-// hides reports whether reads show this value of the attribute for no contact. It is true
-// if the values of the name belong to another attribute or to none. It is also true if
-// the value is not of the attribute's type.
+// hides reports whether no contact can match a filter by this attribute name and value.
+// That is so if the stored values of the name belong to another attribute or to a deleted
+// one. It is also so if the value does not fit the attribute's type.
 func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	return key != "" && slices.ContainsFunc(exceptions, func(e attributes.Exception) bool {
 		if e.Name != key || e.Present != key {
@@ -74,13 +74,13 @@ func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	})
 }
 
-// inAttributeName reports whether a character may stand in the name of an attribute.
+// inAttributeName reports whether the character is allowed in the name of an attribute.
 func inAttributeName(r rune) bool {
 	return r == '_' || (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9')
 }
 
-// jsonForms returns the two JSON texts that match value: the string, and the number or
-// boolean of the same spelling.
+// jsonForms returns the two JSON texts that a filter by value matches: the string, and the
+// number or boolean with the same spelling.
 func jsonForms(value *string) (string, string, error) {
 	if value == nil {
 		return "", "", nil

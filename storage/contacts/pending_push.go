@@ -11,8 +11,8 @@ import (
 
 var pendingPush = engine.RegisterPoint("pending contact push", `SELECT said FROM contact_pushes WHERE org_id = $1 AND contact_id = $2`)
 
-// PendingPush reads by the primary key of contact_pushes, to which bulk writes add and
-// which pushes empty.
+// PendingPush returns the contact's consent that is queued for the sending account, or nil
+// if none is queued.
 func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*contacts.Said, error) {
 	found, err := engine.Values[string](ctx, s.db, pendingPush, orgID, contactID)
 	if err != nil || len(found) == 0 {
@@ -22,7 +22,7 @@ func (s Store) PendingPush(ctx context.Context, orgID, contactID string) (*conta
 	return &said, err
 }
 
-// DecodeSaid decodes the column said of contact_pushes.
+// DecodeSaid parses queued consent from the column said of contact_pushes, which is JSON.
 func DecodeSaid(stored string) (contacts.Said, error) {
 	var said contacts.Said
 	if err := json.Unmarshal([]byte(stored), &said); err != nil {

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Row is a contact's record as it is stored. Every statement that reads or writes
-// whole records is generated from its fields; see columns.go. A new column needs
-// a field here, and a line each in Row.Contact and RowOf.
+// Row is a row of the table contacts. Every statement that reads or writes whole records is
+// generated from its fields; see columns.go. A new column needs a field here, and a line
+// each in Row.Contact and RowOf.
 type Row struct {
 	ID               string                 `db:"id" json:"id"`
 	Email            string                 `db:"email" json:"email"`
@@ -26,8 +26,8 @@ type Row struct {
 	UpdatedAt        engine.Time            `db:"updated_at" json:"updated_at"`
 }
 
-// RowOf returns the record of a contact. attributes and preferences must be in their
-// stored form.
+// RowOf returns the row of a contact. attributes is the JSON of its attribute values,
+// preferences that of its topic preferences.
 func RowOf(c contacts.Contact, attributes, preferences string) Row {
 	return Row{
 		ID: c.ID, Email: c.Email, EmailKey: contacts.EmailKey(c.Email), ExternalID: c.ExternalID, Status: c.Status,
@@ -36,11 +36,13 @@ func RowOf(c contacts.Contact, attributes, preferences string) Row {
 	}
 }
 
-// emptyObject is the stored form of no attributes and of no preferences.
+// emptyObject is the JSON that is stored for a contact without attributes or without
+// preferences.
 const emptyObject = "{}"
 
-// Contact converts the record, without lists, with the attributes as they are stored. It
-// returns an error if a JSON column does not parse.
+// Contact converts the row to a contact without lists. The attribute values are those
+// stored, including values that reads hide. It returns an error if a JSON column does not
+// parse.
 func (r Row) Contact() (contacts.Contact, error) {
 	c := contacts.Contact{
 		ID: r.ID, Email: r.Email, ExternalID: r.ExternalID, Status: r.Status, UnsubscribeAll: r.UnsubscribeAll, Shell: r.Shell, Stub: r.Stub,

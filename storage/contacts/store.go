@@ -23,18 +23,17 @@ var (
 	_ topics.ContactCounter = Store{}
 )
 
-// New returns the store on a database.
+// New returns the store of contacts on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// contactWithLists returns the statement that finds one contact and its lists. A second
-// statement would cost half as much as the lookup again. The contact is one row and each
-// list another. Attributes may be long and lists many, and a join would repeat the
-// attributes for each list. The row of a list has no status. It has its id, key and name
-// where a contact has id, address and attributes, because extra columns would slow down
-// the ordinary lookup.
+// contactWithLists returns the statement that reads one contact with its lists by the
+// column by. A second statement for the lists would add half the cost of the lookup.
+// Contact and lists are separate rows, because a join would repeat long attributes for each
+// list. The row of a list has the status "" and its id, key and name in the columns id,
+// email and attributes. Extra columns would slow down the usual lookup.
 //
-// An attribute exception is a row of a third kind, for the same reason. A statement that
-// locks returns no exceptions, because inside a transaction the registry provides them.
+// Attribute exceptions are rows too, with the status exceptionKind. With a lock there are
+// none, because inside a transaction the registry provides them.
 func contactWithLists(by, lock string) string {
 	exceptions := `
 	UNION ALL
@@ -54,33 +53,33 @@ func contactWithLists(by, lock string) string {
 	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
 }
 
-// exceptionKind replaces the contact's status in the row of an exception.
+// exceptionKind is the status in the row of an attribute exception.
 const exceptionKind = "exception"
 
-// contactLock locks a contact until the transaction ends, so that writes follow from what
-// was read. SQLite has one writer.
+// contactLock is the SQL that locks a contact until the transaction ends, so that it cannot
+// change between reading and writing. SQLite ignores it, because it has one writer at a
+// time.
 const contactLock = ` /*pg FOR UPDATE*/`
 
 var (
-	// These three serve nearly every call. Each reads through the primary key or one of
-	// the two unique keys of contacts.
+	// contactByEmail, contactByExternalID and contactByID serve nearly every API call. Each
+	// reads through the primary key or a unique key of contacts.
 	contactByEmail      = engine.RegisterPoint("contact by email", contactWithLists(`email_key`, ``))
 	contactByExternalID = engine.RegisterPoint("contact by external id", contactWithLists(`external_id`, ``))
 	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
 
-	// These three are the same reads with a lock on the contact, but without the rows of
-	// exceptions.
+	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. They return no
+	// attribute exceptions.
 	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
 	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
 
-	// countContacts leaves out archived contacts and stubs. It walks contacts_newest for
-	// the active ones.
+	// countContacts counts active contacts without stubs, through the index contacts_newest.
 	countContacts = engine.Register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
 )
 
-// ContactByEmail, like the other two, locks the contact inside a transaction and keeps
-// its stored preferences in readPreferences.
+// ContactByEmail returns the contact with the address. Inside a transaction it locks the
+// contact and keeps the stored preferences in readPreferences.
 func (s Store) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
 	return s.contact(ctx, s.db.LockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }
@@ -93,11 +92,12 @@ func (s Store) ContactByID(ctx context.Context, orgID, id string) (contacts.Cont
 	return s.contact(ctx, s.db.LockedInside(ctx, contactByID, lockByID), orgID, id)
 }
 
-// readPreferences holds the stored topic preferences of contacts that the transaction has
-// read and locked. A write of a contact's preferences removes its entry.
+// readPreferences holds, by contact id, the stored topic preferences of contacts that the
+// transaction has read and locked. Writing a contact's preferences removes its entry.
 var readPreferences engine.TxMemory[map[string]string]
 
-// contact returns one contact with its lists.
+// contact returns the contact that the statement finds by key, with its lists. It fails
+// with NotFound if there is none.
 func (s Store) contact(ctx context.Context, by *engine.Statement, orgID, key string) (contacts.Contact, error) {
 	var row Row
 	var on []lists.Ref
@@ -152,7 +152,8 @@ func (s Store) CountContacts(ctx context.Context, orgID string) (int, error) {
 	return counts[0], nil
 }
 
-// Shown converts the attributes of contacts in place to the values that reads show.
+// Shown replaces the stored attributes of the contacts by those that reads show: it renames
+// or hides values that a pass has not yet rewritten.
 func Shown(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {

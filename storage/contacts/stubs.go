@@ -10,12 +10,12 @@ import (
 )
 
 var (
-	// insertStubs skips a person whose address or external id another contact has, also
-	// one that a concurrent call inserted.
+	// insertStubs skips a person if another contact has the address or external id, even one
+	// that a concurrent call has inserted.
 	insertStubs = engine.Register("insert stubs", InsertSQL(`$2`)+`
 		ON CONFLICT DO NOTHING`)
-	// addStubSlots inserts the slots rows of the stubs that were inserted, because every
-	// active contact has one.
+	// addStubSlots inserts empty rows of contact_slots for the new stubs, because every
+	// active contact must have one.
 	addStubSlots = engine.Register("add stub slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT c.org_id, c.id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "id", Equals: "j.value ->> 'id'"})+`

@@ -14,17 +14,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// SubscriberStore keeps contacts as the sync with the account sees them.
+// SubscriberStore reads and writes contacts for the sync with the sending account.
 type SubscriberStore struct{ db *engine.DB }
 
 var _ topics.SubscriberStore = SubscriberStore{}
 
-// NewSubscriberStore returns the store on a database.
+// NewSubscriberStore returns the store on the database.
 func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{db} }
 
-// mirrorContacts returns the rows that it inserted or updated. It skips a contact that
-// has the same consent, is archived, was written later or is queued for a push to the
-// account.
+// mirrorContacts stores the consent of a page of the account's contacts, and returns the
+// contacts that it inserted or updated. It skips a contact that has the same consent, is
+// archived, was written after $3, or has consent queued for the account.
 var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
@@ -33,12 +33,14 @@ var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	AND (contacts.stub OR contacts.topic_preferences <> excluded.topic_preferences OR contacts.unsubscribe_all <> excluded.unsubscribe_all)
 	RETURNING id, email_key`)
 
-// mirroredAddresses reads a page of the primary key, so that every page costs the same. It
-// reports a stub as a shell, because callers have written neither of them.
+// mirroredAddresses reads a page of active contacts through the primary key, so that every
+// page costs the same. It reports a stub as a shell, because no caller has written either
+// of them.
 var mirroredAddresses = engine.Register("mirrored addresses", `
 	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 
-// addressRow is the part of an active contact that a repair compares with the account.
+// addressRow has the columns of an active contact that a repair compares with the sending
+// account.
 type addressRow struct {
 	ID        string      `db:"id"`
 	Email     string      `db:"email"`
@@ -58,7 +60,8 @@ func (s SubscriberStore) MirroredAddresses(ctx context.Context, orgID, after str
 	return page, nil
 }
 
-// SubscriberByID locks the contact inside a transaction, as ContactByID does.
+// SubscriberByID returns the consent of the contact with the id. Inside a transaction it
+// locks the contact.
 func (s SubscriberStore) SubscriberByID(ctx context.Context, orgID, id string) (topics.Subscriber, error) {
 	c, err := Store(s).ContactByID(ctx, orgID, id)
 	return subscriberOf(c), err
@@ -69,12 +72,12 @@ func (s SubscriberStore) SubscriberByEmail(ctx context.Context, orgID, email str
 	return subscriberOf(c), err
 }
 
-// DropShell is that of the store of contacts.
+// DropShell deletes a contact that only a sync has created, unless it has activities.
 func (s SubscriberStore) DropShell(ctx context.Context, orgID, contactID string) error {
 	return Store(s).DropShell(ctx, orgID, contactID)
 }
 
-// subscriberOf returns the part of a contact that the sync compares.
+// subscriberOf returns the fields of a contact that the sync compares with the account.
 func subscriberOf(c contacts.Contact) topics.Subscriber {
 	return topics.Subscriber{
 		ID: c.ID, Archived: c.Status == contacts.Archived, Shell: c.Shell, Stub: c.Stub, CreatedAt: c.CreatedAt, UpdatedAt: c.UpdatedAt,
@@ -82,22 +85,25 @@ func subscriberOf(c contacts.Contact) topics.Subscriber {
 	}
 }
 
-// mirrored is an element of the parameter of mirrorContacts.
+// mirrored is an element of the JSON parameter of mirrorContacts, with the choices of the
+// contact.
 type mirrored struct {
 	Row
 
 	choices map[string]sending.Subscription
 }
 
-// mirroredRow is a contact that mirrorContacts inserted or updated. A new contact has the
-// id that mirroredRows chose.
+// mirroredRow is a contact that mirrorContacts inserted or updated. An inserted contact has
+// the id that mirroredRows generated.
 type mirroredRow struct {
 	ID  string `db:"id"`
 	Key string `db:"email_key"`
 }
 
-// MirrorConsent takes at most four statements for a page of any size. They write the
-// records, the slots of new contacts, and replace the choices.
+// MirrorConsent stores the consent of a page of the account's contacts, and returns counts
+// and the ids of the written contacts. It skips contacts that were written after asked, the
+// time at which the page was requested. It runs at most four statements for a page of any
+// size.
 func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page, at)
 	if err != nil {
@@ -133,9 +139,9 @@ func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page [
 	return count, touched, nil
 }
 
-// mirroredRows returns the rows of a page, each with a new id in case the contact is new.
-// They are sorted, so that two concurrent mirrors lock rows in the same order. Of
-// repeated addresses the last one counts.
+// mirroredRows returns the parameter rows of a page, each with a new id in case the contact
+// is new. They are sorted by address, so that concurrent calls lock rows in the same order.
+// Of repeated addresses it keeps the last.
 func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	rows := make([]mirrored, 0, len(page))
 	for _, c := range page {
@@ -153,8 +159,8 @@ func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.EmailKey == b.EmailKey }), nil
 }
 
-// compare returns the ids of the updated contacts, and the choices of created and updated
-// ones. A created contact has the id that mirroredRows gave it.
+// compare returns the ids of the updated contacts, and the choices of all written contacts.
+// A contact is new if it has the id that mirroredRows generated.
 func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
 	byKey := make(map[string]*mirrored, len(rows))
 	for i := range rows {
@@ -172,7 +178,7 @@ func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
 	return updated, choices
 }
 
-// idsOf returns the ids of written contacts, in the order of the statement.
+// idsOf returns the ids of the written contacts, in the order of rows.
 func idsOf(rows []mirroredRow) []string {
 	ids := make([]string, len(rows))
 	for i, row := range rows {

@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// visitorRow is the id of a contact on websites. Hash is its SHA-256, by which it is
-// found. Sealed is the id itself, encrypted, to show it again.
+// visitorRow is the id that identifies a contact on the customer's websites. Hash is the
+// SHA-256 of the id, by which the contact is found. Sealed is the encrypted id, so that it
+// can be shown again.
 type visitorRow struct {
 	ContactID string      `db:"contact_id"`
 	Hash      []byte      `db:"hash"`
@@ -18,26 +19,26 @@ type visitorRow struct {
 }
 
 var (
-	// visitorOf reads by the primary key: a contact has at most one id.
+	// visitorOf reads by primary key. A contact has at most one visitor id.
 	visitorOf = engine.RegisterPoint("visitor id of a contact", `
 		SELECT contact_id, hash, sealed, issued_at FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	// insertVisitor changes nothing if the contact has an id. Of concurrent callers one
-	// inserts.
+	// insertVisitor changes nothing if the contact has a visitor id. Of concurrent callers
+	// only one inserts.
 	insertVisitor = engine.Register("insert visitor id", `
 		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	deleteVisitor = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	// contactOfVisitor reads by the unique key of hash.
+	// contactOfVisitor reads through the unique key of hash.
 	contactOfVisitor = engine.RegisterPoint("contact of a visitor id", `
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )
 
-// VisitorStore stores the ids of website visitors.
+// VisitorStore stores the ids by which contacts are recognized on websites.
 type VisitorStore struct{ db *engine.DB }
 
 var _ contacts.VisitorStore = VisitorStore{}
 
-// NewVisitorStore returns the store on a database.
+// NewVisitorStore returns the store of visitor ids on the database.
 func NewVisitorStore(db *engine.DB) VisitorStore { return VisitorStore{db} }
 
 func (s VisitorStore) VisitorID(ctx context.Context, orgID, contactID string) (contacts.VisitorID, error) {
@@ -58,7 +59,8 @@ func (s VisitorStore) DeleteVisitorID(ctx context.Context, orgID, contactID stri
 	return err
 }
 
-// ContactOfVisitor returns not_found for an id that was never issued or was deleted.
+// ContactOfVisitor returns the id of the contact with the visitor id. It fails with
+// NotFound if the visitor id was never issued or was deleted.
 func (s VisitorStore) ContactOfVisitor(ctx context.Context, orgID string, hash []byte) (string, error) {
 	found, err := engine.Values[string](ctx, s.db, contactOfVisitor, orgID, hash)
 	if err != nil {

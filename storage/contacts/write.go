@@ -10,20 +10,22 @@ import (
 )
 
 var (
-	// insertContact changes nothing if the address or the external id is taken, so that
-	// the transaction stays usable on PostgreSQL.
+	// insertContact changes nothing if the address or external id is taken. A unique
+	// violation would abort the transaction on PostgreSQL.
 	insertContact = engine.Register("insert contact", insertOneSQL()+`
 		ON CONFLICT DO NOTHING`)
 	updateContact = engine.Register("update contact", updateOneSQL())
 
-	// A contact with activities is kept, because deleting it would lose them.
+	// dropShell keeps a contact with activities, because deleting the contact would lose
+	// them.
 	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
 )
 
-// InsertContact shares the registry before it inserts, so that no change of attributes
-// comes between the record and its slots.
+// InsertContact stores a new contact. It takes the shared lock on the attribute definitions
+// first, so that they cannot change between the write of the record and that of its slots.
+// It fails with Conflict if the address or external id is taken.
 func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := PreferenceMap(c.TopicPreferences)
 	preferences, err := EncodePreferences(choices)
@@ -47,8 +49,9 @@ func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Conta
 	})
 }
 
-// UpdateContact leaves contact_topics alone if the transaction has read the same
-// preferences.
+// UpdateContact stores a changed contact. It does not write contact_topics if the
+// preferences equal those that the transaction has read. It fails with NotFound if the
+// contact does not exist, and with Conflict if the address or external id is taken.
 func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := PreferenceMap(c.TopicPreferences)
 	preferences, err := EncodePreferences(choices)
@@ -60,7 +63,7 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 		if err != nil {
 			return err
 		}
-		c.Shell = false // the caller has now provided this contact
+		c.Shell = false // a caller writes the contact, so it is no longer known only from a sync
 		row := RowOf(c, attributes, preferences)
 		changed, err := s.db.Exec(ctx, updateContact, append(row.changes(), orgID, c.ID)...)
 		if err != nil {
@@ -82,23 +85,23 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 	})
 }
 
-// DropShell also removes the slots, the choices and the memberships, by the foreign keys
-// of their tables.
+// DropShell deletes a contact that only a sync has created, unless it has activities.
+// Foreign keys delete its slots, choices and memberships.
 func (s Store) DropShell(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, dropShell, orgID, contactID)
 	return err
 }
 
-// contactTaken does not say which of the two is taken, because the statements do not
-// tell.
+// contactTaken does not say whether the address or the external id is taken, because the
+// SQL statements do not return that.
 var contactTaken = core.Error{
 	Code:    core.CodeConflict,
 	Message: "Another contact of this organization has this address or external id.",
 	Next:    "Look the contact up by its address and by its external id, archived ones too, and change that one.",
 }
 
-// taken returns a new copy of contactTaken.
+// taken returns a copy of contactTaken that the caller may change.
 func taken() *core.Error {
-	e := contactTaken // a copy, because callers may add to an error
+	e := contactTaken // copied, because callers may change the error
 	return &e
 }

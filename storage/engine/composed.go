@@ -6,22 +6,22 @@ import (
 	"fmt"
 )
 
-// Composed is a query whose SQL was composed for one call. It is not prepared, so
-// PostgreSQL plans it for the given values.
+// Composed is a query whose SQL is built for one call. It is not prepared, so PostgreSQL
+// plans it with the actual values.
 type Composed struct {
-	// Name describes the query in errors.
+	// Name identifies the query in errors.
 	Name string
 	Text string
 	Args []any
-	// AggregatesOnce is for queries that join the result of an aggregation: PostgreSQL
-	// then joins by hashing or sorting wherever it can. Without it, where statistics are
-	// missing or old, PostgreSQL expects a single row on each side of the join and
-	// aggregates again for each row of the other side. SQLite ignores the field.
+	// AggregatesOnce forbids nested-loop joins on PostgreSQL where possible. Set it for
+	// queries that join the result of an aggregation. With missing or old statistics
+	// PostgreSQL expects one row on each side of the join, and repeats the aggregation for
+	// each row of the other side. SQLite ignores it.
 	AggregatesOnce bool
 }
 
-// Rows runs a query and returns every row as scan reads it. It uses the transaction of
-// ctx, or else a read connection.
+// Rows runs a query and returns the result of scan for every row. It uses the transaction
+// of ctx, or a read connection outside a transaction.
 func Rows[R any](ctx context.Context, db *DB, c Composed, scan func(*sql.Rows) (R, error)) ([]R, error) {
 	var all []R
 	err := db.Retry(ctx, func() error {
@@ -38,12 +38,12 @@ func Rows[R any](ctx context.Context, db *DB, c Composed, scan func(*sql.Rows) (
 	return all, nil
 }
 
-// querier is a pool, or a transaction of one.
+// querier is a connection pool or a transaction.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }
 
-// runComposed runs a query and calls each for every row.
+// runComposed runs the query and calls each for every row, until one call returns an error.
 func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) error) error {
 	if t := db.transaction(ctx); t != nil {
 		if !db.hashes(c) {
@@ -60,7 +60,7 @@ func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) 
 	if !db.hashes(c) {
 		return db.eachRow(ctx, p.sql, c, each)
 	}
-	// The setting needs a transaction, so that it ends with the query.
+	// enable_nestloop is set in a transaction, so that the setting ends with the query.
 	tx, err := p.sql.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return unbegun{err}
@@ -69,10 +69,11 @@ func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) 
 	return joinHashing(ctx, tx, func() error { return db.eachRow(ctx, tx, c, each) })
 }
 
-// hashes reports whether the query must forbid the database to join row by row.
+// hashes reports whether the query must run without nested-loop joins.
 func (db *DB) hashes(c Composed) bool { return c.AggregatesOnce && db.dialect == PostgreSQL }
 
-// joinHashing runs f while the planner of tx joins by hashing or sorting wherever it can.
+// joinHashing runs f with nested-loop joins disabled in the transaction, so that PostgreSQL
+// joins by hashing or sorting where it can.
 func joinHashing(ctx context.Context, tx *sql.Tx, f func() error) error {
 	if _, err := tx.ExecContext(ctx, "SET LOCAL enable_nestloop = off"); err != nil {
 		return err
@@ -84,8 +85,8 @@ func joinHashing(ctx context.Context, tx *sql.Tx, f func() error) error {
 	return err
 }
 
-// eachRow runs the query on a pool or a transaction and calls each for every row, until
-// one returns an error.
+// eachRow runs the query on a pool or a transaction and calls each for every row, until one
+// call returns an error.
 func (db *DB) eachRow(ctx context.Context, from querier, c Composed, each func(*sql.Rows) error) error {
 	rows, err := from.QueryContext(ctx, db.dialect.Text(c.Text), c.Args...)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Config selects the database to open: PostgreSQL when URL is set, otherwise SQLite in
-// Dir.
+// Config selects the database to open: PostgreSQL if URL is set, otherwise SQLite in the
+// folder Dir.
 type Config struct {
 	// URL is a PostgreSQL connection URL, postgres://user:password@host/name.
 	URL string
@@ -21,46 +21,47 @@ type Config struct {
 	// readable only by its owner.
 	Dir string
 	// MaxConns is the largest number of connections to PostgreSQL. Zero means 16; the
-	// minimum is 4. One more connection listens for changes of credentials. Tokens,
-	// expensive reads and jobs each have reserved connections. SQLite ignores it: there
-	// one connection writes and several read.
+	// minimum is 4. Token checks, expensive reads and jobs have reserved shares of them. One
+	// additional connection listens for changes of credentials. SQLite ignores MaxConns.
 	MaxConns int
-	// CallerWait is how long a call waits for a connection, or for another process that
-	// writes to SQLite. Zero means 2 s.
+	// CallerWait is how long a call waits for a database connection, or for another process
+	// that writes to SQLite. Zero means 2 s.
 	CallerWait time.Duration
-	// Clock returns the time where the caller passes none; nil means core.SystemClock.
+	// Clock returns the time where a method has no time parameter; nil means
+	// core.SystemClock.
 	Clock core.Clock
-	// Logger receives the messages of migrations and jobs; nil means slog.Default.
+	// Logger receives log messages of migrations and jobs; nil means slog.Default.
 	Logger *slog.Logger
 }
 
-// DB is an open database of either engine. It is safe for concurrent use.
+// DB is an open database, SQLite or PostgreSQL. It is safe for concurrent use.
 //
-// The lane of a context selects the connections of its work; see [core.Lane]. Outside a
-// transaction, each read uses a pool of read connections and each write commits on its
-// own. Inside [DB.InTx], every call goes through the transaction. SQLite has one
-// connection that writes: a write with a context from outside the transaction waits until
-// the transaction has ended. Therefore the function passed to InTx must use the context
-// that it receives.
+// The lane of a context decides which connections its calls use; see [core.Lane]. Outside a
+// transaction, each read uses a read connection and each write commits on its own. Inside
+// [DB.InTx], every call goes through the transaction. SQLite has one connection that
+// writes. A write with a context from outside the transaction therefore waits until the
+// transaction has ended, so the function passed to InTx must use the context that it
+// receives.
 //
-// It has many methods because it is all that a store needs of a database: queries,
-// transactions, migrations, jobs, notices and health. Each of these is a file, and all of
-// them choose among the same pools.
+// DB has many methods because it is all that a store needs of a database: queries,
+// transactions, migrations, jobs, notifications and health. Each of these has a file, and
+// all of them use the same connection pools.
 type DB struct {
 	dialect Dialect
-	name    string // connection string of PostgreSQL, with the password: never log it
+	name    string // PostgreSQL connection string with the password; never log it
 	write   *pool
-	read    *pool // the same as write on PostgreSQL
-	// expensive serves expensive reads. It has no more connections than expensive reads
-	// may use at once.
+	read    *pool // on PostgreSQL the same pool as write
+	// expensive is the pool for expensive reads. Its number of connections is the number of
+	// expensive reads that may run at once.
 	expensive *pool
-	// background serves jobs on PostgreSQL. It is nil on SQLite, where jobs have a share
-	// of the other pools.
+	// background is the pool for jobs on PostgreSQL. It is nil on SQLite, where jobs use a
+	// share of the other pools.
 	background *pool
 	clock      core.Clock
 	logger     *slog.Logger
-	// outage is the reason why a write failed with an outage, nil after [DB.Check] has
-	// written since, or if there was none.
+	// outage is why the last write failed because the database refused all calls, such as a
+	// full disk. It is nil if there was no such failure, or once [DB.Check] has written
+	// successfully.
 	outage atomic.Pointer[string]
 }
 
@@ -91,8 +92,8 @@ func (db *DB) Close() error {
 	return errors.Join(failures...)
 }
 
-// pools returns all pools, the one that writes last. SQLite checkpoints its write-ahead
-// log when its very last connection closes.
+// pools returns all pools, with the pool for writes last. When the very last connection
+// closes, SQLite writes its log back into the database file.
 func (db *DB) pools() []*pool {
 	all := []*pool{db.expensive}
 	if db.background != nil {
@@ -104,7 +105,7 @@ func (db *DB) pools() []*pool {
 	return append(all, db.write)
 }
 
-// pool returns the pool that the work of ctx uses.
+// pool returns the connection pool for reads or writes on the lane of ctx; see [core.Lane].
 func (db *DB) pool(ctx context.Context, writes bool) *pool {
 	lane := core.LaneOf(ctx)
 	switch {
@@ -119,8 +120,8 @@ func (db *DB) pool(ctx context.Context, writes bool) *pool {
 }
 
 // ExpensiveSlots returns how many expensive reads may run at once; see
-// [core.ExpensiveReads]. On SQLite it is half of the processors, because SQLite computes
-// in this process.
+// [core.ExpensiveReads]. On SQLite that is half the number of processors, because SQLite
+// runs in this process.
 func (db *DB) ExpensiveSlots() int { return db.expensive.idle }
 
 // Ping sends a request to the database and returns an error if there is no answer.
@@ -134,27 +135,28 @@ func (db *DB) Ping(ctx context.Context) error {
 	return db.cause(ctx, p.sql.PingContext(ctx))
 }
 
-// Dialect returns the engine of this database.
+// Dialect returns whether this database is SQLite or PostgreSQL.
 func (db *DB) Dialect() Dialect { return db.dialect }
 
-// Now returns the time of the clock in [Config].
+// Now returns the time of [Config.Clock].
 func (db *DB) Now() time.Time { return db.clock() }
 
-// Logger returns the logger for warnings of the database and of its followers.
+// Logger returns the logger from [Config.Logger].
 func (db *DB) Logger() *slog.Logger { return db.logger }
 
-// Writer returns the handle of the connections that write, for code with its own
-// statements, such as migrations. It bypasses the gates: its callers wait for a
-// connection without limit.
+// Writer returns the handle of the pool for writes, for code with its own statements, such
+// as migrations. Its callers may wait for a connection without limit, because the handle
+// bypasses the pool's gate.
 func (db *DB) Writer() *sql.DB { return db.write.sql }
 
-// Reader returns the handle of the connections that read; see [DB.Writer].
+// Reader returns the handle of the pool for reads. Its callers may wait for a connection
+// without limit; see [DB.Writer].
 func (db *DB) Reader() *sql.DB { return db.read.sql }
 
 // Engine returns the name of the engine: "sqlite" or "postgres".
 func (db *DB) Engine() string { return string(db.dialect) }
 
-// Dialect is the engine of a database, with the differences between the two engines.
+// Dialect is a database engine, with methods for the differences between the two engines.
 type Dialect string
 
 // The two databases.
@@ -163,7 +165,8 @@ const (
 	PostgreSQL Dialect = "postgres"
 )
 
-// Text returns SQL as the engine reads it, with its slots opened on PostgreSQL.
+// Text returns SQL in the form that the engine reads. For PostgreSQL it replaces each
+// comment /*pg text*/ by its text.
 func (e Dialect) Text(sql string) string {
 	if e == PostgreSQL {
 		return openSlots(sql)
@@ -171,8 +174,8 @@ func (e Dialect) Text(sql string) string {
 	return sql
 }
 
-// JSONKey returns the name of a JSON member as the engine's -> operator expects it. On
-// SQLite it returns a path, because SQLite reads some names as paths.
+// JSONKey returns the name of a JSON member in the form that the engine's -> operator
+// expects. On SQLite that is a quoted path, because SQLite reads some plain names as paths.
 func (e Dialect) JSONKey(name string) string {
 	if e == PostgreSQL {
 		return name

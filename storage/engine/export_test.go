@@ -10,51 +10,54 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// This file exports internals to the tests in engine_test. Those are an external package,
-// because storagetest imports storage, which imports this package.
+// This file exports unexported functions to the tests in package engine_test. The tests are
+// in an external package, because they import storagetest, which imports this package.
 
-// ExecText runs SQL in the transaction of ctx, which must carry one.
+// ExecText runs an SQL text in the transaction of ctx. It panics without a transaction.
 func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {
 	_, err := db.transaction(ctx).tx.ExecContext(ctx, query, args...)
 	return err
 }
 
-// OpenSlots returns the SQL of a statement for PostgreSQL: it replaces each comment
-// /*pg text*/ by its text.
+// OpenSlots returns an SQL text for PostgreSQL: it replaces each comment /*pg text*/ by its
+// text.
 func OpenSlots(text string) string { return openSlots(text) }
 
-// JobSteps returns the table of River's schema versions.
+// JobSteps returns which of our migrations install which version of River's job tables.
 func JobSteps() map[int64]int { return jobSteps }
 
-// TestGate exports gate, which limits how many calls use a pool of connections at a time.
+// TestGate exports gate, which limits how many calls use a connection pool at the same
+// time.
 type TestGate struct{ gate *gate }
 
-// NewTestGate returns a gate with the default wait.
+// NewTestGate returns a gate with the default waiting time. sizes has the number of
+// connections by lane; see [core.Lane].
 func NewTestGate(sizes map[core.Lane]int) TestGate { return TestGate{newGate(0, sizes)} }
 
-// Enter waits for a connection. The returned function gives it back.
+// Enter waits for a connection. The returned function releases the connection.
 func (g TestGate) Enter(ctx context.Context) (leave func(), err error) {
 	p, err := g.gate.enter(ctx)
 	return p.leave, err
 }
 
-// Failure returns the error of a call whose statement failed with err.
+// Failure returns the error that a caller gets if a statement failed with err.
 func (db *DB) Failure(ctx context.Context, err error) error { return db.cause(ctx, err) }
 
-// ExpensiveReader returns the handle of expensive reads.
+// ExpensiveReader returns the handle of the pool for expensive reads.
 func (db *DB) ExpensiveReader() *sql.DB { return db.expensive.sql }
 
 // WriterSlots returns how many calls may write at once.
 func (db *DB) WriterSlots() int { return db.write.gate.shares[core.Calls].free }
 
-// SetCallerWait sets how long calls wait for a connection. Call it before any other call.
+// SetCallerWait sets how long calls wait for a connection. It must be called before any
+// other call.
 func (db *DB) SetCallerWait(wait time.Duration) {
 	for _, p := range db.pools() {
 		p.gate.wait = wait
 	}
 }
 
-// JobRows returns the jobs of the queue, at most 100.
+// JobRows returns up to 100 jobs of the queue.
 func JobRows(ctx context.Context, j *Jobs) ([]*rivertype.JobRow, error) {
 	listed, err := j.inserter.JobList(ctx, river.NewJobListParams())
 	if err != nil {
@@ -63,13 +66,14 @@ func JobRows(ctx context.Context, j *Jobs) ([]*rivertype.JobRow, error) {
 	return listed.Jobs, nil
 }
 
-// MakeDue makes a job due now that is scheduled for later.
+// MakeDue makes a job that is scheduled for later due now.
 func MakeDue(ctx context.Context, j *Jobs, id int64) error {
 	_, err := j.inserter.JobRetry(ctx, id)
 	return err
 }
 
-// Prepared returns how many statements are prepared on the pool of writes or of reads.
+// Prepared returns how many statements are prepared on the pool for writes, or on that for
+// reads.
 func (db *DB) Prepared(writes bool) int {
 	p, n := db.pool(context.Background(), writes), 0
 	for i := range p.usage {

@@ -15,7 +15,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// SQLSTATEs of PostgreSQL that this package handles.
+// These are the PostgreSQL error codes (SQLSTATE) that this package handles.
 const (
 	uniqueViolation      = "23505"
 	serializationFailure = "40001"
@@ -23,7 +23,7 @@ const (
 	queryCanceled        = "57014"
 )
 
-// sqlState returns the SQLSTATE of an error of PostgreSQL, "" for any other error.
+// sqlState returns the SQLSTATE of a PostgreSQL error, or "" for any other error.
 func sqlState(err error) string {
 	if e, ok := errors.AsType[*pq.Error](err); ok {
 		return string(e.Code)
@@ -31,9 +31,9 @@ func sqlState(err error) string {
 	return ""
 }
 
-// retryable reports whether the same transaction may succeed when it runs again. That
-// includes unique violations. Statements check for a taken name first, so a violation
-// occurs only in a race. The second run then sees the winner's row.
+// retryable reports whether the transaction that failed with err may succeed if it runs
+// again. That includes unique violations. Statements check for a taken name first, so a
+// violation occurs only in a race, and the second run finds the name taken.
 func retryable(err error) bool {
 	switch sqlState(err) {
 	case serializationFailure, deadlockDetected, uniqueViolation:
@@ -42,11 +42,13 @@ func retryable(err error) bool {
 	return false
 }
 
-// cause returns the reason of a failed call. If the context ended, it returns the
-// context's cause, because the databases report that in their own ways. If the database
-// refuses all calls, it returns core.CodeTemporarilyUnavailable with err inside. If
-// another process held SQLite's lock too long, it returns core.CodeOverloaded with err
-// inside. Otherwise it returns err.
+// cause converts the error of a failed database call for the caller. If ctx has ended, it
+// returns the cause of ctx, because each database reports that differently.
+//
+// If the database refuses all calls, it returns core.CodeTemporarilyUnavailable. If another
+// process held SQLite's lock too long, it returns core.CodeOverloaded. Both wrap err. After
+// PostgreSQL's statement timeout it joins context.DeadlineExceeded. Otherwise it returns
+// err.
 func (db *DB) cause(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -65,14 +67,14 @@ func (db *DB) cause(ctx context.Context, err error) error {
 	case why != "":
 		db.outage.Store(&why)
 		return core.TemporarilyUnavailable(err)
-	case sqlState(err) == queryCanceled: // the server's own limit, because ctx has not ended
+	case sqlState(err) == queryCanceled: // the server's statement timeout, because ctx has not ended
 		return errors.Join(context.DeadlineExceeded, err)
 	}
 	return err
 }
 
-// outageOf returns, for the operator, why the database refuses all calls. It returns ""
-// if err is not an outage.
+// outageOf returns the reason why the database refuses all calls, in words for the
+// operator. It returns "" if err concerns only one statement.
 func outageOf(err error) string {
 	if state := sqlState(err); state != "" {
 		return outageByState(state)
@@ -92,8 +94,8 @@ func outageOf(err error) string {
 	return ""
 }
 
-// outageByState is outageOf for a SQLSTATE. Complete states take precedence over classes,
-// their first two characters.
+// outageByState returns the reason of an outage by SQLSTATE, or "". It looks up the
+// complete SQLSTATE first, then its first two characters, which are its class.
 func outageByState(state string) string {
 	if why, ok := outages[state]; ok {
 		return why
@@ -101,7 +103,8 @@ func outageByState(state string) string {
 	return outages[state[:min(2, len(state))]]
 }
 
-// outages has the reasons by SQLSTATE or by class of it, in words for the operator.
+// outages has the reasons of outages in words for the operator, by SQLSTATE or by the class
+// of a SQLSTATE.
 var outages = map[string]string{
 	"57P01": "the database is shutting down",
 	"57P02": "the database crashed and restarts",
@@ -119,7 +122,7 @@ var outages = map[string]string{
 	"XX002": "the database's files are damaged",
 }
 
-// outageByResult is the outage for each primary result code of SQLite.
+// outageByResult has the reasons of outages by primary result code of SQLite.
 var outageByResult = map[int]string{
 	sqlite3.SQLITE_FULL:     "the disk of the database file is full",
 	sqlite3.SQLITE_IOERR:    "the database file cannot be read or written",
@@ -130,15 +133,15 @@ var outageByResult = map[int]string{
 	sqlite3.SQLITE_NOMEM:    "there is no memory left for the database",
 }
 
-// isBusy reports whether another process held SQLite's lock for longer than the busy
-// timeout.
+// isBusy reports whether SQLite gave up because another process held its lock for longer
+// than busy_timeout.
 func isBusy(err error) bool {
 	e, ok := errors.AsType[*modernc.Error](err)
 	return ok && e.Code()&0xff == sqlite3.SQLITE_BUSY
 }
 
-// isLost reports whether an open connection broke off. A restart of the database breaks
-// all of them.
+// isLost reports whether the call failed because an open connection was lost. A restart of
+// the database closes all connections.
 func isLost(err error) bool {
 	switch sqlState(err) {
 	case "":

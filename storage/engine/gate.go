@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	// callerWait is how long a call waits for a connection before it is refused.
+	// callerWait is how long a call waits for a connection before it fails with
+	// CodeOverloaded.
 	callerWait = 2 * time.Second
-	// busyRetry is the delay after which a refused call should retry.
+	// busyRetry is the RetryAfter of a call that got no connection.
 	busyRetry = 2 * time.Second
-	// passedOver is how many turns a waiting lane of lower rank yields before it gets
-	// one.
+	// passedOver is how often in a row a lower-ranking kind of call is skipped before it
+	// gets a connection.
 	passedOver = 8
 )
 
-// gate bounds how many pieces of work use the connections of a pool at once. Each lane
-// draws on a share. Lanes with separate shares never wait for one another. In a share
-// with several lanes, tokens come first and jobs last, except in every ninth turn.
+// gate limits how many calls use the connections of a pool at the same time. Each lane (see
+// [core.Lane]) takes connections from one share. Lanes with separate shares never wait for
+// one another. Lanes with a common share are served by rank, token checks first and jobs
+// last. Every ninth time the lowest waiting rank is served.
 //
-// The gate stands before the pool because database/sql lets callers wait without limit
-// and in no order.
+// The gate is needed because database/sql lets callers wait for a connection without limit.
 type gate struct {
 	wait time.Duration
 
@@ -32,22 +33,24 @@ type gate struct {
 	shares [core.Lanes]*share
 }
 
-// share is a number of connections, with the queues of the lanes that wait for one.
+// share is a number of free connections, with a queue for each lane (see [core.Lane]) that
+// waits for one.
 type share struct {
 	free    int
 	waiting [core.Lanes][]*waiter
-	// passed counts consecutive turns in which work of a lower rank had to keep waiting.
+	// passed counts how often in a row a lower-ranking kind of call was skipped.
 	passed int
 }
 
-// waiter is one piece of work in a queue. ready is closed when it gets a connection.
+// waiter is a call that waits in a queue. ready is closed when the call gets a connection.
 type waiter struct{ ready chan struct{} }
 
-// ranks lists the lanes in the order in which a share serves them.
+// ranks lists the lanes (see [core.Lane]) in the order in which they are served if they
+// have a common share of connections.
 var ranks = [core.Lanes]core.Lane{core.Vital, core.Calls, core.ExpensiveReads, core.Background}
 
 // newGate returns a gate with one share of the given size for each lane in sizes. A lane
-// that sizes omits draws on the share of Calls. A wait of zero means callerWait.
+// that is not in sizes uses the share of core.Calls. If wait is zero, callerWait is used.
 func newGate(wait time.Duration, sizes map[core.Lane]int) *gate {
 	if wait == 0 {
 		wait = callerWait
@@ -63,15 +66,14 @@ func newGate(wait time.Duration, sizes map[core.Lane]int) *gate {
 	return g
 }
 
-// pass is the permission to use one connection until leave is called.
+// pass is the permission to use one connection, until leave is called.
 type pass struct {
 	gate *gate
 	from *share
 }
 
-// enter waits for a connection and returns a pass for it. Jobs wait until their context
-// ends; other lanes wait g.wait and then get core.CodeOverloaded. A nil gate grants every
-// pass at once.
+// enter waits for a connection and returns a pass for it. Jobs wait until ctx ends. Other
+// lanes fail with core.CodeOverloaded after g.wait. A nil gate returns a pass at once.
 func (g *gate) enter(ctx context.Context) (pass, error) {
 	if g == nil {
 		return pass{}, nil
@@ -90,8 +92,8 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	return g.await(ctx, lane, w)
 }
 
-// await waits for a connection as enter says, and gives one back that was granted too
-// late.
+// await waits until w gets a connection, ctx ends or the waiting time is over. If w gets
+// the connection only after that, await releases it.
 func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, error) {
 	var late <-chan time.Time
 	if lane != core.Background {
@@ -112,11 +114,11 @@ func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, erro
 	if g.withdraw(lane, w) {
 		return pass{}, err
 	}
-	granted.leave() // the connection was granted at the same moment
+	granted.leave() // w got the connection at the same moment
 	return pass{}, err
 }
 
-// withdraw removes w from its queue. It reports false if w already has a connection.
+// withdraw removes w from its queue. It returns false if w already has a connection.
 func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -129,8 +131,8 @@ func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	return true
 }
 
-// leave gives the connection to the next waiter or frees it. On the zero pass it does
-// nothing.
+// leave gives the connection to the next waiter, or to the free connections of the share.
+// On the zero pass it does nothing.
 func (p pass) leave() {
 	if p.gate == nil {
 		return
@@ -144,8 +146,8 @@ func (p pass) leave() {
 	p.from.free++
 }
 
-// next removes the waiter whose turn it is from its queue and returns it. It returns nil
-// when all queues are empty.
+// next removes the waiter that is served next from its queue and returns it. It returns nil
+// if all queues are empty.
 func (s *share) next() *waiter {
 	var queues []*[]*waiter
 	for _, lane := range ranks {

@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// TestGateKeepsLanesApart checks that a full lane does not make other lanes wait.
+// TestGateKeepsLanesApart checks that other lanes (kinds of calls, see core.Lane) do not
+// wait when all connections of one lane are in use.
 func TestGateKeepsLanesApart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -40,8 +41,8 @@ func TestGateKeepsLanesApart(t *testing.T) {
 	})
 }
 
-// TestGateForgetsWhoLeaves checks that a caller that gives up frees its place, and that
-// its turn is not lost.
+// TestGateForgetsWhoLeaves checks that a caller whose context ends leaves the queue. The
+// connection must then go to the next caller.
 func TestGateForgetsWhoLeaves(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -64,8 +65,9 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestGateRanks checks the order on one connection: tokens before calls, calls before
-// jobs. Jobs wait longer and still get a turn.
+// TestGateRanks checks the order in which kinds of calls get a single connection: token
+// checks before other calls, calls before jobs. A job must get it after eight other callers
+// at the latest.
 func TestGateRanks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

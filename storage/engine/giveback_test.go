@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestConnectionsAreGivenBack checks that one unused connection stays open and that a
-// call in progress keeps its own. Later calls must work as before.
+// TestConnectionsAreGivenBack checks that GiveBack closes all unused SQLite connections
+// except one, and leaves those in use open. Later calls must work as before.
 func TestConnectionsAreGivenBack(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -22,7 +22,8 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	if open := db.Reader().Stats().OpenConnections; open < 3 {
 		t.Fatalf("%d connections read, want several", open)
 	}
-	err = db.InTx(t.Context(), func(ctx context.Context) error { // it holds the connection that writes
+	// the transaction holds the connection that writes
+	err = db.InTx(t.Context(), func(ctx context.Context) error {
 		must(t, db.GiveBack(t.Context()))
 		return db.Orgs().InsertOrg(ctx, core.Org{ID: core.NewID(), Name: "A", Slug: "a", Tier: "demo", RetentionDays: 365})
 	})
@@ -50,7 +51,7 @@ func TestConnectionsAreGivenBack(t *testing.T) {
 	}
 }
 
-// readAtOnce keeps several connections busy at the same time.
+// readAtOnce uses five read connections at the same time, so that they are open afterwards.
 func readAtOnce(t *testing.T, db *storage.DB) {
 	t.Helper()
 	const calls = 5
@@ -72,7 +73,7 @@ func readAtOnce(t *testing.T, db *storage.DB) {
 }
 
 // TestConnectionsToPostgresStay checks that GiveBack closes no connection to PostgreSQL.
-// The server itself holds the pages and statements of its connections.
+// The server, not this process, holds the cached pages of its connections.
 func TestConnectionsToPostgresStay(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)

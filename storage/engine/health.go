@@ -8,9 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The probe writes probeRows rows of probeSize characters and removes them again. That is
-// more than the free space in used pages of a full disk. No other transaction sees the
-// rows.
+// Check inserts probeRows rows of probeSize characters and deletes them in the same
+// transaction. That is more than the space that is free in the used pages of a full disk.
 const (
 	probeRows = 64
 	probeSize = 1000
@@ -23,9 +22,9 @@ var (
 		DELETE FROM processes WHERE id IN (SELECT j.atom FROM json_each(CAST($1 AS text)) AS j)`)
 )
 
-// Check returns why the database refuses calls, or nil if it accepts them. It reads.
-// After a write failed with an outage, such as a full disk, it also writes, at each call
-// until one such write succeeds. [Cause] describes the error for the operator.
+// Check returns nil if the database accepts calls, or else the error. It always reads. If a
+// write has failed because the database refused all calls, for example with a full disk, it
+// also writes until a write succeeds. [Cause] returns the reason for the operator.
 func (db *DB) Check(ctx context.Context) error {
 	why := db.outage.Load()
 	if err := db.Ping(ctx); err != nil || why == nil {
@@ -46,14 +45,16 @@ func (db *DB) Check(ctx context.Context) error {
 		_, err := db.Exec(ctx, deleteProbe, rows)
 		return err
 	})
-	if err == nil { // a smaller write proves nothing: it may have fit into a used page
+	// Only a write of this size proves that the disk has space: a smaller one may fit into a
+	// used page.
+	if err == nil {
 		db.outage.CompareAndSwap(why, nil)
 	}
 	return err
 }
 
-// Cause returns why the database refuses calls, for the operator. The text contains no
-// secret, but callers must not see it.
+// Cause returns the reason in err for which the database refuses calls, in words for the
+// operator. The text contains no secret, but must not be shown to API callers.
 func Cause(err error) string {
 	if err == nil {
 		return ""

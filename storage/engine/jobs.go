@@ -18,26 +18,27 @@ const (
 	jobPoll     = 250 * time.Millisecond
 	jobTimeout  = time.Minute
 	jobAttempts = 10
-	// jobRescue is the time after which a job of a killed process runs again, or the
-	// job's own timeout if that is longer.
+	// jobRescue is how long after its start a job of a killed process is run again. If the
+	// job's own timeout is longer, that applies.
 	jobRescue = 2 * time.Minute
-	// jobSnooze is the delay of a job after the database refused its calls.
+	// jobSnooze is the delay before a job runs again after the database refused its calls.
 	jobSnooze = 15 * time.Second
 	// jobCutOff is how long cancelled jobs have to return when the process stops.
 	jobCutOff = 5 * time.Second
 )
 
-// JobsConfig configures how this process runs jobs.
+// JobsConfig sets how many jobs this process runs at once, and how often it searches for
+// due jobs.
 type JobsConfig struct {
 	// Runners is how many jobs this process runs at once; zero means 8.
 	Runners int
-	// Poll is the interval between looks for due jobs; zero means 250 ms.
+	// Poll is the interval at which the queue is searched for due jobs; zero means 250 ms.
 	Poll time.Duration
 }
 
-// Jobs is the job queue in the database. Any process may enqueue jobs ([jobs.Queue]);
-// processes that call Start run them. Those processes share the work, and one of them at
-// a time enqueues the periodic jobs.
+// Jobs is the job queue in the database. Any process may enqueue jobs ([jobs.Queue]). The
+// processes that call Start share the work. One of them at a time enqueues the periodic
+// jobs.
 type Jobs struct {
 	db       *DB
 	config   JobsConfig
@@ -51,8 +52,8 @@ type Jobs struct {
 
 var _ jobs.Queue = (*Jobs)(nil)
 
-// NewJobs returns the queue of the database. Migrate the schema before the first job is
-// enqueued.
+// NewJobs returns the job queue of the database. The schema must be migrated before the
+// first job is enqueued.
 func (db *DB) NewJobs(c JobsConfig) (*Jobs, error) {
 	c.Runners = cmp.Or(c.Runners, jobRunners)
 	c.Poll = cmp.Or(c.Poll, jobPoll)
@@ -63,23 +64,23 @@ func (db *DB) NewJobs(c JobsConfig) (*Jobs, error) {
 	return &Jobs{db: db, config: c, inserter: inserter, workers: river.NewWorkers()}, nil
 }
 
-// Enqueue adds a job: with the commit of the transaction of ctx, or at once if there is
-// no transaction.
+// Enqueue adds a job. Inside a transaction the job is added when the transaction commits.
 func (j *Jobs) Enqueue(ctx context.Context, args jobs.Args) error {
 	_, err := j.enqueue(ctx, args, nil)
 	return err
 }
 
-// EnqueueOnce is Enqueue unless a job that EnqueueOnce added with the same arguments is
-// waiting or running; see [jobs.Queue]. It reports whether it added the job. Of two
-// concurrent callers one adds it.
+// EnqueueOnce adds a job, unless a job that EnqueueOnce added with the same arguments is
+// waiting or running; see [jobs.Queue]. It returns whether it added the job. Of two
+// concurrent callers only one adds it.
 func (j *Jobs) EnqueueOnce(ctx context.Context, args jobs.Args) (bool, error) {
 	return j.enqueue(ctx, args, &river.InsertOpts{UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 	}}})
 }
 
-// enqueue reports whether it added the job. It reports false for a duplicate.
+// enqueue adds a job and returns true, or false if opts forbid duplicates and the job
+// exists.
 func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOpts) (bool, error) {
 	var left *rivertype.JobInsertResult
 	err := j.db.InTx(ctx, func(ctx context.Context) error {
@@ -93,7 +94,7 @@ func (j *Jobs) enqueue(ctx context.Context, args jobs.Args, opts *river.InsertOp
 	return !left.UniqueSkippedAsDuplicate, nil
 }
 
-// Start runs jobs until Stop is called. ctx bounds only the start.
+// Start starts running jobs, until Stop is called. ctx limits only the start itself.
 func (j *Jobs) Start(ctx context.Context) error {
 	if j.failed != nil {
 		return j.failed
@@ -120,8 +121,8 @@ func (j *Jobs) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop takes no more jobs and waits for the running ones. If ctx ends first, it cancels
-// them; they run again later.
+// Stop starts no more jobs and waits for the running ones. If ctx ends first, it cancels
+// the running jobs; they run again after the next start.
 func (j *Jobs) Stop(ctx context.Context) error {
 	if j.runner == nil {
 		return nil

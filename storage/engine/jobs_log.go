@@ -6,21 +6,23 @@ import (
 	"log/slog"
 )
 
-// riverLogger returns the logger for River. It passes on warnings and errors, because
-// lower levels concern River's own housekeeping. It drops reports of cancelled work,
-// which River logs as errors at each stop.
+// riverLogger returns the logger for River, the library of the job queue. It passes on
+// warnings and errors only. It drops reports of cancelled jobs, which River logs as errors
+// at each stop.
 func (db *DB) riverLogger() *slog.Logger {
 	return slog.New(warnings{db.logger.Handler()})
 }
 
-// warnings is a handler that passes on warnings and errors except cancellations.
+// warnings is a log handler that passes on warnings and errors, except those about
+// cancelled contexts.
 type warnings struct{ slog.Handler }
 
 func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
-// Handle drops a record with an attribute that says that the context was cancelled.
+// Handle drops the record if one of its attributes is the error context.Canceled or its
+// text.
 func (h warnings) Handle(ctx context.Context, r slog.Record) error {
 	cancelled := false
 	r.Attrs(func(a slog.Attr) bool {

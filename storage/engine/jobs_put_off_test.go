@@ -14,12 +14,12 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// putOff is the delay of a job after the database refused its calls.
+// putOff is the delay before a job runs again after the database refused its calls.
 const putOff = 15 * time.Second
 
-// TestAJobIsPutOffDuringAnOutage checks a job during an outage or after a timeout for a
-// connection. It runs again 15 seconds later, the run is not counted as an attempt, and
-// it completes when the database is back.
+// TestAJobIsPutOffDuringAnOutage checks that a job runs again 15 seconds after the database
+// refused its calls or had no free connection. Such a run must not count as an attempt. The
+// job completes when the database works again.
 func TestAJobIsPutOffDuringAnOutage(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -19,8 +19,8 @@ type letter struct{ To string }
 
 func (letter) Kind() string { return "letter" }
 
-// lines is a log whose lines a test receives. Lines without a receiver are dropped: a log
-// that blocked would keep the jobs from stopping.
+// lines is a log output from which a test receives the lines. It drops lines that the test
+// does not receive, because a blocked log would keep the jobs from stopping.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -61,7 +61,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := <-log
-		for !strings.Contains(line, want) { // the previous job may fail again first
+		for !strings.Contains(line, want) { // skips further failures of the previous job
 			line = <-log
 		}
 		if !strings.Contains(line, `"kind":"letter"`) || !strings.Contains(line, `"job_id":`) || strings.Contains(line, "example.com") {
@@ -70,7 +70,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 	}
 }
 
-// TestJobTimeout checks that a job that exceeds its own Timeout is cancelled.
+// TestJobTimeout checks that a job is cancelled when it runs longer than its own Timeout.
 func TestJobTimeout(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -102,8 +102,8 @@ func TestJobTimeout(t *testing.T) {
 	})
 }
 
-// TestEnqueueOnce checks that repeated calls add one job while it waits or runs, and that
-// a call adds another after it has ended.
+// TestEnqueueOnce checks that repeated calls with the same arguments add one job while it
+// waits or runs. After the job has ended, a call adds another.
 func TestEnqueueOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -146,7 +146,7 @@ func TestEnqueueOnce(t *testing.T) {
 			t.Errorf("%s runs", again)
 		}
 		close(end)
-		for !once(t.Context(), "ann") { // the job has ended; its state in the queue follows shortly
+		for !once(t.Context(), "ann") { // The job has returned, but the queue records that a little later.
 			runtime.Gosched()
 		}
 		if again := <-running; again != "ann" || len(running) > 0 {

@@ -14,8 +14,9 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// AddWorker registers the worker of the jobs with arguments T. Call it before Start, once
-// for each kind. Start returns an error if a kind was registered twice.
+// AddWorker registers the function that runs jobs with arguments of type T. It must be
+// called before Start, once for each kind of job. Start returns an error if a kind was
+// registered twice.
 func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
 	if err := river.AddWorkerSafely(j.workers, &worker[T]{worker: w, logger: j.db.logger}); err != nil {
 		j.failed = errors.Join(j.failed, fmt.Errorf("storage: jobs: %w", err))
@@ -25,21 +26,21 @@ func AddWorker[T jobs.Args](j *Jobs, w jobs.Worker[T]) {
 	}
 	zero := func() (river.JobArgs, *river.InsertOpts) {
 		var args T
-		return args, &river.InsertOpts{MaxAttempts: 1} // the next period runs the job again
+		return args, &river.InsertOpts{MaxAttempts: 1} // no retry, because the job runs again in the next period
 	}
 	j.periodic = append(j.periodic,
 		river.NewPeriodicJob(river.PeriodicInterval(w.Every), zero, &river.PeriodicJobOpts{RunOnStart: true}))
 }
 
-// worker adapts a domain's worker to River's interface.
+// worker implements River's worker interface with a jobs.Worker.
 type worker[T jobs.Args] struct {
 	river.WorkerDefaults[T]
 	worker jobs.Worker[T]
 	logger *slog.Logger
 }
 
-// Work runs the job on the connections of the background lane. If the database refused
-// its calls, it snoozes the job without counting the attempt.
+// Work runs the job on the connections that are reserved for jobs. If the database refuses
+// its calls, the job runs again after jobSnooze, and the run does not count as an attempt.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
 	err := w.worker.Work(core.WithLane(ctx, core.Background), job.Args)
 	if err == nil || ctx.Err() != nil {
@@ -57,8 +58,8 @@ func (w *worker[T]) Timeout(*river.Job[T]) time.Duration {
 	return cmp.Or(w.worker.Timeout, jobTimeout)
 }
 
-// jobFailures logs the kind and the error of failed jobs. It omits the arguments, which
-// may contain addresses.
+// jobFailures logs the kind and the error of failed jobs. It omits the job's arguments,
+// which may contain email addresses.
 type jobFailures struct{ logger *slog.Logger }
 
 func (f jobFailures) HandleError(ctx context.Context, job *rivertype.JobRow, err error) *river.ErrorHandlerResult {

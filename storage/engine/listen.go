@@ -9,40 +9,41 @@ import (
 )
 
 const (
-	// firstReconnect and longestReconnect bound the growing pauses between attempts to
-	// reconnect.
+	// firstReconnect and longestReconnect are the shortest and longest pause between
+	// attempts to reconnect. The pauses grow.
 	firstReconnect, longestReconnect = 50 * time.Millisecond, 5 * time.Second
-	// probeEvery is the interval of probes on a connection without messages. They detect
-	// a connection that broke off silently.
+	// probeEvery is the interval at which a connection without messages is tested, so that a
+	// silently lost connection is detected.
 	probeEvery = 20 * time.Second
 )
 
-// Listener receives the events of [DB.Listen]. Connected, Notified and Refused are called
-// one at a time from one goroutine, Failed and Restored one at a time from another.
+// Listener receives the events of [DB.Listen]. One goroutine calls Connected, Notified and
+// Refused, and another calls Failed and Restored. Each goroutine makes one call at a time.
 type Listener interface {
-	// Connected is called after each connection, the first and every later one. After a
+	// Connected is called after the first connection and after every reconnection. After a
 	// reconnection, messages may have been missed.
 	Connected()
 	// Notified is called for every message on the channel.
 	Notified(message string)
 	// Refused is called when the database refuses to listen on the channel.
 	Refused(err error)
-	// Failed is called once when the connection fails; Restored once when it is restored.
+	// Failed is called once when the connection is lost, and Restored once when it is
+	// restored.
 	Failed(err error)
 	Restored()
 }
 
-// Listen passes the messages of a PostgreSQL channel to l until ctx ends. Any process may
-// send them. It uses one connection of its own. On SQLite it returns at once, because
-// there is one process.
+// Listen passes the messages of a PostgreSQL NOTIFY channel to l until ctx ends. Any
+// process may send messages. It uses one connection of its own. On SQLite it returns at
+// once, because only one server process uses the database.
 func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 	if db.dialect == SQLite {
 		return
 	}
 	listener := pq.NewListener(db.name, firstReconnect, longestReconnect, reportConnection(ctx, l))
 	defer listener.Close() //nolint:errcheck // nothing is lost by it
-	// Listen waits until there is a connection. The listener repeats it on every later
-	// connection.
+	// listener.Listen blocks until the first connection succeeds. After a reconnection the
+	// listener subscribes again by itself.
 	listening := make(chan error, 1)
 	go func() { listening <- listener.Listen(channel) }()
 	probe := time.NewTicker(probeEvery)
@@ -55,7 +56,7 @@ func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 		case err := <-listening:
 			if err == nil {
 				l.Connected()
-			} else if ctx.Err() == nil { // for example on a read-only server; a lost connection is no error here
+			} else if ctx.Err() == nil { // not a lost connection, but for example a read-only server
 				l.Refused(err)
 			}
 		case message, open := <-listener.Notify:
@@ -68,20 +69,20 @@ func (db *DB) Listen(ctx context.Context, channel string, l Listener) {
 				l.Notified(message.Extra)
 			}
 		case <-probe.C:
-			if probing.CompareAndSwap(false, true) { // at most one probe at a time
+			if probing.CompareAndSwap(false, true) { // runs at most one probe at a time
 				go func() {
 					defer probing.Store(false)
-					_ = listener.Ping() // a failure makes the listener connect again
+					_ = listener.Ping() // after a failed ping the listener reconnects by itself
 				}()
 			}
 		}
 	}
 }
 
-// reportConnection returns a callback that calls l.Failed once when the connection fails
-// and l.Restored once when it is back.
+// reportConnection returns a callback for connection events. It calls l.Failed once when
+// the connection is lost, and l.Restored once when it is restored.
 func reportConnection(ctx context.Context, l Listener) pq.EventCallbackType {
-	failed := false // the listener calls from one goroutine
+	failed := false // needs no lock: all events come from one goroutine
 	return func(event pq.ListenerEventType, err error) {
 		connected := event == pq.ListenerEventConnected || event == pq.ListenerEventReconnected
 		switch {

@@ -17,25 +17,25 @@ import (
 
 const (
 	versionTable = "schema_versions"
-	// lockEvery (seconds) and lockTries bound the wait for another process that is
-	// migrating: one look a second for five minutes.
+	// lockEvery (seconds) and lockTries limit the wait while another process migrates: one
+	// attempt each second for five minutes.
 	lockEvery, lockTries = 1, 300
 )
 
-// jobSteps maps a version of our schema to the version of River's tables that it
-// installs. An upgrade of River that changes its tables adds an entry.
+// jobSteps maps a version of our schema to the version of River's job tables that it
+// installs. It needs a new entry when an upgrade of River changes its tables.
 var jobSteps = map[int64]int{5: 5, 6: 6}
 
-// MigrationState is one migration and whether this database has it.
+// MigrationState is a migration. Applied tells whether this database has it.
 type MigrationState struct {
 	Version int64
 	Name    string
 	Applied bool
 }
 
-// Migrate brings the schema to this program's version. Several processes may call it at
-// once, and it may be repeated; it is fast when there is nothing to do. It refuses a
-// database that a later version of the program has migrated.
+// Migrate applies all migrations that the database lacks. Several processes may call it at
+// the same time, and repeated calls are fast. It returns an error if a later version of the
+// program has migrated the database.
 func (db *DB) Migrate(ctx context.Context) error {
 	steps, err := schema.Migrations()
 	if err != nil {
@@ -48,8 +48,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 		if err == nil {
 			return nil
 		}
-		// SQLite has no lock across transactions that goose could take. If a step failed
-		// because another process applied it, continue after that step.
+		// On SQLite goose has no lock against other processes. If a migration failed because
+		// another process has applied it, continue after it.
 		before := have
 		if have = db.schemaVersion(ctx); db.dialect != SQLite || have <= before {
 			return fmt.Errorf("storage: migrate: %w", db.cause(ctx, err))
@@ -61,7 +61,7 @@ func (db *DB) Migrate(ctx context.Context) error {
 	return nil
 }
 
-// MigrationStatus returns every migration in order.
+// MigrationStatus returns every migration in order, with whether the database has it.
 func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	steps, err := schema.Migrations()
 	if err != nil {
@@ -78,7 +78,7 @@ func (db *DB) MigrationStatus(ctx context.Context) ([]MigrationState, error) {
 	return all, nil
 }
 
-// MissingMigrations returns how many migrations the database lacks.
+// MissingMigrations returns how many migrations the database does not have yet.
 func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
 	steps, err := db.MigrationStatus(ctx)
 	missing := 0
@@ -90,8 +90,9 @@ func (db *DB) MissingMigrations(ctx context.Context) (int, error) {
 	return missing, err
 }
 
-// schemaVersion returns the last migration that the database has. It returns -1 if there
-// is no table of versions or the query fails; the next statement then reports the error.
+// schemaVersion returns the version of the last migration that the database has. It returns
+// -1 if the version table does not exist or the query fails; the next statement then
+// returns the error.
 func (db *DB) schemaVersion(ctx context.Context) int64 {
 	var version int64
 	row := db.Reader().QueryRowContext(ctx, "SELECT coalesce(max(version_id), 0) FROM "+versionTable)
@@ -125,8 +126,8 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 	return err
 }
 
-// gooseSteps returns the migrations as goose functions, because each engine reads the
-// same file differently.
+// gooseSteps returns the migrations as Go functions for the library goose, because each
+// engine needs a different form of the same SQL file.
 func (db *DB) gooseSteps(steps []schema.Migration) []*goose.Migration {
 	all := make([]*goose.Migration, len(steps))
 	for i, step := range steps {

@@ -48,8 +48,8 @@ func pendingSteps(t *testing.T, db *storage.DB) int {
 	return pending
 }
 
-// TestMigrateConcurrently checks that several processes of a new installation may migrate
-// at once.
+// TestMigrateConcurrently checks that several processes can migrate a new database at the
+// same time.
 func TestMigrateConcurrently(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestMigrateRefusesALaterSchema(t *testing.T) {
 	})
 }
 
-// TestJobStepsReachRiversLatest fails when an upgrade of River brings migrations that
-// jobSteps does not include.
+// TestJobStepsReachRiversLatest checks that jobSteps installs the latest version of River's
+// job tables. It fails after an upgrade of River with new migrations.
 func TestJobStepsReachRiversLatest(t *testing.T) {
 	t.Parallel()
 	migrator, err := rivermigrate.New(riversqlite.New(nil), nil)

@@ -19,7 +19,7 @@ import (
 )
 
 // TestOutagesAreRecognized checks that errors by which the database refuses all calls
-// become temporarily_unavailable, and that errors of a single statement do not.
+// become CodeTemporarilyUnavailable. Errors of a single statement must not.
 func TestOutagesAreRecognized(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -59,8 +59,8 @@ func TestOutagesAreRecognized(t *testing.T) {
 	}
 }
 
-// TestAFullDisk checks that a full disk refuses writes and allows reads. It counts as an
-// outage until a write succeeds, which Check attempts itself.
+// TestAFullDisk checks that with a full disk writes fail and reads work. Check must report
+// the outage until its own test write succeeds.
 func TestAFullDisk(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -101,8 +101,8 @@ func TestAFullDisk(t *testing.T) {
 	}
 }
 
-// TestAHeldWriter checks that calls that wait too long for the writer are refused and
-// change nothing.
+// TestAHeldWriter checks that a write fails with CodeOverloaded and changes nothing if it
+// waits too long for a connection.
 func TestAHeldWriter(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -142,8 +142,8 @@ func TestAHeldWriter(t *testing.T) {
 	})
 }
 
-// TestExpensiveReadsHaveTheirOwnConnections checks that other calls do not wait when
-// expensive reads hold all their connections.
+// TestExpensiveReadsHaveTheirOwnConnections checks that other calls do not wait while
+// expensive reads use all connections reserved for them.
 func TestExpensiveReadsHaveTheirOwnConnections(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// PageStart returns the key below which a page, newest first, begins: the key of after,
-// or a key above every row if after is nil.
+// PageStart returns the time and id below which a page of rows, newest first, begins. These
+// are those of after, or values above every row if after is nil.
 func PageStart(after *core.After) (Time, string) {
 	if after == nil {
 		return math.MaxInt64, ""
@@ -16,13 +16,14 @@ func PageStart(after *core.After) (Time, string) {
 	return At(after.At), after.ID
 }
 
-// SearchText returns name and key in lower case on separate lines, so that a match cannot
-// span both.
+// SearchText returns name and key in lower case, on separate lines, so that a search cannot
+// match across both.
 func SearchText(name, key string) string { return strings.ToLower(name + "\n" + key) }
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// SearchPattern returns the LIKE pattern that finds query anywhere in a SearchText.
+// SearchPattern returns the LIKE pattern that matches a SearchText with query anywhere in
+// it.
 func SearchPattern(query string) string {
 	return "%" + likeEscaper.Replace(strings.ToLower(query)) + "%"
 }

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// JSONParameter encodes many rows as one parameter of a statement with json_each.
+// JSONParameter encodes rows as a JSON array, which a statement reads through json_each as
+// a single parameter.
 func JSONParameter[T any](rows []T) (string, error) {
 	if rows == nil {
 		rows = []T{}
@@ -17,10 +18,11 @@ func JSONParameter[T any](rows []T) (string, error) {
 	return string(b), nil
 }
 
-// emptyList is the JSON of a list without elements.
+// emptyList is the JSON of an empty array.
 const emptyList = "[]"
 
-// DecodeList decodes a column that [JSONParameter] encoded. An empty list is nil.
+// DecodeList parses a JSON array that [JSONParameter] encoded. It returns nil for an empty
+// array.
 func DecodeList[T any](stored string) ([]T, error) {
 	if stored == emptyList {
 		return nil, nil
@@ -30,17 +32,17 @@ func DecodeList[T any](stored string) ([]T, error) {
 	return all, err
 }
 
-// ParameterRows returns the FROM item j, whose column v holds the objects of a parameter
-// that is a JSON array. It is materialized, because either engine would otherwise parse
-// or write each row again for every column.
+// ParameterRows returns an SQL FROM item j whose column v has the objects of a JSON array.
+// parameter is the array's parameter. It is a materialized subquery, because otherwise
+// each object would be parsed again for every column that is read.
 func ParameterRows(parameter string) string {
 	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
-// RowsNamed returns a FROM item c with the rows of an organization that a parameter
-// names. $1 is a JSON array of the values that the columns equal; $2 is the organization.
-// An index finds each row. The text forces PostgreSQL to use it: without statistics,
-// PostgreSQL assumes a small organization and would read all its rows.
+// RowsNamed returns an SQL FROM item c with the rows of the table that a parameter lists.
+// $1 is a JSON array with values for the columns; $2 is the organization. Each row is found
+// through an index. The LATERAL subquery forces PostgreSQL to use the index: without
+// statistics PostgreSQL would read all rows of the organization.
 func RowsNamed(table string, columns ...Named) string {
 	within, outside := `org_id = $2`, `c.org_id = $2`
 	for _, by := range columns {
@@ -52,11 +54,11 @@ func RowsNamed(table string, columns ...Named) string {
 		WHERE ` + outside
 }
 
-// Named is a column and the expression that it equals, over an element j of the
-// parameter.
+// Named is a column, and the SQL expression that it must equal. The expression reads the
+// array element j.
 type Named struct{ Column, Equals string }
 
-// EncodeTexts returns texts as the JSON array that a column stores.
+// EncodeTexts returns texts as a JSON array, for storing them in one column.
 func EncodeTexts(texts []string) (string, error) {
 	b, err := json.Marshal(append([]string{}, texts...))
 	if err != nil {
@@ -65,7 +67,7 @@ func EncodeTexts(texts []string) (string, error) {
 	return string(b), nil
 }
 
-// DecodeTexts decodes a stored JSON array of texts. The result is never nil.
+// DecodeTexts parses a JSON array of texts. The result is never nil.
 func DecodeTexts(stored string) ([]string, error) {
 	texts := []string{}
 	if err := json.Unmarshal([]byte(stored), &texts); err != nil {

@@ -7,42 +7,42 @@ import (
 	"sync/atomic"
 )
 
-// pool is a set of connections behind a gate, with the statements that are used often
-// prepared on them.
+// pool is a set of database connections with a gate and prepared statements. The gate
+// limits how many calls use it at the same time.
 //
 // A statement is sent as text the first time, and is prepared when it is used again.
-// Preparing all of them at the start took a quarter of its processor time
-// (core/doc/decisions/0075).
+// Preparing all statements at the start of the program took a quarter of the start's
+// processor time (core/doc/decisions/0075).
 type pool struct {
 	sql     *sql.DB
 	dialect Dialect
 	gate    *gate
-	// unprepared is set for pools that send every statement as text: those of expensive
-	// reads and of jobs. Expensive reads are planned for their given values; planning is
-	// cheap compared with the read.
+	// unprepared is true for pools that send every statement as text: those for expensive
+	// reads and for jobs. PostgreSQL then plans an expensive read with its actual values,
+	// which costs little compared with the read.
 	unprepared bool
 	// idle is the largest number of unused connections that stay open.
 	idle int
 
-	mu sync.Mutex // held while a statement is prepared, and by close
-	// usage has the use of each statement at its index.
+	mu sync.Mutex // locked while a statement is prepared, and in close
+	// usage is indexed by Statement.index.
 	usage []usage
 }
 
-// usage is what a pool knows about the use of one statement.
+// usage records whether a pool has run a statement and whether it has prepared it.
 type usage struct {
 	once     atomic.Bool // the statement ran before
 	prepared atomic.Pointer[sql.Stmt]
 }
 
-// newPool returns a pool of db that keeps at most idle unused connections. The caller sets
-// its gate.
+// newPool returns a pool on db that keeps at most idle unused connections open. The caller
+// must set the field gate.
 func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
 	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
 }
 
-// prepared returns s prepared, or nil if it is not. In that case the caller sends the
-// text, and again reports whether s ran before, so that it is worth preparing.
+// prepared returns s as a prepared statement, or nil if it is not prepared. again is true
+// if s has run before, so that it is worth preparing.
 func (p *pool) prepared(s *Statement) (stmt *sql.Stmt, again bool) {
 	if p.unprepared {
 		return nil, false
@@ -54,8 +54,8 @@ func (p *pool) prepared(s *Statement) (stmt *sql.Stmt, again bool) {
 	return nil, use.once.Load() || use.once.Swap(true)
 }
 
-// prepare prepares s for all connections of the pool, and may be repeated. It takes a
-// connection: a caller in a transaction calls it afterwards, because on SQLite the
+// prepare prepares s for all connections of the pool. It does nothing if s is prepared
+// already. It uses a connection, so a transaction must call it after its end: on SQLite the
 // transaction has the only connection that writes.
 func (p *pool) prepare(ctx context.Context, s *Statement) (*sql.Stmt, error) {
 	use := &p.usage[s.index]
@@ -78,8 +78,8 @@ func (p *pool) dropIdle() {
 	p.sql.SetMaxIdleConns(p.idle)
 }
 
-// close closes the prepared statements and the connections. It waits for a statement that
-// is being prepared.
+// close closes the prepared statements and the connections of the pool. It first waits for
+// a statement that is being prepared.
 func (p *pool) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -18,16 +18,17 @@ const (
 	postgresConns     = 16
 	postgresIdleTime  = 5 * time.Minute
 	postgresConnectIn = "5" // seconds
-	// withoutJIT keeps PostgreSQL from compiling statements to machine code, which it does
-	// where it estimates a high cost. For a predicate of many terms that takes seconds, and
-	// the statement itself a tenth of it.
+	// withoutJIT keeps PostgreSQL from compiling statements with a high estimated cost to
+	// machine code. For a predicate with many terms the compilation takes seconds, ten times
+	// as long as the statement.
 	withoutJIT = "SET jit = off"
-	// withLimit bounds statements to 20 s, which exceeds the time limit of every read.
+	// withLimit sets a statement timeout of 20 s, which is longer than the time limit of
+	// every read.
 	withLimit = "SET statement_timeout = '20s'"
 )
 
-// openPostgres opens the database at c.URL. Statements are prepared on each connection,
-// so a connection pooler in between must preserve sessions.
+// openPostgres opens the database at c.URL. A connection pooler in between must preserve
+// sessions, because statements are prepared on each connection.
 func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	name, err := postgresName(c.URL)
 	if err != nil {
@@ -47,8 +48,8 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
 	expensive := postgresPool(withSettings{connector, withoutJIT + ";" + withLimit}, n.expensive)
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
-	// River uses these connections without the gate, so the gate leaves one of them to
-	// it.
+	// The library River uses these connections without the gate, so the gate leaves one of
+	// them free for River.
 	background := postgresPool(plain, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{
@@ -57,11 +58,11 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	}, nil
 }
 
-// portions is the number of connections of each lane.
+// portions has the number of connections for each lane; see [core.Lane].
 type portions struct{ calls, vital, expensive, background int }
 
-// divide splits size connections among the lanes, at least one for each. Calls get the
-// remainder.
+// divide splits size connections among the lanes, at least one for each. The lane of
+// ordinary calls gets what remains.
 func divide(size int) portions {
 	n := portions{vital: max(1, size/8), expensive: max(1, size/5), background: max(1, size/4)}
 	n.calls = max(1, size-n.vital-n.expensive-n.background)
@@ -76,9 +77,9 @@ func postgresPool(connector driver.Connector, size int) *pool {
 	return newPool(db, PostgreSQL, size)
 }
 
-// withSettings makes connections on which a SQL text of settings was run first. The
-// statement timeout is such a setting because the server itself then cancels a statement,
-// also where the network to this program has failed.
+// withSettings is a connector that runs an SQL text with settings on each new connection.
+// The statement timeout is set there, so that the server cancels a statement even if the
+// network to this program has failed.
 type withSettings struct {
 	driver.Connector
 	settings string
@@ -95,16 +96,16 @@ func (w withSettings) Connect(ctx context.Context) (driver.Conn, error) {
 	return conn, nil
 }
 
-// postgresName returns the URL with the parameters that this package requires. Its errors
-// omit the URL, which contains a password.
+// postgresName returns the database URL with the parameters that this package requires. Its
+// errors do not contain the URL, because it has a password.
 func postgresName(raw string) (string, error) {
 	u, err := url.Parse(raw)
 	if err != nil || (u.Scheme != "postgres" && u.Scheme != "postgresql") {
 		return "", errors.New("storage: the database URL does not begin with postgres:// or is not a URL")
 	}
 	q := u.Query()
-	// binary_parameters saves one of two round trips for a statement that is not
-	// prepared.
+	// With binary_parameters, an unprepared statement takes one network round trip instead
+	// of two.
 	q.Set("binary_parameters", "yes")
 	for key, value := range map[string]string{"application_name": "mailhelm", "connect_timeout": postgresConnectIn} {
 		if !q.Has(key) {

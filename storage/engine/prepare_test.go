@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestStatementsArePreparedAtTheirSecondUse uses one statement that reads, inside a
-// transaction and outside.
+// TestStatementsArePreparedAtTheirSecondUse checks that a read is prepared when it runs the
+// second time, inside a transaction and outside.
 func TestStatementsArePreparedAtTheirSecondUse(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -40,14 +40,16 @@ func TestStatementsArePreparedAtTheirSecondUse(t *testing.T) {
 		expect(true, 1)
 		inTx(2)
 		expect(true, 1)
-		read(t.Context()) // on PostgreSQL the same pool, on SQLite one of its own
+		// On PostgreSQL this read uses the same pool as the transactions; on SQLite it uses
+		// the pool for reads.
+		read(t.Context())
 		read(t.Context())
 		expect(false, 1)
 	})
 }
 
-// TestFirstUsesAtOnce lets many callers use a statement at the same time when none has
-// used it before, on the connections that they share.
+// TestFirstUsesAtOnce checks that a statement is prepared once if many callers use it for
+// the first time at the same moment.
 func TestFirstUsesAtOnce(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

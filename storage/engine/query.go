@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// columns maps a column to the field whose "db" tag names it.
+// columns maps result columns to struct fields by the tag "db".
 var columns = reflectx.NewMapper("db")
 
-// prepared is a statement that is ready to run in the transaction of a context, or else
-// on the pool of its lane.
+// prepared is a statement that is ready to run in the transaction of a context, or outside
+// a transaction on a connection pool.
 type prepared struct {
-	stmt *sql.Stmt // nil where statements are sent as text
+	stmt *sql.Stmt // nil if the statement is sent as text
 	on   interface {
 		QueryContext(context.Context, string, ...any) (*sql.Rows, error)
 		ExecContext(context.Context, string, ...any) (sql.Result, error)
@@ -40,8 +40,8 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 	return r.on.ExecContext(ctx, r.text, args...)
 }
 
-// ready returns a statement ready to run. Outside a transaction it first waits for a
-// connection; the caller must call leave on the returned pass.
+// ready returns s ready to run. Outside a transaction it first waits for a connection; the
+// caller must call leave on the returned pass.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
 		return t.ready(ctx, s), nil
@@ -61,8 +61,8 @@ func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	return prepared{stmt: stmt, on: p.sql, text: s.on(db.dialect), pass: pass}, nil
 }
 
-// ready returns a statement ready to run in the transaction. A statement worth preparing
-// is noted for prepareNoted, because preparing it now would take a second connection.
+// ready returns s ready to run in the transaction. If s has run before, it is prepared
+// after the transaction, because preparing it now would need a second connection.
 func (t *transaction) ready(ctx context.Context, s *Statement) prepared {
 	stmt, again := t.pool.prepared(s)
 	if stmt != nil {
@@ -74,7 +74,7 @@ func (t *transaction) ready(ctx context.Context, s *Statement) prepared {
 	return prepared{on: t.tx, text: s.on(t.pool.dialect)}
 }
 
-// Each runs a statement and calls f for every row it returns.
+// Each runs a statement and calls f for every row of the result.
 func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.Rows) error) error {
 	ready, err := db.ready(ctx, s)
 	if err != nil {
@@ -98,8 +98,8 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	return nil
 }
 
-// wrapFailure returns the error of a failed statement. For a read it wraps the error in
-// unbegun, because a read may run again.
+// wrapFailure returns the error of a failed statement. For a read it is wrapped in unbegun,
+// which marks calls that may run again because nothing was changed.
 func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	err = s.wrap(db.cause(ctx, err))
 	if s.writes {
@@ -108,7 +108,8 @@ func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	return unbegun{err}
 }
 
-// patience returns the context that a read runs under; see RegisterPoint.
+// patience returns the context under which s runs. For a statement from RegisterPoint on
+// SQLite it ignores cancellation.
 func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
 	if s.point && db.dialect == SQLite && ctx.Err() == nil {
 		return context.WithoutCancel(ctx)
@@ -116,7 +117,7 @@ func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
 	return ctx
 }
 
-// List returns every row as an R, a struct with "db" tags.
+// List returns every row of the result as an R, which must be a struct with "db" tags.
 func List[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, error) {
 	var all []R
 	err := db.Retry(ctx, func() error {
@@ -131,7 +132,7 @@ func List[R any](ctx context.Context, db *DB, s *Statement, args ...any) ([]R, e
 	return all, err
 }
 
-// Values returns the first column of every row.
+// Values returns the first column of every row of the result.
 func Values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V, error) {
 	var all []V
 	err := db.Retry(ctx, func() error {
@@ -146,8 +147,8 @@ func Values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V,
 	return all, err
 }
 
-// One returns the only row as an R. It returns not_found for the resource if there is no
-// row.
+// One returns the first row of the result as an R. Without a row it fails with NotFound,
+// which names the resource.
 func One[R any](ctx context.Context, db *DB, resource string, s *Statement, args ...any) (R, error) {
 	all, err := List[R](ctx, db, s, args...)
 	var none R
@@ -160,7 +161,7 @@ func One[R any](ctx context.Context, db *DB, resource string, s *Statement, args
 	return all[0], nil
 }
 
-// Exec runs a statement and returns how many rows it changed.
+// Exec runs a statement and returns the number of rows that it changed.
 func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) {
 	var changed int64
 	err := db.Retry(ctx, func() error {
@@ -181,8 +182,8 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 	return int(changed), err
 }
 
-// Insert runs an INSERT ... ON CONFLICT DO NOTHING. If no row was inserted it returns
-// taken, and the transaction stays usable on both engines.
+// Insert runs an INSERT ... ON CONFLICT DO NOTHING. It returns taken if no row was
+// inserted. The transaction can continue after that on both engines.
 func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {
 	inserted, err := db.Exec(ctx, s, args...)
 	if err != nil {
@@ -194,8 +195,8 @@ func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args 
 	return nil
 }
 
-// Change runs an UPDATE of one row. It returns not_found for the resource if no row was
-// changed.
+// Change runs an UPDATE or DELETE of one row. If no row was changed, it fails with
+// NotFound, which names the resource.
 func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ...any) error {
 	changed, err := db.Exec(ctx, s, args...)
 	if err != nil {
@@ -207,6 +208,6 @@ func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ..
 	return nil
 }
 
-// ErrInTransaction is returned when a call that begins its own transaction is made inside
-// another.
+// ErrInTransaction is the error of a call that needs a transaction of its own but was made
+// inside one.
 var ErrInTransaction = errors.New("storage: this call needs a transaction of its own and was made inside one")

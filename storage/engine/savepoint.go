@@ -13,11 +13,13 @@ var (
 	undoToSavepoint  = Register("undo to savepoint", `ROLLBACK TO SAVEPOINT attempt`)
 )
 
-// Attempt runs f at a savepoint of the transaction of ctx. If f fails, Attempt undoes
-// what f did and returns the error joined with tolerated; the transaction stays usable.
-// Three kinds of errors are returned unchanged, and the transaction is then lost. They
-// are errors that require a retry of the whole transaction, the end of ctx, and an outage
-// of the database.
+// Attempt runs f at a savepoint of the transaction of ctx. If f fails, Attempt rolls back
+// to the savepoint and returns the error joined with tolerated, and the transaction can
+// continue.
+//
+// Three kinds of errors are returned unchanged, and the transaction cannot continue after
+// them. They are errors that require a retry of the whole transaction, the end of ctx, and
+// an outage of the database.
 func (db *DB) Attempt(ctx context.Context, tolerated error, f func() error) error {
 	if _, err := db.Exec(ctx, setSavepoint); err != nil {
 		return err

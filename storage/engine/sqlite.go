@@ -12,22 +12,23 @@ import (
 	"runtime"
 
 	"github.com/mailhelm/mailhelm/core"
-	_ "modernc.org/sqlite" // the driver "sqlite", in pure Go; see registerFunctions
+	_ "modernc.org/sqlite" // registers the driver "sqlite", written in Go; see registerFunctions
 )
 
 const (
 	sqliteFile = "mailhelm.db"
-	// A few readers keep two cores busy; more would only use memory for their caches.
-	// Tokens and jobs have reserved readers, which calls cannot use.
+	// These are the numbers of read connections by lane. Six keep two processor cores busy;
+	// more would only use memory for their caches. Token checks and jobs have read
+	// connections that other calls cannot use.
 	sqliteReaders           = 6
 	sqliteVitalReaders      = 2
 	sqliteBackgroundReaders = 2
-	// SQLite allows one writer; a second one would only get SQLITE_BUSY.
+	// SQLite allows one writer at a time; a second connection would only get SQLITE_BUSY.
 	sqliteWriters = 1
 )
 
-// openSQLite opens the file in c.Dir with one connection that writes and several that
-// only read.
+// openSQLite opens the database file in c.Dir with one connection for writes and several
+// for reads.
 func openSQLite(ctx context.Context, c Config) (*DB, error) {
 	if err := os.MkdirAll(c.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("storage: data folder: %w", err)
@@ -59,8 +60,7 @@ func openSQLite(ctx context.Context, c Config) (*DB, error) {
 		return nil, errors.Join(err, write.close())
 	}
 	read.gate, read.idle = newGate(c.CallerWait, readers), sqliteReaders
-	// SQLite computes in this process, so half of the processors stay free for other
-	// work.
+	// SQLite runs in this process, so expensive reads may use only half of the processors.
 	slots := max(1, runtime.GOMAXPROCS(0)/2)
 	expensive, err := openSQLitePool(ctx, path, slots, busy, queryOnly)
 	if err != nil {
@@ -81,16 +81,16 @@ func (db *DB) GiveBack(ctx context.Context) error {
 	}
 	db.expensive.dropIdle()
 	db.read.dropIdle()
-	// The ping keeps one connection open. If the very last one closed, SQLite would
-	// checkpoint its log and wait for the disk.
+	// Ping keeps one read connection open. When the last connection closes, SQLite writes
+	// its log back into the database file, which waits for the disk.
 	err := db.Ping(ctx)
 	db.write.dropIdle()
 	return err
 }
 
-// createPrivate creates the database file with mode 0600, because SQLite would follow the
-// umask. It also restricts an existing file, such as a copy with other permissions.
-// SQLite gives the files beside it the same mode.
+// createPrivate creates the database file with mode 0600; SQLite would apply the umask. It
+// also restricts an existing file, such as a copy with other permissions. SQLite creates
+// its log files with the same mode.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

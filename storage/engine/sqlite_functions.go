@@ -7,7 +7,7 @@ import (
 	modernc "modernc.org/sqlite"
 )
 
-// sqliteFunction is an SQL function that Go implements for SQLite. On PostgreSQL a
+// sqliteFunction is an SQL function that is implemented in Go for SQLite. On PostgreSQL a
 // migration creates it.
 type sqliteFunction struct {
 	name      string
@@ -15,18 +15,19 @@ type sqliteFunction struct {
 	compute   func(args []driver.Value) driver.Value
 }
 
-// sqliteFunctions lists every registered function. It is complete when main starts.
+// sqliteFunctions lists every registered function. All are registered during package
+// initialization.
 var sqliteFunctions []sqliteFunction
 
-// RegisterFunction adds to SQLite a function that a migration creates on PostgreSQL. Call
-// it during package initialization. The result must depend only on the arguments; NULL is
-// passed as nil.
+// RegisterFunction registers an SQL function for SQLite that a migration creates on
+// PostgreSQL. It must be called during package initialization. The result must depend only
+// on the arguments; NULL is passed as nil.
 func RegisterFunction(name string, arguments int, compute func(args []driver.Value) driver.Value) {
 	sqliteFunctions = append(sqliteFunctions, sqliteFunction{name, arguments, compute})
 }
 
-// registerFunctions registers the functions with the driver. Connections that open later
-// have them.
+// registerFunctions adds all functions to the SQLite driver, once. Connections that are
+// opened later have the functions.
 var registerFunctions = sync.OnceValue(func() error {
 	for _, f := range sqliteFunctions {
 		err := modernc.RegisterDeterministicScalarFunction(f.name, int32(f.arguments),

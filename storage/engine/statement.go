@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Statement is one SQL text, the same for both engines. Statements are package
-// variables beside the functions that use them.
+// Statement is one SQL text for both engines. Statements are package variables beside the
+// functions that use them.
 type Statement struct {
-	// name identifies the failed statement in errors and tests. Errors never contain
+	// name identifies the statement in errors and tests. Errors never contain parameter
 	// values.
 	name string
 	text string
-	// opened is the text with its slots opened, as PostgreSQL reads it.
+	// opened is the text for PostgreSQL, with each comment /*pg text*/ replaced by its text.
 	opened string
 	writes bool
-	// point is set for reads that find a few rows by their key.
+	// point is true for a read that finds a few rows by their key.
 	point bool
 	index int
 }
 
-// Statements returns every registered statement of all rooms that the program imports.
+// Statements returns every statement that the packages of the program have registered.
 func Statements() []*Statement { return statements }
 
 // Name returns the name that identifies the statement in errors.
@@ -29,11 +29,12 @@ func (s *Statement) Name() string { return s.name }
 // Text returns the statement as it was registered.
 func (s *Statement) Text() string { return s.text }
 
-// statements lists every registered statement. It is complete when main starts.
+// statements lists every registered statement. All are registered during package
+// initialization.
 var statements []*Statement
 
 // Register returns a new statement and adds it to Statements. A text that does not begin
-// with SELECT runs on the connection that writes.
+// with SELECT runs on a connection that writes.
 func Register(name, text string) *Statement {
 	text = strings.TrimSpace(text)
 	s := &Statement{name: name, text: text, opened: openSlots(text), writes: !strings.HasPrefix(text, "SELECT"), index: len(statements)}
@@ -41,9 +42,9 @@ func Register(name, text string) *Statement {
 	return s
 }
 
-// RegisterPoint is Register for a read that finds a few rows by their key. On SQLite the
-// read runs to its end even if its context ends. It takes microseconds; watching a
-// context would take two goroutines and as much time again.
+// RegisterPoint registers a read that finds a few rows by their key. On SQLite such a read
+// ignores the end of its context. It takes microseconds, and watching the context would
+// need two goroutines and double that time.
 func RegisterPoint(name, text string) *Statement {
 	s := Register(name, text)
 	s.point = true
@@ -55,8 +56,8 @@ const (
 	slotCloses = "*/"
 )
 
-// openSlots replaces every /*pg text*/ with text. SQLite receives the original SQL and
-// reads a comment there.
+// openSlots replaces every comment /*pg text*/ by its text, for PostgreSQL. SQLite gets the
+// original SQL, in which this is a comment.
 func openSlots(text string) string {
 	var opened strings.Builder
 	for {
@@ -71,7 +72,7 @@ func openSlots(text string) string {
 	}
 }
 
-// on returns the statement as the engine reads it.
+// on returns the SQL text of the statement for the engine.
 func (s *Statement) on(e Dialect) string {
 	if e == PostgreSQL {
 		return s.opened

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Time is an instant as both databases store it: microseconds since 1970, UTC. Statements
-// never bind a time.Time, because SQLite would store text that depends on the time zone.
+// Time is a time as both databases store it: microseconds since 1970, UTC. Statements never
+// use time.Time parameters, because SQLite would store text that depends on the time zone.
 type Time int64
 
-// At returns the stored form of t. It truncates to microseconds.
+// At returns t as microseconds since 1970, rounded down.
 func At(t time.Time) Time { return Time(t.UnixMicro()) }
 
-// Time returns the instant in UTC.
+// Time returns t as a time.Time in UTC.
 func (t Time) Time() time.Time { return time.UnixMicro(int64(t)).UTC() }
 
-// Scan reads the value of a bigint column. Without it database/sql would convert through
-// text.
+// Scan reads the value of a bigint column. Without this method database/sql would convert
+// the value through text.
 func (t *Time) Scan(stored any) error {
 	micros, ok := stored.(int64)
 	if !ok {
@@ -26,7 +26,7 @@ func (t *Time) Scan(stored any) error {
 	return nil
 }
 
-// OptionalTime returns the instant in a column that may be NULL, or nil.
+// OptionalTime converts the value of a column that may be NULL. It returns nil for nil.
 func OptionalTime(t *Time) *time.Time {
 	if t == nil {
 		return nil
@@ -35,7 +35,7 @@ func OptionalTime(t *Time) *time.Time {
 	return &instant
 }
 
-// OptionalAt returns the stored form of a time that may be absent, or nil.
+// OptionalAt converts a time that may be absent to its stored form. It returns nil for nil.
 func OptionalAt(t *time.Time) *Time {
 	if t == nil {
 		return nil

@@ -18,15 +18,15 @@ const (
 
 type transactionKey struct{}
 
-// transaction is the open transaction that a context carries. It names its database,
-// because one context may be used with several databases.
+// transaction is an open transaction that a context carries. It has its database, because
+// one context may be used with several databases.
 type transaction struct {
 	db   *DB
 	pool *pool
 	tx   *sql.Tx
-	// kept holds the values of rooms; see TxMemory.
+	// kept holds the values of every TxMemory, by address of the TxMemory.
 	kept map[any]any
-	// noted are statements to prepare after the transaction.
+	// noted lists the statements to prepare after the transaction has ended.
 	noted []*Statement
 }
 
@@ -38,11 +38,11 @@ func (db *DB) transaction(ctx context.Context) *transaction {
 	return nil
 }
 
-// InTransaction reports whether ctx carries a transaction of this database.
+// InTransaction reports whether ctx carries an open transaction of this database.
 func (db *DB) InTransaction(ctx context.Context) bool { return db.transaction(ctx) != nil }
 
-// LockedInside returns the statement to read a row with: lock inside a transaction, so that
-// a write follows from what was read, and read outside of one.
+// LockedInside returns the statement with which to read a row: lock inside a transaction,
+// read outside. The lock keeps the row from changing between reading and writing.
 func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statement {
 	if !db.InTransaction(ctx) {
 		return read
@@ -50,9 +50,9 @@ func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statemen
 	return lock
 }
 
-// InTx runs f inside one transaction; see [core.Transactor]. Inside another transaction
-// it joins that one: only a rollback of the outer transaction undoes what f did, not an
-// error of f alone. PostgreSQL uses read committed, or repeatable read for
+// InTx runs f in one transaction; see [core.Transactor]. Inside another transaction f joins
+// it: an error of f alone then undoes nothing, only a rollback of the outer transaction
+// does. PostgreSQL uses the isolation level read committed, or repeatable read for
 // [core.Snapshot].
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.transaction(ctx) != nil {
@@ -74,7 +74,7 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	}
 	t := &transaction{db: db, pool: p, tx: tx}
 	defer t.prepareNoted(ctx)
-	// After a commit Rollback does nothing. Otherwise, also after a panic, it undoes the
+	// Rollback does nothing after a commit. Otherwise, even after a panic, it rolls back the
 	// transaction.
 	defer func() { _ = tx.Rollback() }()
 	if err := f(context.WithValue(ctx, transactionKey{}, t)); err != nil {
@@ -86,9 +86,9 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	return nil
 }
 
-// prepareNoted prepares the statements that the transaction used and that ran before. It
-// runs after the end of the transaction, while the caller still has its place at the gate.
-// It ignores errors: such a statement runs as text again.
+// prepareNoted prepares the statements that the transaction ran and that had run before. It
+// runs after the end of the transaction, while the call may still use its connection. It
+// ignores errors, because such a statement is then sent as text again.
 func (t *transaction) prepareNoted(ctx context.Context) {
 	for _, s := range t.noted {
 		if _, err := t.pool.prepare(ctx, s); err != nil { //nolint:sqlclosecheck // lives as long as the pool
@@ -97,13 +97,14 @@ func (t *transaction) prepareNoted(ctx context.Context) {
 	}
 }
 
-// unbegun wraps an error that occurred before any change, so that the call may run again.
+// unbegun wraps the error of a call that has changed nothing, so that the call may run
+// again.
 type unbegun struct{ error }
 
 func (u unbegun) Unwrap() error { return u.error }
 
-// isolation returns the options of the transaction of ctx. On SQLite a transaction that
-// writes excludes all others, so it needs none.
+// isolation returns the options for a transaction with ctx. On SQLite there are none,
+// because a transaction that writes excludes all others.
 func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
 	if db.dialect == SQLite || !core.WantsSnapshot(ctx) {
 		return nil
@@ -111,10 +112,10 @@ func (db *DB) isolation(ctx context.Context) *sql.TxOptions {
 	return &sql.TxOptions{Isolation: sql.LevelRepeatableRead}
 }
 
-// Retry runs f, and repeats it while it fails because of a concurrent transaction. It
-// repeats f once if the connection was lost before f changed anything, because a restart
-// of the database breaks all connections. Inside a transaction f runs once: only the
-// outermost call can repeat the whole transaction.
+// Retry runs f, and runs it again if it failed because of a concurrent transaction, up to
+// maxAttempts times. It also repeats f once if the connection was lost before f changed
+// anything, because a restart of the database closes all connections. Inside a transaction
+// f runs once: only the outermost call can repeat the transaction.
 func (db *DB) Retry(ctx context.Context, f func() error) error {
 	if db.transaction(ctx) != nil {
 		return f()
@@ -142,8 +143,8 @@ func (db *DB) Retry(ctx context.Context, f func() error) error {
 	}
 }
 
-// pause waits between retries, longer with each attempt. The wait is random, from half to
-// the whole of the attempt's limit, so that two colliding callers do not collide again.
+// pause waits between retries, longer with each attempt. The wait is random, from half the
+// attempt's limit up to the limit, so that two callers do not conflict again.
 func pause(ctx context.Context, attempt int) error {
 	longest := firstPause << (attempt - 1)
 	timer := time.NewTimer(longest/2 + rand.N(longest/2)) //nolint:gosec // chance, not a secret

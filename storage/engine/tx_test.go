@@ -51,8 +51,8 @@ func TestInTxGivesUp(t *testing.T) {
 	}
 }
 
-// TestDeadlocksAreRepeated checks two transactions that lock the same two rows in
-// opposite order. PostgreSQL ends the deadlock by failing one; both must succeed.
+// TestDeadlocksAreRepeated checks that two transactions that lock the same two rows in
+// opposite order both succeed. PostgreSQL aborts one of them, which must be retried.
 func TestDeadlocksAreRepeated(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -64,9 +64,9 @@ func TestDeadlocksAreRepeated(t *testing.T) {
 	}
 	limit, outcome := 1, make(chan error, 2)
 	lock := func(first, second string, mine, other chan struct{}) {
-		// The transactions wait for each other only in the first attempt. A repeated one
-		// may take its first row before the other does. The other then waits for that row
-		// and not here.
+		// The transactions wait for each other only in their first attempt. In a later
+		// attempt the first one may lock its row before the second one starts; the second
+		// then waits for that row and never reaches this point.
 		meet := sync.OnceFunc(func() {
 			close(mine)
 			<-other
@@ -101,8 +101,8 @@ func TestCancelledCallsSayWhy(t *testing.T) {
 	})
 }
 
-// TestDeadlineDuringAStatement checks the error of a deadline during a statement, which
-// PostgreSQL reports in its own way.
+// TestDeadlineDuringAStatement checks that a deadline during a statement gives
+// context.DeadlineExceeded, although PostgreSQL reports an error of its own.
 func TestDeadlineDuringAStatement(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -117,7 +117,8 @@ func TestDeadlineDuringAStatement(t *testing.T) {
 		}
 		blocked, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		return db.Orgs().SetRateLimit(blocked, id, &limit) // waits for the row of this transaction
+		// blocks, because the outer transaction has locked this row
+		return db.Orgs().SetRateLimit(blocked, id, &limit)
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want the deadline", err)

@@ -1,3 +1,3 @@
-// Package lists stores static lists and their members, and reads the membership log, to
-// which segments write too.
+// Package lists stores static lists and their members. It also reads the membership log, to
+// which package segments writes too.
 package lists

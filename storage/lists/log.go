@@ -8,14 +8,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// transitionsPage walks the primary key of membership_log, oldest first.
+// transitionsPage reads a page of the membership log by primary key, oldest first.
 var transitionsPage = engine.Register("transitions page", `
 		SELECT occurred_at, id, set_kind, set_id, contact_id, entered FROM membership_log
 		WHERE org_id = $1 AND (occurred_at, id) > ($2, $3)
 		ORDER BY occurred_at, id LIMIT $4`)
 
-// transitionRow is one contact that entered or left a list or a segment. Rows are only
-// appended.
+// transitionRow is a row of the membership log: a contact that entered or left a list or a
+// segment. Rows are only inserted, never changed.
 type transitionRow struct {
 	OccurredAt engine.Time   `db:"occurred_at"`
 	ID         string        `db:"id"`
@@ -25,8 +25,8 @@ type transitionRow struct {
 	Entered    bool          `db:"entered"`
 }
 
-// MembershipLog starts at the beginning without after. The zero place is before every
-// line.
+// MembershipLog returns up to limit transitions after the cursor, oldest first. If after is
+// nil, it starts with the oldest transition.
 func (s MemberStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
 	var at engine.Time
 	var id string

@@ -11,28 +11,30 @@ import (
 	"github.com/mailhelm/mailhelm/storage/membership"
 )
 
-// MemberStore stores who is on static lists, and reads the membership log.
+// MemberStore stores the members of static lists, and reads the membership log.
 type MemberStore struct{ db *engine.DB }
 
 var _ lists.MemberStore = MemberStore{}
 
-// NewMemberStore returns the store on a database.
+// NewMemberStore returns the store on the database.
 func NewMemberStore(db *engine.DB) MemberStore { return MemberStore{db} }
 
 var (
-	// contactLists reads list_members_by_contact, archived lists included.
+	// contactLists selects the lists of a contact, archived ones too, through the index
+	// list_members_by_contact.
 	contactLists = engine.RegisterPoint("lists of a contact", `
 		SELECT l.id, l.key, l.name FROM list_members AS m
 		JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 ORDER BY l.key`)
-	// leaveLists returns what it deleted, for the log.
+	// leaveLists deletes the contact's memberships of lists that are not in $3. It returns
+	// their list ids, for the membership log.
 	leaveLists = engine.Register("leave lists", `
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		RETURNING list_id`)
-	// The insert selects from contacts and lists of the organization, so that neither can
-	// belong to another. It waits for a concurrent deletion of a list, which then no
-	// longer exists here; inserting its key directly would fail.
+	// joinLists adds the contact to lists. It selects from the tables of contacts and lists,
+	// so that both must exist in the organization. If a list is being deleted concurrently,
+	// it waits and then skips that list. A plain insert would violate the foreign key.
 	joinLists = engine.Register("join lists", `
 		INSERT INTO list_members (org_id, list_id, contact_id, added_at)
 		SELECT l.org_id, l.id, c.id, CAST($1 AS bigint) FROM lists AS l
@@ -42,7 +44,7 @@ var (
 		ON CONFLICT DO NOTHING
 		RETURNING list_id`)
 
-	// listMembersPage walks list_members_newest from its place.
+	// listMembersPage reads the index list_members_newest from the cursor on, newest first.
 	listMembersPage   = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
 	listMemberByID    = engine.RegisterPoint("list member by id", membership.ByIDSQL("list_members", "list_id"))
 	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))
@@ -52,7 +54,8 @@ func (s MemberStore) ContactLists(ctx context.Context, orgID, contactID string) 
 	return listRefs(ctx, s.db, contactLists, orgID, contactID)
 }
 
-// ReplaceMembership writes the difference only: a membership that stays keeps its time.
+// ReplaceMembership puts the contact on exactly the given lists. It returns the ids of the
+// lists that the contact left and joined. A membership that stays keeps its time.
 func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID string, listIDs []string, at time.Time) ([]string, []string, error) {
 	parameter, err := engine.JSONParameter(listIDs)
 	if err != nil {
@@ -76,7 +79,7 @@ func (s MemberStore) ReplaceMembership(ctx context.Context, orgID, contactID str
 	return left, joined, nil
 }
 
-// logLists writes to the log which lists a contact left and joined.
+// logLists writes to the membership log which lists a contact left and joined.
 func logLists(ctx context.Context, db *engine.DB, orgID, contactID string, left, joined []string, at time.Time) error {
 	of := func(lists []string) []membership.InSet {
 		all := make([]membership.InSet, len(lists))

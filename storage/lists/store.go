@@ -13,7 +13,7 @@ type Store struct{ db *engine.DB }
 
 var _ lists.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store of lists on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
 // listRow is a list with the number of its members.
@@ -31,45 +31,47 @@ type listRow struct {
 	UpdatedAt   engine.Time `db:"updated_at"`
 }
 
-// listRefRow has the fields of lists.Ref in the same order, so that one converts to the
-// other.
+// listRefRow has the fields of lists.Ref in the same order, so that a listRefRow converts
+// to a lists.Ref.
 type listRefRow struct {
 	ID   string `db:"id"`
 	Key  string `db:"key"`
 	Name string `db:"name"`
 }
 
-// listColumns selects a list as l. The members are counted in the primary key of
-// list_members, for each list that is read.
+// listColumns lists the columns of a list with the alias l. It counts the members of each
+// list through the primary key of list_members.
 const listColumns = `l.id, l.key, l.name, l.description, l.source, l.origin, l.source_path, l.status, l.created_at, l.updated_at,
 	(SELECT count(*) FROM list_members AS m WHERE m.org_id = l.org_id AND m.list_id = l.id) AS member_count`
 
 var (
-	// insertList changes nothing if the key is taken, by an archived list too.
+	// insertList changes nothing if a list has the key, even an archived one.
 	insertList = engine.Register("insert list", `
 		INSERT INTO lists (org_id, id, key, name, description, search, source, origin, source_path, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	// updateList leaves the key and the status as they are.
+	// updateList changes the name, the description and the search text.
 	updateList = engine.Register("update list", `
 		UPDATE lists SET name = $1, description = $2, search = $3, updated_at = $4 WHERE org_id = $5 AND id = $6`)
-	// deleteList deletes the memberships by their foreign key. The log keeps its lines.
+	// deleteList deletes a list. A foreign key deletes its memberships; the membership log
+	// keeps its entries.
 	deleteList = engine.Register("delete list", `DELETE FROM lists WHERE org_id = $1 AND id = $2`)
 	listByID   = engine.RegisterPoint("list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2`)
 	listByKey  = engine.RegisterPoint("list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2`)
-	// SQLite has one writer and needs no lock.
+	// lockListByID and lockListByKey lock the list on PostgreSQL. SQLite needs no lock,
+	// because it has one writer at a time.
 	lockListByID  = engine.Register("lock list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2 /*pg FOR UPDATE*/`)
 	lockListByKey = engine.Register("lock list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2 /*pg FOR UPDATE*/`)
-	// listsPage walks lists_newest from its place and compares the search text row by
-	// row.
+	// listsPage reads the index lists_newest from the cursor on, newest first, and compares
+	// the search text row by row.
 	listsPage = engine.Register("lists page", `
 		SELECT `+listColumns+` FROM lists AS l
 		WHERE l.org_id = $1 AND l.status = 'active' AND (l.created_at, l.id) < ($2, $3) AND l.search LIKE $4 ESCAPE '\'
 		ORDER BY l.created_at DESC, l.id DESC LIMIT $5`)
 	countLists = engine.Register("count lists", `
 		SELECT count(*) FROM lists WHERE org_id = $1 AND status = 'active' AND search LIKE $2 ESCAPE '\'`)
-	// listsByRef compares each reference with ids and with keys, each through its unique
-	// index.
+	// listsByRef selects active lists whose id or key is in the JSON array $2. It uses the
+	// unique indexes of ids and of keys.
 	listsByRef = engine.Register("lists by ref", `
 		SELECT l.id, l.key, l.name FROM lists AS l
 		WHERE l.org_id = $1 AND l.status = 'active'
@@ -92,8 +94,8 @@ func (s Store) DeleteList(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "list", deleteList, orgID, id)
 }
 
-// List locks the list inside a transaction. A reference that has the form of an id is
-// looked up as one.
+// List returns the list with the reference, which is an id if it has the form of one, else
+// a key. Inside a transaction it locks the list.
 func (s Store) List(ctx context.Context, orgID, ref string) (lists.List, error) {
 	read, lock := listByKey, lockListByKey
 	if core.IsID(ref) {
@@ -140,7 +142,7 @@ func (s Store) ListsByRef(ctx context.Context, orgID string, refs []string) ([]l
 	return listRefs(ctx, s.db, listsByRef, orgID, parameter)
 }
 
-// listRefs returns the lists that a statement finds, in its order.
+// listRefs returns the lists that the statement selects, in the order of the statement.
 func listRefs(ctx context.Context, db *engine.DB, by *engine.Statement, args ...any) ([]lists.Ref, error) {
 	rows, err := engine.List[listRefRow](ctx, db, by, args...)
 	if err != nil {

@@ -14,8 +14,8 @@ type invitationStore struct{ db *engine.DB }
 
 var _ members.InvitationStore = invitationStore{}
 
-// invitationRow is an open invitation. Only the hash of its secret is stored, and
-// Permissions is a JSON array.
+// invitationRow is an open invitation to an organization. Only the hash of its secret is
+// stored. Permissions is a JSON array.
 type invitationRow struct {
 	ID          string       `db:"id"`
 	OrgID       string       `db:"org_id"`
@@ -32,18 +32,19 @@ type invitationRow struct {
 const invitationColumns = `org_id, id, hash, email, role, permissions, invited_by, created_at, expires_at`
 
 var (
-	// insertInvitation changes nothing if the id or the hash exists.
+	// insertInvitation changes nothing if an invitation with the id or the hash exists.
 	insertInvitation = engine.Register("insert invitation", `
 		INSERT INTO invitations (`+invitationColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
-	// invitationsOf has no limit: the core bounds the open invitations of an
-	// organization.
+	// invitationsOf selects all open invitations. It needs no LIMIT, because core/members
+	// limits their number.
 	invitationsOf = engine.Register("invitations of org", `
 		SELECT `+invitationColumns+` FROM invitations WHERE org_id = $1 ORDER BY created_at DESC, id DESC`)
-	// invitationByHash finds expired invitations too; the core compares the time.
+	// invitationByHash finds expired invitations too; the caller compares the time.
 	invitationByHash = engine.RegisterPoint("invitation by hash", `SELECT `+invitationColumns+` FROM invitations WHERE hash = $1`)
 	deleteInvitation = engine.Register("delete invitation", `DELETE FROM invitations WHERE org_id = $1 AND id = $2`)
-	// deleteInvitationsBy withdraws what a member invited, when that member is removed.
+	// deleteInvitationsBy deletes the open invitations that a member has sent. It runs when
+	// that member is removed.
 	deleteInvitationsBy = engine.Register("delete invitations by a user", `
 		DELETE FROM invitations WHERE org_id = $1 AND invited_by = $2`)
 )
@@ -88,7 +89,8 @@ func (s invitationStore) DeleteInvitationsBy(ctx context.Context, orgID, userID 
 	return s.db.Exec(ctx, deleteInvitationsBy, orgID, userID)
 }
 
-// invitation converts the row. It returns an error if the permissions do not parse.
+// invitation converts the row to a members.Invitation. It returns an error if the
+// permissions do not parse.
 func (r invitationRow) invitation() (members.Invitation, error) {
 	permissions, err := engine.DecodeList[members.Permission](r.Permissions)
 	if err != nil {

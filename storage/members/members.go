@@ -12,8 +12,7 @@ import (
 // memberStore is [members.Store].
 type memberStore struct{ db *engine.DB }
 
-// memberRow is the membership of one user in one organization. Permissions is a JSON
-// array.
+// memberRow is the membership of one user in one organization. Permissions is a JSON array.
 type memberRow struct {
 	OrgID       string       `db:"org_id"`
 	UserID      string       `db:"user_id"`
@@ -22,25 +21,27 @@ type memberRow struct {
 }
 
 var (
-	// memberByID reads by the primary key.
+	// memberByID selects the membership of a user in an organization, by primary key.
 	memberByID = engine.RegisterPoint("member", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
 	membersOfOrg = engine.Register("members of an organization", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 ORDER BY created_at, user_id`)
-	// The cast makes both engines sort the name by its bytes.
+	// membershipsOf sorts by name of the organization. The cast makes both engines compare
+	// names by their bytes.
 	membershipsOf = engine.Register("memberships of a user", `
 		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
 		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
 	organizationsOf = engine.Register("organizations of a user", `
 		SELECT `+orgColumns+` FROM orgs WHERE id IN (SELECT m.org_id FROM members AS m WHERE m.user_id = $1)
 		ORDER BY lower(CAST(name AS bytetext)), id`)
-	// setMember keeps the time at which the member joined.
+	// setMember inserts a membership or replaces its role and permissions. It keeps the time
+	// at which the member joined.
 	setMember = engine.Register("set member", `
 		INSERT INTO members (org_id, user_id, role, permissions, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
 	holdMembers  = engine.Register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	removeMember = engine.Register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
-	// addMember changes nothing for a user who is a member, and so never lowers a role.
+	// addMember changes nothing if the user is a member already, so it never changes a role.
 	addMember = engine.Register("add member", `
 		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`)
@@ -58,9 +59,10 @@ func (s memberStore) Members(ctx context.Context, orgID string) ([]members.Membe
 	return s.members(ctx, membersOfOrg, orgID)
 }
 
-// HoldMembers locks the organization's row until the transaction ends. That row stands
-// for the list of members, because a missing member's row cannot be locked. On SQLite the
-// transaction itself excludes all others.
+// HoldMembers locks the members of an organization until the transaction ends, so that
+// members cannot be added or removed concurrently. It locks the organization's row, because
+// rows that do not exist yet cannot be locked. On SQLite no other transaction can write
+// anyway. It fails with NotFound if the organization does not exist.
 func (s memberStore) HoldMembers(ctx context.Context, orgID string) error {
 	found, err := engine.Values[string](ctx, s.db, holdMembers, orgID)
 	if err == nil && len(found) == 0 {
@@ -85,8 +87,8 @@ func (s memberStore) OrganizationsOf(ctx context.Context, userID string) ([]core
 	return orgs, nil
 }
 
-// members returns the memberships that a statement finds. id is an organization or a
-// user.
+// members returns the memberships that the statement selects for id, which is an
+// organization or a user.
 func (s memberStore) members(ctx context.Context, by *engine.Statement, id string) ([]members.Member, error) {
 	rows, err := engine.List[memberRow](ctx, s.db, by, id)
 	if err != nil {
@@ -106,8 +108,8 @@ func (s memberStore) AddMember(ctx context.Context, orgID, userID, role string) 
 	return s.db.Insert(ctx, taken, addMember, orgID, userID, role, engine.At(s.db.Now()))
 }
 
-// SetMember adds the member or replaces its role and permissions. The caller must check
-// that an owner remains.
+// SetMember adds a member or replaces the member's role and permissions. The caller must
+// check that the organization keeps an owner.
 func (s memberStore) SetMember(ctx context.Context, m members.Member) error {
 	permissions, err := engine.JSONParameter(m.Permissions)
 	if err != nil {
@@ -121,7 +123,8 @@ func (s memberStore) RemoveMember(ctx context.Context, orgID, userID string) err
 	return s.db.Change(ctx, "member", removeMember, orgID, userID)
 }
 
-// member converts the row. It returns an error if the permissions do not parse.
+// member converts the row to a members.Member. It returns an error if the permissions do
+// not parse.
 func (r memberRow) member() (members.Member, error) {
 	permissions, err := engine.DecodeList[members.Permission](r.Permissions)
 	if err != nil {

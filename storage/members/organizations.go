@@ -10,8 +10,8 @@ import (
 // orgStore is [members.OrgStore].
 type orgStore struct{ db *engine.DB }
 
-// orgRow has the fields of core.Org in the same order, so that one converts to the other.
-// RateLimit is the calls per minute of the plan, NULL if none is set.
+// orgRow has the fields of core.Org in the same order, so that an orgRow converts to a
+// core.Org. RateLimit is the allowed number of API calls per minute; nil means no limit.
 type orgRow struct {
 	ID            string `db:"id"`
 	Name          string `db:"name"`
@@ -30,15 +30,16 @@ const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connec
 	platform_mode`
 
 var (
-	// insertOrg changes nothing if the id or the slug exists.
+	// insertOrg changes nothing if an organization with the id or the slug exists.
 	insertOrg = engine.Register("insert org", `
 		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
 	orgByID   = engine.RegisterPoint("org by id", `SELECT `+orgColumns+` FROM orgs WHERE id = $1`)
 	orgBySlug = engine.RegisterPoint("org by slug", `SELECT `+orgColumns+` FROM orgs WHERE slug = $1`)
-	// orgIDs reads all organizations for periodic jobs, oldest first.
+	// orgIDs selects all organizations, oldest first, for periodic jobs.
 	orgIDs = engine.Register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
-	// setOrgSettings leaves the slug, the tier and the limits as they are.
+	// setOrgSettings changes the name, the requirement of a second factor and the platform
+	// mode.
 	setOrgSettings = engine.Register("set org settings", `
 		UPDATE orgs SET name = $1, require_second_factor = $2, platform_mode = $3 WHERE id = $4`)
 	setRateLimit = engine.Register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)

@@ -13,14 +13,14 @@ var insertTransitions = engine.Register("log transitions", `
 	SELECT $1, CAST($2 AS bigint), v ->> 'id', v ->> 'kind', v ->> 'set', v ->> 'contact', CAST(v ->> 'entered' AS boolean)
 	FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE`)
 
-// InSet is one contact in one list or segment, used in parameters and in results of
+// InSet is a contact in a list or segment (a set). It is used in parameters and results of
 // statements.
 type InSet struct {
 	Contact string `json:"contact" db:"contact_id"`
 	Set     string `json:"set" db:"set_id"`
 }
 
-// loggedTransition is an element of the parameter of insertTransitions.
+// loggedTransition is an element of the JSON parameter of insertTransitions.
 type loggedTransition struct {
 	InSet
 	ID      string `json:"id"`
@@ -28,7 +28,8 @@ type loggedTransition struct {
 	Entered bool   `json:"entered"`
 }
 
-// Log writes to the log which contacts left and entered sets of a kind, all at one time.
+// Log inserts into the membership log which contacts left and entered lists or segments at
+// the time at. kind is the kind of set, list or segment.
 func Log(ctx context.Context, db *engine.DB, orgID string, kind string, left, entered []InSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil

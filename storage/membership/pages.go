@@ -7,11 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// IsMailable is the SQL condition that the contact c is mailable.
+// IsMailable is the SQL condition that the contact c may get mail: it is active, no stub,
+// and has no global opt-out.
 const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
 
-// PageSQL returns the statement of one page of a set's members, newest first. Its
-// parameters are the organization, the set, a place and a limit.
+// PageSQL returns the statement for one page of the members of a list or segment, newest
+// first. Its parameters are the organization, the list or segment, the time and contact id
+// of the cursor, and a limit. The arguments are the table of members and its columns.
 func PageSQL(table, set, since string) string {
 	return `
 		SELECT m.contact_id, c.email, ` + IsMailable + ` AS mailable, m.` + since + ` AS since FROM ` + table + ` AS m
@@ -20,14 +22,16 @@ func PageSQL(table, set, since string) string {
 		ORDER BY m.` + since + ` DESC, m.contact_id DESC LIMIT $5`
 }
 
-// ByIDSQL returns the statement that tests for one member. Its parameters are the
-// organization, the set and the contact's id.
+// ByIDSQL returns the statement that tests whether a contact is a member. Its parameters
+// are the organization, the list or segment, and the contact's id.
 func ByIDSQL(table, set string) string {
 	return `
 		SELECT 1 FROM ` + table + ` WHERE org_id = $1 AND ` + set + ` = $2 AND contact_id = $3`
 }
 
-// ByEmailSQL is ByIDSQL with the key of the contact's address instead of the id.
+// ByEmailSQL returns the statement that tests whether a contact is a member. Its parameters
+// are the organization, the list or segment, and the contact's address in the form of
+// core.EmailKey.
 func ByEmailSQL(table, set string) string {
 	return `
 		SELECT 1 FROM contacts AS c
@@ -35,7 +39,7 @@ func ByEmailSQL(table, set string) string {
 		WHERE c.org_id = $1 AND m.` + set + ` = $2 AND c.email_key = $3`
 }
 
-// Member is a row of a page.
+// Member is a result row of PageSQL: a member of a list or segment.
 type Member struct {
 	ContactID string      `db:"contact_id"`
 	Email     string      `db:"email"`
@@ -43,7 +47,8 @@ type Member struct {
 	Since     engine.Time `db:"since"`
 }
 
-// Page returns one page of the members of a set; member converts a row.
+// Page runs a statement of PageSQL and returns one page of the members of a list or
+// segment, each converted by member.
 func Page[T any](
 	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(Member) T,
 ) ([]T, error) {
@@ -59,8 +64,8 @@ func Page[T any](
 	return all, nil
 }
 
-// Contains reports whether a set contains a contact, given by its id or its address.
-// emailKey is the key of the address.
+// Contains reports whether a contact is a member of a list or segment. contact is an id or
+// an address; emailKey is the address in the form of core.EmailKey.
 func Contains(ctx context.Context, db *engine.DB, byID, byEmail *engine.Statement, orgID, setID, contact, emailKey string) (bool, error) {
 	by, key := byEmail, emailKey
 	if core.IsID(contact) {

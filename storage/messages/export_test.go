@@ -1,4 +1,5 @@
 package messages
 
-// MaxKinds is the greatest number of kinds of messages that a page reads.
+// MaxKinds is the largest number of kinds (combinations of channel, identity, template and
+// status) that a page of messages reads.
 const MaxKinds = maxKinds

@@ -11,31 +11,31 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// A kind of messages is a combination of channel, identity, template and status that
-// occurs. One index has the messages of each kind newest first. A filter by two of the
-// four therefore reads one place of that index for each matching kind, and no message
-// that does not match. No index on one column gives such a bound.
+// A kind is a combination of channel, identity (sender domain), template and status that
+// messages have. One index holds the messages of each kind, newest first. A filter by two
+// of the four columns reads that index once for each matching kind, and so reads only
+// matching messages. An index on one column cannot guarantee that.
 
-// spanLength is the time that a row of message_kinds covers; the schema repeats it. A
-// row is deleted only when its whole span is past retention. A purge therefore cannot
-// delete a row that a concurrently recorded message needs.
+// spanLength is the period that a row of message_kinds covers; the SQL schema has the same
+// value. A row is deleted only when its whole period is older than the retention. A purge
+// therefore never deletes a row that a message recorded at the same moment needs.
 const spanLength = 30 * 24 * time.Hour
 
-// maxKinds is the greatest number of kinds that a page reads, at about 10 µs each. A
-// filter that matches more kinds also matches many messages, so walking an index soon
-// fills a page.
+// maxKinds is the largest number of kinds that a page reads, at about 10 µs each. A filter
+// that matches more kinds also matches many messages, so reading an index on one column
+// soon fills a page.
 const maxKinds = 2000
 
-// spanOf returns a number that grows with time, so that spans can be compared.
+// spanOf returns the number of the period of length spanLength that contains the time.
 func spanOf(at engine.Time) int64 { return int64(at) / spanLength.Microseconds() }
 
 const (
-	// kindsThatFit takes the organization, two spans and the four filters.
+	// kindsThatFit selects the kinds that match the filter. Its parameters are the
+	// organization, the first and last period, and the four filters.
 	kindsThatFit = `SELECT DISTINCT channel, identity, template, status FROM message_kinds
 		WHERE org_id = $1 AND span >= $2 AND span <= $3
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5) AND ($6 = '' OR template = $6) AND ($7 = '' OR status = $7)`
-	// ofKind is the condition for messages m of kind k after the position where a page
-	// starts.
+	// ofKind is the SQL condition for messages m of the kind k after the cursor of the page.
 	ofKind = `m.org_id = $1 AND m.channel = k.channel AND m.identity = k.identity AND m.template = k.template
 		AND m.status = k.status AND (m.sent_at, m.id) < ($8, $9)`
 	newestFirst = `ORDER BY m.sent_at DESC, m.id DESC`
@@ -52,9 +52,9 @@ var (
 	countKinds = engine.Register("count message kinds", `
 		SELECT count(*) FROM (`+kindsThatFit+` LIMIT $8) AS found`)
 
-	// The top heads are the newest messages of as many kinds as the page has rows. No
-	// row of the page is older than the last of them, and each kind contributes at most
-	// one page of rows.
+	// messagesByKinds first reads the newest message of each kind. With a page of n rows,
+	// the n-th newest of these is a lower bound for the time of every row of the page. Each
+	// kind then contributes at most n messages after that time.
 	messagesByKinds = engine.Register("messages by kinds", `
 		SELECT `+messageColumns+` FROM (
 			WITH kinds AS MATERIALIZED (`+kindsThatFit+`),
@@ -82,7 +82,8 @@ var (
 			WHERE `+ofKind+` AND m.sent_at >= $10 LIMIT $11) AS found`)
 )
 
-// kindRow is an element of the parameter of insertKinds.
+// kindRow is an element of the JSON parameter of insertKinds: a combination of channel,
+// identity, template and status, in a period.
 type kindRow struct {
 	Span     int64  `json:"span"`
 	Channel  string `json:"channel"`
@@ -96,7 +97,8 @@ func compareKinds(a, b kindRow) int {
 		strings.Compare(a.Template, b.Template), strings.Compare(a.Status, b.Status))
 }
 
-// insertKinds stores the current kinds of the merged messages.
+// insertKinds stores the combinations of channel, identity, template and status ("kinds")
+// that the merged messages have now.
 func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) error {
 	kinds := make([]kindRow, len(merged))
 	for i, m := range merged {
@@ -111,10 +113,10 @@ func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) 
 	return err
 }
 
-// goesByKinds reports whether the statements by kinds answer the filter. They do for two
-// of the four filters or an identity, where no index on one column bounds a page, unless
-// too many kinds match. A filter by recipient has an index; the statements by kinds
-// answer it only if no kind matches the other filters.
+// goesByKinds reports whether to read the page through the index of kinds. It does so for a
+// filter by identity or by two of the four columns, unless too many kinds match. A filter
+// by recipient has an index of its own; for it the answer is true only if no kind matches,
+// because the page is then empty.
 func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
 	for _, filter := range []string{f.Channel, f.Identity, f.Template, string(f.Status)} {
@@ -132,12 +134,12 @@ func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter)
 	return found[0] == 0 || f.Recipient == "" && found[0] <= maxKinds, nil
 }
 
-// kindArguments returns the arguments of kindsThatFit.
+// kindArguments returns the arguments of kindsThatFit, $1 to $7.
 func kindArguments(orgID string, f messages.Filter) []any {
 	return []any{orgID, spanOf(engine.At(f.From)), spanOf(engine.At(f.To)), f.Channel, f.Identity, f.Template, string(f.Status)}
 }
 
-// byKindsArguments returns the arguments of messagesByKinds and countByKinds.
+// byKindsArguments returns the arguments of messagesByKinds and of countByKinds.
 func byKindsArguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
 	return append(kindArguments(orgID, f), at, id, engine.At(f.From), f.Limit)

@@ -24,14 +24,15 @@ var (
 	drawnDomain    = rapid.SampledFrom([]string{"shop.example", "mail.example"})
 	drawnTemplate  = rapid.SampledFrom([]string{"", "welcome", "offer"})
 	drawnRecipient = rapid.SampledFrom([]string{"Ada@x.example", "ben@x.example"})
-	// These are few instants over four months, so that many messages share one.
+	// drawnInstant draws one of 31 times over four months, so that many messages have equal
+	// times.
 	drawnInstant = rapid.Custom(func(t *rapid.T) time.Time {
 		return sentAt.Add(time.Duration(rapid.IntRange(0, 30).Draw(t, "instant")) * 4 * 24 * time.Hour)
 	})
 )
 
-// drawEvents draws events of some messages. Events of one message may disagree about its
-// mail.
+// drawEvents draws random events of up to 51 messages. Events of one message may contradict
+// each other about its sender, recipient or time.
 func drawEvents(t *rapid.T) []messages.Event {
 	all := make([]messages.Event, rapid.IntRange(1, 80).Draw(t, "events"))
 	for i := range all {
@@ -68,7 +69,8 @@ func drawFilter(t *rapid.T) messages.Filter {
 	return f
 }
 
-// storedMessage is a row with the columns that filters compare.
+// storedMessage is a row of messages with the columns that filters compare, and its
+// recipients.
 type storedMessage struct {
 	ID       string             `db:"id"`
 	SentAt   int64              `db:"sent_at"`
@@ -79,7 +81,7 @@ type storedMessage struct {
 	To       []string           `db:"-"`
 }
 
-// everyMessage reads both tables in full.
+// everyMessage reads all messages of the organization with their recipients.
 func everyMessage(ctx context.Context, db *storage.DB, orgID string) ([]storedMessage, error) {
 	reader := sqlx.NewDb(db.Reader(), "")
 	var all []storedMessage
@@ -95,8 +97,7 @@ func everyMessage(ctx context.Context, db *storage.DB, orgID string) ([]storedMe
 	return all, nil
 }
 
-// fits reports whether the message matches the filter, ignoring the position of the
-// page.
+// fits reports whether the message matches the filter. It ignores the cursor.
 func (m storedMessage) fits(f messages.Filter) bool {
 	either := func(wanted, is string) bool { return wanted == "" || wanted == is }
 	return m.SentAt >= f.From.UnixMicro() && m.SentAt < f.To.UnixMicro() &&
@@ -104,7 +105,7 @@ func (m storedMessage) fits(f messages.Filter) bool {
 		(f.Recipient == "" || slices.Contains(m.To, f.Recipient))
 }
 
-// pageOf returns the expected page and count for the filter.
+// pageOf returns the ids and the count that the store must return for the filter.
 func pageOf(all []storedMessage, f messages.Filter) ([]string, int) {
 	slices.SortFunc(all, func(a, b storedMessage) int {
 		return cmp.Or(cmp.Compare(b.SentAt, a.SentAt), cmp.Compare(b.ID, a.ID))
@@ -131,8 +132,8 @@ func idsOf(page []messages.Message) []string {
 	return ids
 }
 
-// A page has the same messages as a scan of all of them would give, in every state of
-// the messages.
+// TestPagesOfMessagesAreThoseOfAFullScan checks that pages and counts with random filters
+// equal those computed from all messages in memory.
 func TestPagesOfMessagesAreThoseOfAFullScan(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -163,7 +164,9 @@ func TestPagesOfMessagesAreThoseOfAFullScan(t *testing.T) {
 	})
 }
 
-// If more kinds match than a page reads, an index is walked instead.
+// TestPageOfMessagesOfManyKinds checks pages and counts for a filter that matches more than
+// maxKinds kinds (combinations of channel, identity, template and status). The store then
+// reads an index on one column.
 func TestPageOfMessagesOfManyKinds(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -186,7 +189,8 @@ func TestPageOfMessagesOfManyKinds(t *testing.T) {
 	})
 }
 
-// A kind is purged once no message of it is left.
+// TestPurgeForgetsKinds checks that the purge deletes a kind, a combination of channel,
+// identity, template and status, once no message has it.
 func TestPurgeForgetsKinds(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Every statement deletes rows from the old end of an index, so a table of any size is
-// purged in steps of bounded size. All of them select by time alone: if the tables were
-// partitioned by time, dropping a partition would do the same.
+// These statements delete rows from the oldest end of an index, so each step of a purge
+// costs the same in a table of any size. They select by time alone, so that dropping
+// partitions could replace them if the tables were partitioned by time.
 var (
 	oldMessages = engine.Register("old messages", `
 		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
@@ -24,8 +24,9 @@ var (
 			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
 )
 
-// Purge deletes messages together with their recipients: rows of one are useless without
-// the other.
+// Purge deletes up to limit messages that were sent before the time, together with their
+// recipients, and up to limit older events. It returns the number of deleted messages and
+// events.
 func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged := 0
 	err := s.db.InTx(ctx, func(ctx context.Context) error {

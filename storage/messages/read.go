@@ -9,30 +9,32 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// messageWay is a way to read a page of messages: a walk along one index. Each filter
-// but the identity has an index that ends in time and id, as does the page without
-// filters. A walk serves a page by at most one filter, by a recipient, or by filters
-// that too many kinds of messages match. It reads newest first, from the start of the
-// page to its limit, and compares other filters row by row. A single statement for all
-// filters, set or not, would use none of these indexes, so each way has its own. The way
-// that usually leaves the fewest rows is chosen.
+// messageWay is a way to read a page of messages: through one index, newest first, from the
+// cursor to the limit of the page. It compares the filters that the index does not serve
+// row by row.
+//
+// Each filter except identity has an index that ends in time and id, and so has the page
+// without filters. One statement for all filters, set or unset, would use none of these
+// indexes, so each way has its own statements. A page uses the way that usually leaves the
+// fewest rows to compare.
 type messageWay struct {
 	name string
-	// rows is the FROM clause of the walk, and r the name of the rows in it.
+	// rows is the FROM clause of the statements, and r the alias of the table with the
+	// index.
 	rows, r string
-	// by is the column of the index, "" for the index on time alone.
+	// by is the column of the index, or "" for the index on time alone.
 	by  string
 	key func(messages.Filter) string
-	// noIndex is true for a filter without an index, which other ways compare row by
-	// row.
+	// noIndex is true for a filter without an index of its own. Other ways compare this
+	// filter row by row.
 	noIndex bool
-	// page and count are the statements of this way.
+	// page and count are the statements that read and count the messages of a page this way.
 	page, count *engine.Statement
 }
 
-// messageWays lists the ways from the most selective to the least. A status that most
-// messages have is less selective than a channel or an identity. The last way always
-// applies.
+// messageWays lists the ways to read a page, the most selective filter first. A status that
+// most messages have is less selective than a channel. The last way has no filter, so it
+// always applies.
 var messageWays = []messageWay{
 	{name: "recipient", rows: `message_recipients AS r JOIN messages AS m ON m.org_id = r.org_id AND m.id = r.message_id AND m.sent_at = r.sent_at`, r: "r", by: "recipient", key: func(f messages.Filter) string { return f.Recipient }},
 	{name: "rare status", rows: `messages AS m`, r: "m", by: "status", key: rareStatus},
@@ -45,7 +47,7 @@ var messageWays = []messageWay{
 
 const messageColumns = `m.id, m.sender, m.recipient, m.identity, m.sent_at, m.status, m.last_event_at, m.channel, m.subject, m.template, m.test`
 
-// rareStatus returns the status of the filter, "" if most messages have it.
+// rareStatus returns the status of the filter, or "" if most messages have that status.
 func rareStatus(f messages.Filter) string {
 	switch f.Status {
 	case messages.Bounce, messages.Complaint, messages.Reject, messages.DeliveryDelay, messages.RenderingFailure:
@@ -64,13 +66,14 @@ func init() {
 		walk := matching + ` ORDER BY ` + strings.ReplaceAll(way.place(), `,`, ` DESC,`) + ` DESC LIMIT $` + strconv.Itoa(next)
 		way.page = engine.Register("messages by "+way.name, `
 		SELECT `+messageColumns+walk)
-		// The rank is in no index, so SQLite does not walk one that has all other columns.
+		// The statement selects the column rank, which is in no index. SQLite would otherwise
+		// prefer an index that has all needed columns.
 		way.count = engine.Register("count messages by "+way.name, `
 		SELECT count(*) FROM (SELECT m.rank AS one`+walk+`) AS found`)
 	}
 }
 
-// place returns the columns that give a row's position in the index, after the
+// place returns the columns by which the page is sorted: those of the index after the
 // organization.
 func (w messageWay) place() string {
 	switch {
@@ -82,12 +85,13 @@ func (w messageWay) place() string {
 	return `m.` + w.by + `, m.sent_at, m.id`
 }
 
-// statementTail returns the statement between its columns and its order, and the number of
-// the next parameter. The window and the column of the index form two bounds, each
-// compared as one row value. SQLite, which has no statistics, then has no other index to
-// choose. The casts affect only PostgreSQL, where a cast to a column's own type does
-// nothing: they avoid its bad estimates for bounds of row values. The upper bound is the
-// position where the page starts, or the end of the window.
+// statementTail returns the part of the statements from FROM to the end of WHERE, and the
+// number of the next parameter.
+//
+// The time window and the column of the index form two bounds, each compared as one row
+// value. SQLite has no statistics, and these comparisons leave it no other index to choose.
+// The casts have no effect on the result; they avoid PostgreSQL's bad estimates for row
+// values. The upper bound is the cursor, or the end of the window.
 func (w messageWay) statementTail() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5
@@ -108,8 +112,9 @@ func (w messageWay) statementTail() (string, int) {
 	return text, next
 }
 
-// others returns the ways whose filters this way compares row by row. They are those
-// after it, because an earlier one would have been chosen, and those without an index.
+// others returns the elements of messageWays whose filters this way compares row by row:
+// the later ones, because an earlier one would have been chosen, and those without an
+// index.
 func (w messageWay) others() []messageWay {
 	var found []messageWay
 	behind := false
@@ -122,7 +127,7 @@ func (w messageWay) others() []messageWay {
 	return found
 }
 
-// indexOf returns the way to use among those that walk one index.
+// indexOf returns the first element of messageWays with an index whose filter is set in f.
 func indexOf(f messages.Filter) messageWay {
 	for _, way := range messageWays {
 		if way.by == "" || way.key(f) != "" && !way.noIndex {
@@ -132,7 +137,7 @@ func indexOf(f messages.Filter) messageWay {
 	return messageWay{}
 }
 
-// arguments returns the arguments of both statements of the way.
+// arguments returns the arguments of the statements page and count.
 func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
 	args := []any{orgID}
@@ -146,8 +151,8 @@ func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	return append(args, f.Limit)
 }
 
-// placeOf returns the exclusive upper bound of the rows of a page: the end of the
-// previous page, or of the window.
+// placeOf returns the time and id before which the page begins: the cursor, or the end of
+// the window if that is earlier.
 func placeOf(f messages.Filter) (engine.Time, string) {
 	if f.After != nil && f.After.At.Before(f.To) {
 		return engine.At(f.After.At), f.After.ID
@@ -155,7 +160,8 @@ func placeOf(f messages.Filter) (engine.Time, string) {
 	return engine.At(f.To), ""
 }
 
-// wayOf returns the way that answers a filter, with the arguments of its statements.
+// wayOf returns the statements that read and count a page with the filter, and their
+// arguments. They use the index of kinds or an index on one column.
 func (s Store) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
 	byKinds, err := s.goesByKinds(ctx, orgID, f)
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// sentMail returns messages such that every filter selects some and excludes some. Every
-// fourth is sent at the same instant as the one before.
+// sentMail returns one event for each of n messages, such that every filter matches some
+// and excludes some. Every fourth message is sent at the same time as the one before.
 func sentMail(n int) []messages.Event {
 	statuses := []messages.EventType{messages.Send, messages.Delivery, messages.Delivery, messages.Bounce, messages.Open}
 	all := make([]messages.Event, n)
@@ -36,7 +36,7 @@ func sentMail(n int) []messages.Event {
 	return all
 }
 
-// everyFilter returns all combinations of the filters, set and unset.
+// everyFilter returns filters with every combination of set and unset conditions.
 func everyFilter() []messages.Filter {
 	var all []messages.Filter
 	for bits := range 64 {
@@ -64,7 +64,7 @@ func everyFilter() []messages.Filter {
 	return all
 }
 
-// fits reports whether the event's message matches the filter.
+// fits reports whether the message of the event matches the filter.
 func fits(e messages.Event, f messages.Filter) bool {
 	m := e.Mail
 	return !m.SentAt.Before(f.From) && m.SentAt.Before(f.To) &&
@@ -145,8 +145,8 @@ func TestRecipientsAreMatchedAsTheyAreSpelled(t *testing.T) {
 	})
 }
 
-// A page reads a few rows of an index, whatever the filters. No statement scans a whole
-// table, and none sorts.
+// TestPagesOfMessagesWalkAnIndex checks the query plans of SQLite: each page is read from
+// an index, without a scan of the whole table and without a sort.
 func TestPagesOfMessagesWalkAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -175,7 +175,9 @@ func TestPagesOfMessagesWalkAnIndex(t *testing.T) {
 	}
 }
 
-// A page by kinds reads places of one index, and sorts only the rows found there.
+// TestPagesByKindsGoToTheIndexOfKinds checks SQLite query plans for filters by several
+// columns. They must search the index for each matching kind (combination of channel,
+// identity, template and status), without a scan of the whole table.
 func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -197,7 +199,8 @@ func TestPagesByKindsGoToTheIndexOfKinds(t *testing.T) {
 	}
 }
 
-// The purge deletes from the old end of an index, and finds recipients by their message.
+// TestPurgeWalksAnIndex checks the query plans of the purge on SQLite. Each statement must
+// read an index from its oldest end, or find recipients through the index by message.
 func TestPurgeWalksAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

@@ -14,12 +14,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps messages, their events and their recipients.
+// Store stores messages, their events and their recipients.
 type Store struct{ db *engine.DB }
 
 var _ messages.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store of messages on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
 var (
@@ -33,10 +33,11 @@ var (
 		FROM `+engine.ParameterRows(`$3`)+` WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING id`)
-	// Every column becomes the greater of two values, or the earlier of two times, so
-	// that the result does not depend on the order of events. The provider repeats the
-	// same mail with every event; if it contradicts itself, the result is at least
-	// deterministic. Text columns compare by bytes here, as they do elsewhere.
+	// mergeMessages sets every column to the greater of the stored and the new value, and
+	// the time of sending to the earlier one. The result then does not depend on the order
+	// of events. The provider repeats the same mail data with every event; if these
+	// contradict each other, the result is at least deterministic. The casts make texts
+	// compare by bytes.
 	mergeMessages = engine.Register("merge messages", `
 		INSERT INTO messages (org_id, id, sender, recipient, identity, sent_at, status, rank, last_event_at,
 			channel, subject, template, test)
@@ -58,9 +59,9 @@ var (
 			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
 			test = messages.test OR excluded.test
 		RETURNING id, sent_at, channel, identity, template, status`)
-	// Each message is looked up by the index of recipients by message. PostgreSQL is
-	// forced to use it: before it has statistics, it takes the table for small and would
-	// read all of it.
+	// misdatedRecipients selects messages whose recipients are stored with another time of
+	// sending. It uses the index of recipients by message. The LATERAL subquery forces
+	// PostgreSQL to use it; without statistics PostgreSQL would read the whole table.
 	misdatedRecipients = engine.Register("misdated message recipients", `
 		SELECT DISTINCT r.message_id FROM `+engine.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ message_recipients /*pg AS of_message
@@ -76,10 +77,11 @@ var (
 		ON CONFLICT DO NOTHING`)
 )
 
-// sentOfMessage selects the time at which the message of a recipient's row was sent.
+// sentOfMessage is an SQL subquery for the time at which the message of a row of
+// message_recipients was sent.
 const sentOfMessage = `(SELECT m.sent_at FROM messages AS m WHERE m.org_id = message_recipients.org_id AND m.id = message_recipients.message_id)`
 
-// eventRow is an element of the parameter of insertEvents.
+// eventRow is an element of the JSON parameter of insertEvents.
 type eventRow struct {
 	At        engine.Time `json:"at"`
 	ID        string      `json:"id"`
@@ -88,7 +90,7 @@ type eventRow struct {
 	Recipient string      `json:"recipient"`
 	Key       string      `json:"key"`
 	Bounce    *string     `json:"bounce"`
-	Sub       *string     `json:"sub"` // of a bounce or of a complaint
+	Sub       *string     `json:"sub"` // the subtype of a bounce or of a complaint
 	Channel   string      `json:"channel"`
 	Identity  string      `json:"identity"`
 	Template  string      `json:"template"`
@@ -96,8 +98,8 @@ type eventRow struct {
 	Metadata  *string     `json:"metadata"`
 }
 
-// mergedRow is an element of the parameter of mergeMessages: what the new events say
-// about a message.
+// mergedRow is an element of the JSON parameter of mergeMessages. It has what the new
+// events say about one message.
 type mergedRow struct {
 	ID        string      `json:"id"`
 	Sender    string      `json:"sender"`
@@ -113,14 +115,15 @@ type mergedRow struct {
 	Test      bool        `json:"test"`
 }
 
-// recipientRow is an element of the parameter of insertRecipients.
+// recipientRow is an element of the JSON parameter of insertRecipients.
 type recipientRow struct {
 	Recipient string      `json:"recipient"`
 	Sent      engine.Time `json:"sent"`
 	Message   string      `json:"message"`
 }
 
-// sentRow has the time and the kind of a message, from all its events so far.
+// sentRow is a result row of mergeMessages: the time of sending and the kind of a message,
+// from all its events so far.
 type sentRow struct {
 	Message  string      `db:"id" json:"message"`
 	Sent     engine.Time `db:"sent_at" json:"sent"`
@@ -130,8 +133,8 @@ type sentRow struct {
 	Status   string      `db:"status" json:"-"`
 }
 
-// RecordEvents returns the events that were new. Known ones change nothing, so the
-// account may send an event again.
+// RecordEvents stores events, merges them into their messages, and returns the events that
+// were new. Known events change nothing, so the provider may send an event repeatedly.
 func (s Store) RecordEvents(ctx context.Context, orgID string, events []messages.Event, at time.Time) ([]messages.Event, error) {
 	byID, parameter, err := eventRows(events)
 	if err != nil {
@@ -158,9 +161,9 @@ func (s Store) RecordEvents(ctx context.Context, orgID string, events []messages
 	return fresh, nil
 }
 
-// eventRows drops duplicate events and sorts the rest, like the other parameters. Two
-// transactions with the same events therefore lock rows in the same order and do not
-// deadlock.
+// eventRows returns the events by id without duplicates, and as a JSON parameter sorted by
+// id. Because of the sorting, two transactions with the same events lock rows in the same
+// order and cannot deadlock.
 func eventRows(events []messages.Event) (map[string]messages.Event, string, error) {
 	byID := make(map[string]messages.Event, len(events))
 	rows := make([]eventRow, 0, len(events))
@@ -176,8 +179,8 @@ func eventRows(events []messages.Event) (map[string]messages.Event, string, erro
 	return byID, parameter, err
 }
 
-// eventRowOf returns the row of an event. The key of the recipient is what contacts are
-// found by.
+// eventRowOf converts an event to a row. Key is the recipient's address in the form in
+// which contacts are looked up.
 func eventRowOf(e messages.Event) eventRow {
 	row := eventRow{
 		At: engine.At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
@@ -196,8 +199,8 @@ func eventRowOf(e messages.Event) eventRow {
 	return row
 }
 
-// mergeMessages joins the events of each message in memory first, because one statement
-// must not write a row twice.
+// mergeMessages merges the events of each message in memory, because one statement must not
+// write a row twice. It then stores the messages, their kinds and their recipients.
 func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages.Event) error {
 	merged, recipients := make(map[string]mergedRow), make(map[recipientRow]bool)
 	for _, e := range fresh {
@@ -226,8 +229,8 @@ func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages
 	return s.insertRecipients(ctx, orgID, slices.Collect(maps.Keys(recipients)), sent)
 }
 
-// insertRecipients stores the recipients of the messages in sent, each with the time its
-// message was sent, by which the page of a recipient is ordered.
+// insertRecipients stores recipients of the messages in sent. Each row has the time of
+// sending of its message, by which a page of one recipient's messages is sorted.
 func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []recipientRow, sent []sentRow) error {
 	if err := s.redateRecipients(ctx, orgID, sent); err != nil {
 		return err
@@ -248,8 +251,8 @@ func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []
 	return err
 }
 
-// redateRecipients updates the stored recipients of messages whose time of sending an
-// event has changed.
+// redateRecipients updates the time of sending in the stored recipients of messages where a
+// new event has changed that time.
 func (s Store) redateRecipients(ctx context.Context, orgID string, sent []sentRow) error {
 	slices.SortFunc(sent, func(a, b sentRow) int { return strings.Compare(a.Message, b.Message) })
 	parameter, err := engine.JSONParameter(sent)
@@ -267,12 +270,12 @@ func (s Store) redateRecipients(ctx context.Context, orgID string, sent []sentRo
 	return err
 }
 
-// compareRecipients orders rows as the primary key of message_recipients does.
+// compareRecipients compares rows in the order of the primary key of message_recipients.
 func compareRecipients(a, b recipientRow) int {
 	return cmp.Or(strings.Compare(a.Recipient, b.Recipient), cmp.Compare(a.Sent, b.Sent), strings.Compare(a.Message, b.Message))
 }
 
-// sortedValues returns the values in the order of their keys.
+// sortedValues returns the values of the map, sorted by key.
 func sortedValues[V any](byKey map[string]V) []V {
 	sorted := make([]V, 0, len(byKey))
 	for _, key := range slices.Sorted(maps.Keys(byKey)) {
@@ -281,8 +284,8 @@ func sortedValues[V any](byKey map[string]V) []V {
 	return sorted
 }
 
-// mergedRowOf returns what one event says about its message. An event whose type is not
-// a status still proves that the message was sent.
+// mergedRowOf returns what one event says about its message. If the event's type is not a
+// status, the status is Send.
 func mergedRowOf(e messages.Event) mergedRow {
 	row := mergedRow{
 		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: engine.At(e.SentAt()),
@@ -298,7 +301,8 @@ func mergedRowOf(e messages.Event) mergedRow {
 	return row
 }
 
-// join merges two rows in memory as mergeMessages does in the database.
+// join merges two rows of the same message in memory, by the same rules as the statement
+// mergeMessages.
 func (m mergedRow) join(other mergedRow) mergedRow {
 	if other.Sender > m.Sender {
 		m.Sender, m.Identity = other.Sender, other.Identity
@@ -313,12 +317,13 @@ func (m mergedRow) join(other mergedRow) mergedRow {
 	return m
 }
 
-// identityOf returns the domain of an address in lower case.
+// identityOf returns the domain of an email address in lower case.
 func identityOf(address string) string {
 	return strings.ToLower(address[strings.LastIndexByte(address, '@')+1:])
 }
 
-// messageRow is a message, as the events so far describe it. Recipient is the first one.
+// messageRow is a row of messages, merged from all events so far. Recipient is the first
+// recipient.
 type messageRow struct {
 	ID          string      `db:"id"`
 	Sender      string      `db:"sender"`
@@ -342,8 +347,8 @@ func (r messageRow) message() messages.Message {
 	}
 }
 
-// messageEventRow is an event. Sub is the subtype of a bounce if Bounce is set, and of a
-// complaint otherwise.
+// messageEventRow is a row of message_events. Sub is the subtype of a bounce if Bounce is
+// set, otherwise that of a complaint.
 type messageEventRow struct {
 	OccurredAt engine.Time `db:"occurred_at"`
 	ID         string      `db:"id"`
@@ -358,8 +363,8 @@ type messageEventRow struct {
 	Metadata   *string     `db:"metadata"`
 }
 
-// event returns the event without those parts of its mail that are stored with the
-// message.
+// event converts the row to a messages.Event. Sender, recipients, subject and time of
+// sending are missing, because they are stored with the message.
 func (r messageEventRow) event() messages.Event {
 	e := messages.Event{
 		ID: r.ID, MessageID: r.MessageID, Type: messages.EventType(r.Type), OccurredAt: r.OccurredAt.Time(), Recipient: r.Recipient,
@@ -382,16 +387,17 @@ var (
 	messageByID = engine.RegisterPoint("message", `
 		SELECT id, sender, recipient, identity, sent_at, status, last_event_at, channel, subject, template, test
 		FROM messages WHERE org_id = $1 AND id = $2`)
-	// messageEvents reads message_events_of_message, oldest first.
+	// messageEvents selects the events of a message, oldest first, through the index
+	// message_events_of_message.
 	messageEvents = engine.RegisterPoint("events of a message", `
 		SELECT occurred_at, id, message_id, type, recipient, bounce_type, bounce_sub_type, channel, template, test, metadata
 		FROM message_events WHERE org_id = $1 AND message_id = $2 ORDER BY occurred_at, id`)
 )
 
-// recipientsOfMessages reads message_recipients_of_message for a page of messages at
-// once. The CROSS JOIN keeps the messages outside on SQLite, and the condition on the time
-// makes that index look better than the key. SQLite would read the key from end to end,
-// because it has all columns.
+// recipientsOfMessages selects the recipients of a page of messages through the index
+// message_recipients_of_message. On SQLite the CROSS JOIN and the condition on sent_at are
+// needed for that. SQLite would otherwise read the whole primary key, because it has all
+// needed columns.
 var recipientsOfMessages = engine.Register("recipients of messages", `
 	SELECT r.message_id, r.recipient FROM json_each(CAST($1 AS text)) AS j CROSS JOIN message_recipients AS r
 	WHERE r.org_id = $2 AND r.message_id = j.atom AND r.sent_at > 0`)

@@ -19,8 +19,8 @@ import (
 
 var sentAt = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// history returns all that can happen to a few messages, as a provider reports it. The
-// mail is the same in each event, except that some events omit parts of it.
+// history returns events of every type for three messages, as a provider reports them. All
+// events of a message repeat the same mail data, but some omit parts of it.
 func history() []messages.Event {
 	types := []messages.EventType{
 		messages.Send, messages.Delivery, messages.Bounce, messages.Complaint, messages.Reject, messages.Open,
@@ -50,7 +50,8 @@ func history() []messages.Event {
 	return all
 }
 
-// rowsOf returns all stored rows of an organization, without the times of recording.
+// rowsOf returns all stored messages, recipients and events of an organization as texts,
+// without the times at which they were recorded.
 func rowsOf(ctx context.Context, db *storage.DB, orgID string) ([]string, error) {
 	var all []string
 	for _, query := range []string{
@@ -67,7 +68,7 @@ func rowsOf(ctx context.Context, db *storage.DB, orgID string) ([]string, error)
 	return all, nil
 }
 
-// texts returns every row of a query as one text.
+// texts returns every result row of a query as one text.
 func texts(ctx context.Context, db *storage.DB, query string, args ...any) ([]string, error) {
 	rows, err := db.Reader().QueryContext(ctx, query, args...)
 	if err != nil {
@@ -90,7 +91,8 @@ func texts(ctx context.Context, db *storage.DB, query string, args ...any) ([]st
 	return all, rows.Err()
 }
 
-// record stores batches of events for a new organization and returns its rows.
+// record stores batches of events for a new organization. It returns the stored rows as
+// texts, and how many events were new.
 func record(ctx context.Context, db *storage.DB, batches ...[]messages.Event) ([]string, int, error) {
 	orgID, fresh := core.NewID(), 0
 	for _, batch := range batches {
@@ -104,8 +106,8 @@ func record(ctx context.Context, db *storage.DB, batches ...[]messages.Event) ([
 	return rows, fresh, err
 }
 
-// Any order, any duplicates and any batches give the same rows, and each event is new
-// exactly once.
+// TestRecordEventsInAnyOrder checks that the same events give the same rows in any order,
+// with any duplicates and in any batches. Each event must be returned as new exactly once.
 func TestRecordEventsInAnyOrder(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -129,8 +131,9 @@ func TestRecordEventsInAnyOrder(t *testing.T) {
 	})
 }
 
-// Events that contradict each other about the time of sending give the same rows in any
-// order. The message is found by each of its recipients.
+// TestContradictoryTimesOfSending checks that events that contradict each other about the
+// time of sending give the same rows in any order. The message must be found by each of its
+// recipients.
 func TestContradictoryTimesOfSending(t *testing.T) {
 	t.Parallel()
 	contradicting := make([]messages.Event, 4)
@@ -170,10 +173,12 @@ func TestContradictoryTimesOfSending(t *testing.T) {
 	})
 }
 
-// Of any two events, the more significant one becomes the status, in either order.
+// TestStatusOfEveryTwoEvents checks for every pair of event types that the more significant
+// one becomes the status of the message, in either order.
 func TestStatusOfEveryTwoEvents(t *testing.T) {
 	t.Parallel()
-	// From the least significant; the last is not a status.
+	// order begins with the least significant type. The last type, Subscription, is not a
+	// status.
 	order := []messages.EventType{
 		messages.Send, messages.RenderingFailure, messages.DeliveryDelay, messages.Delivery, messages.Open, messages.Click, messages.Reject,
 		messages.Bounce, messages.Complaint, messages.Subscription,

@@ -1,3 +1,3 @@
 // Package people stores people with their password hashes, sessions, second factors,
-// password resets and known devices. Secrets reach it hashed or sealed.
+// password resets and known devices. It receives secrets only hashed or encrypted.
 package people

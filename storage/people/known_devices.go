@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// deviceRow is a browser from which a person has signed in, with the person's address.
-// Only the hash of its cookie is stored.
+// deviceRow is a browser from which a person has signed in, with the person's address. Only
+// the hash of the browser's cookie is stored.
 type deviceRow struct {
 	Hash       []byte      `db:"hash"`
 	UserID     string      `db:"user_id"`
@@ -19,23 +19,24 @@ type deviceRow struct {
 }
 
 var (
-	// putDevice renews a known device. It changes no row if the hash belongs to another
-	// person.
+	// putDevice inserts a known device or renews it. It changes no row if the hash belongs
+	// to another person.
 	putDevice = engine.Register("put known device", `
 		INSERT INTO known_devices (hash, user_id, last_used_at, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (hash) DO UPDATE SET last_used_at = excluded.last_used_at, expires_at = excluded.expires_at
 		WHERE known_devices.user_id = excluded.user_id`)
-	// trimDevices keeps the most recently used devices of a person, in the order of
-	// known_devices_by_user.
+	// trimDevices deletes the devices of a person except the $2 most recently used ones. It
+	// reads the index known_devices_by_user.
 	trimDevices = engine.Register("trim known devices", `
 		DELETE FROM known_devices WHERE user_id = $1 AND hash NOT IN (
 			SELECT d.hash FROM known_devices AS d WHERE d.user_id = $1 ORDER BY d.last_used_at DESC, d.hash LIMIT $2)`)
-	// deviceByHash returns no expired device, which stays until the purge.
+	// deviceByHash does not return a device that has expired; the purge deletes it later.
 	deviceByHash = engine.RegisterPoint("known device by hash", `
 		SELECT d.hash, d.user_id, d.last_used_at, d.expires_at, u.email
 		FROM known_devices AS d JOIN users AS u ON u.id = d.user_id WHERE d.hash = $1 AND d.expires_at > $2`)
 	deleteDevicesOf = engine.Register("delete known devices of a user", `DELETE FROM known_devices WHERE user_id = $1`)
-	// deleteOtherDevicesOf keeps the device on which the person acts.
+	// deleteOtherDevicesOf deletes all devices of a person except the one that the person is
+	// using.
 	deleteOtherDevicesOf = engine.Register("delete other known devices of a user", `
 		DELETE FROM known_devices WHERE user_id = $1 AND hash <> $2`)
 	purgeDevices = engine.Register("purge known devices", `DELETE FROM known_devices WHERE expires_at <= $1`)
@@ -61,8 +62,8 @@ func (s peopleStore) Device(ctx context.Context, hash []byte, now time.Time) (pe
 	}, row.Email, nil
 }
 
-// DeleteDevicesOf deletes all known devices of a person except but, if but is not empty.
-// It succeeds if there are none.
+// DeleteDevicesOf deletes all known devices of a person. If but is not empty, the device
+// with that hash is kept. It also succeeds if the person has no devices.
 func (s peopleStore) DeleteDevicesOf(ctx context.Context, userID string, but []byte) error {
 	if len(but) == 0 {
 		_, err := s.db.Exec(ctx, deleteDevicesOf, userID)

@@ -12,8 +12,8 @@ import (
 // passkeyStore is [people.PasskeyStore].
 type passkeyStore struct{ db *engine.DB }
 
-// passkeyRow is a passkey. Credential is the credential as the WebAuthn library encodes
-// it, with its counter of signatures.
+// passkeyRow is a passkey. Credential is the public key and the signature counter, in the
+// JSON form of the WebAuthn library.
 type passkeyRow struct {
 	UserID       string       `db:"user_id"`
 	ID           string       `db:"id"`
@@ -24,8 +24,8 @@ type passkeyRow struct {
 	LastUsedAt   *engine.Time `db:"last_used_at"`
 }
 
-// ceremonyRow is a registration or a sign-in that waits for the browser's answer. UserID
-// is "" where the passkey tells the person.
+// ceremonyRow is the server's half of a passkey registration or sign-in that waits for the
+// browser's answer. UserID is "" for a sign-in in which the passkey identifies the person.
 type ceremonyRow struct {
 	Hash      []byte      `db:"hash"`
 	UserID    string      `db:"user_id"`
@@ -42,19 +42,19 @@ const (
 )
 
 var (
-	// insertPasskey changes nothing if the credential is stored, for this person or
-	// another.
+	// insertPasskey changes nothing if the credential is stored already, even for another
+	// person.
 	insertPasskey = engine.Register("insert passkey", `
 		INSERT INTO passkeys (`+webauthnColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
-	// passkeysOf reads by the primary key, oldest first.
+	// passkeysOf selects the passkeys of a person, oldest first.
 	passkeysOf = engine.Register("passkeys of a user", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
-	// passkeyByCredential serves a sign-in, which begins without a name of the person.
+	// passkeyByCredential serves a sign-in in which the person enters no address.
 	passkeyByCredential = engine.RegisterPoint("passkey by credential", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE credential_id = $1`)
-	// setPasskey stores the credential again after each use, because its counter has
-	// changed.
+	// setPasskey runs after each use of a passkey, because the signature counter in the
+	// credential has changed.
 	setPasskey = engine.Register("set passkey", `
 		UPDATE passkeys SET name = $1, credential = $2, last_used_at = $3 WHERE user_id = $4 AND id = $5`)
 	deletePasskey    = engine.Register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)
@@ -63,8 +63,8 @@ var (
 	insertCeremony = engine.Register("insert passkey ceremony", `
 		INSERT INTO passkey_ceremonies (`+ceremonyColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	// takeCeremony deletes and returns in one statement, so that an answer counts once.
-	// An expired ceremony is not found.
+	// takeCeremony deletes and returns a ceremony in one statement, so that an answer can be
+	// used only once. It finds no expired ceremony.
 	takeCeremony = engine.Register("take passkey ceremony", `
 		DELETE FROM passkey_ceremonies WHERE hash = $1 AND expires_at > $2 RETURNING `+ceremonyColumns)
 	purgeCeremonies = engine.Register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
@@ -96,13 +96,14 @@ func (s passkeyStore) SetPasskey(ctx context.Context, p people.Passkey) error {
 	return s.db.Change(ctx, "passkey", setPasskey, p.Name, p.Credential, engine.OptionalAt(p.LastUsedAt), p.UserID, p.ID)
 }
 
-// DeletePasskey deletes a passkey. It returns not_found if the person has no such
-// passkey.
+// DeletePasskey deletes a passkey. It fails with NotFound if the person has no passkey with
+// the id.
 func (s passkeyStore) DeletePasskey(ctx context.Context, userID, id string) error {
 	return s.db.Change(ctx, "passkey", deletePasskey, userID, id)
 }
 
-// DeletePasskeysOf deletes all passkeys of a person. It succeeds if there are none.
+// DeletePasskeysOf deletes all passkeys of a person. It also succeeds if the person has
+// none.
 func (s passkeyStore) DeletePasskeysOf(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deletePasskeysOf, userID)
 	return err
@@ -113,7 +114,8 @@ func (s passkeyStore) InsertCeremony(ctx context.Context, c people.PasskeyCeremo
 	return s.db.Insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, engine.At(c.ExpiresAt))
 }
 
-// TakeCeremony deletes and returns a ceremony. Of concurrent callers one receives it.
+// TakeCeremony deletes a passkey ceremony and returns it. Of concurrent callers only one
+// gets it; the others, and callers of an expired ceremony, get NotFound.
 func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (people.PasskeyCeremony, error) {
 	row, err := engine.One[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, engine.At(now))
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // resetRow is an open link to reset a password. Mark is a digest of the password hash at
-// the time, so that a changed password voids the link.
+// the time of creation, so that the link stops working when the password changes.
 type resetRow struct {
 	Hash      []byte      `db:"hash"`
 	UserID    string      `db:"user_id"`
@@ -23,18 +23,18 @@ type resetRow struct {
 const resetColumns = `hash, user_id, password_mark, created_at, expires_at`
 
 var (
-	// insertReset changes nothing if the hash exists.
+	// insertReset changes nothing if a link with the hash exists.
 	insertReset = engine.Register("insert password reset", `
 		INSERT INTO password_resets (`+resetColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	resetByHash = engine.RegisterPoint("password reset by hash", `
 		SELECT `+resetColumns+` FROM password_resets WHERE hash = $1 AND expires_at > $2`)
-	// openResets counts through password_resets_by_user, to bound the links of one
-	// person.
+	// openResets counts the open links of one person, whose number is limited. It reads the
+	// index password_resets_by_user.
 	openResets = engine.Register("open password resets", `
 		SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND expires_at > $2`)
-	// takeReset deletes and returns in one statement, so that a link works once. An
-	// expired link is not found.
+	// takeReset deletes and returns a link in one statement, so that a link works only once.
+	// It finds no expired link.
 	takeReset = engine.Register("take password reset", `
 		DELETE FROM password_resets WHERE hash = $1 AND expires_at > $2 RETURNING `+resetColumns)
 	deleteResetsOf = engine.Register("delete password resets of a user", `DELETE FROM password_resets WHERE user_id = $1`)
@@ -50,12 +50,13 @@ func (s peopleStore) Reset(ctx context.Context, hash []byte, now time.Time) (peo
 	return s.reset(ctx, resetByHash, hash, now)
 }
 
-// TakeReset deletes and returns a reset link. Of concurrent callers one receives it.
+// TakeReset deletes a password reset link and returns it. Of concurrent callers only one
+// gets it; the others, and callers with an expired link, get NotFound.
 func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
 	return s.reset(ctx, takeReset, hash, now)
 }
 
-// reset returns the link that a statement finds, or not_found.
+// reset returns the password reset link that the statement finds, or NotFound.
 func (s peopleStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (people.Reset, error) {
 	row, err := engine.One[resetRow](ctx, s.db, "password reset", by, hash, engine.At(now))
 	if err != nil {
@@ -74,7 +75,8 @@ func (s peopleStore) OpenResets(ctx context.Context, userID string, now time.Tim
 	return counted[0], nil
 }
 
-// DeleteResetsOf deletes all reset links of a person. It succeeds if there are none.
+// DeleteResetsOf deletes all password reset links of a person. It also succeeds if the
+// person has none.
 func (s peopleStore) DeleteResetsOf(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deleteResetsOf, userID)
 	return err

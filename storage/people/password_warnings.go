@@ -9,18 +9,20 @@ import (
 )
 
 var (
-	// warn stores one row for each person, the time of the last warning. $3 is the time
-	// before which a warning allows another; with a later one no row is changed.
+	// warn stores the time of a person's last warning about the password. It changes no row
+	// if the last warning was later than $3.
 	warn = engine.Register("warn about passwords", `
 		INSERT INTO password_warnings (user_id, warned_at) VALUES ($1, $2)
 		ON CONFLICT (user_id) DO UPDATE SET warned_at = excluded.warned_at WHERE password_warnings.warned_at <= $3`)
 	warnedAt = engine.RegisterPoint("last warning about passwords", `SELECT warned_at FROM password_warnings WHERE user_id = $1`)
-	// purgeWarnings deletes rows that are too old to prevent a warning.
+	// purgeWarnings deletes warnings that are so old that they no longer prevent another
+	// warning.
 	purgeWarnings = engine.Register("purge warnings about passwords", `DELETE FROM password_warnings WHERE warned_at < $1`)
 )
 
-// Warn reports whether it stored the warning. Of concurrent callers one does, since
-// PostgreSQL checks again once the row's lock is free.
+// Warn stores a password warning at the time at. It returns false if the person was already
+// warned after since. Of concurrent callers only one gets true, because the others wait for
+// the row and then test it again.
 func (s peopleStore) Warn(ctx context.Context, userID string, at, since time.Time) (bool, error) {
 	warned, err := s.db.Exec(ctx, warn, userID, engine.At(at), engine.At(since))
 	return warned == 1, err

@@ -12,8 +12,8 @@ import (
 // factorStore is [people.FactorStore].
 type factorStore struct{ db *engine.DB }
 
-// authenticatorRow is an authenticator app. Sealed is its secret under the master key.
-// UsedStep is the last time step whose code was accepted.
+// authenticatorRow is an authenticator app. Sealed is its secret, encrypted with the master
+// key. UsedStep is the last time step whose code was accepted.
 type authenticatorRow struct {
 	UserID      string       `db:"user_id"`
 	Sealed      []byte       `db:"sealed"`
@@ -27,8 +27,8 @@ type authenticatorRow struct {
 const authenticatorColumns = `user_id, sealed, used_step, created_at, confirmed_at`
 
 var (
-	// setAuthenticator replaces an app that was never confirmed. It changes no row if
-	// there is a confirmed one.
+	// setAuthenticator inserts an authenticator app or replaces an unconfirmed one. It
+	// changes no row if the person has a confirmed app.
 	setAuthenticator = engine.Register("set authenticator app", `
 		INSERT INTO authenticators (`+authenticatorColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (user_id) DO UPDATE SET sealed = excluded.sealed, used_step = excluded.used_step,
@@ -36,18 +36,20 @@ var (
 		WHERE authenticators.confirmed_at IS NULL`)
 	authenticatorOf = engine.RegisterPoint("authenticator app", `
 		SELECT `+authenticatorColumns+` FROM authenticators WHERE user_id = $1`)
-	// Of concurrent callers one finds a smaller step. PostgreSQL checks again once the
-	// row's lock is free, and SQLite has one writer.
+	// useStep accepts the code of a time step once. Of concurrent callers only one finds a
+	// smaller used_step: PostgreSQL tests it again after waiting for the row lock, and
+	// SQLite has one writer at a time.
 	useStep = engine.Register("use time step", `
 		UPDATE authenticators SET used_step = $1, confirmed_at = COALESCE(confirmed_at, $2)
 		WHERE user_id = $3 AND used_step < $1`)
 	deleteAuthenticator = engine.Register("delete authenticator app", `DELETE FROM authenticators WHERE user_id = $1`)
 
 	deleteRecoveryCodes = engine.Register("delete recovery codes", `DELETE FROM recovery_codes WHERE user_id = $1`)
-	// insertRecoveryCode runs once for each code; there are few.
+	// insertRecoveryCode inserts one recovery code. It runs once for each code, because a
+	// person has only a few.
 	insertRecoveryCode = engine.Register("insert recovery code", `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`)
-	// useRecoveryCode changes no row for a code that is unknown or used. Of concurrent
-	// callers one finds used_at NULL.
+	// useRecoveryCode changes no row if the code is unknown or was used. Of concurrent
+	// callers only one finds used_at NULL.
 	useRecoveryCode = engine.Register("use recovery code", `
 		UPDATE recovery_codes SET used_at = $1 WHERE user_id = $2 AND hash = $3 AND used_at IS NULL`)
 	recoveryCodesLeft = engine.Register("recovery codes left", `
@@ -75,14 +77,14 @@ func (s factorStore) UseStep(ctx context.Context, userID string, step int64, con
 	return taken == 1, err
 }
 
-// DeleteAuthenticatorApp deletes the person's authenticator app. It succeeds if there is
-// none.
+// DeleteAuthenticatorApp deletes the person's authenticator app. It also succeeds if the
+// person has none.
 func (s factorStore) DeleteAuthenticatorApp(ctx context.Context, userID string) error {
 	_, err := s.db.Exec(ctx, deleteAuthenticator, userID)
 	return err
 }
 
-// SetRecoveryCodes replaces all codes, used ones too, in one transaction.
+// SetRecoveryCodes replaces all recovery codes of a person, used and unused ones.
 func (s factorStore) SetRecoveryCodes(ctx context.Context, userID string, hashes [][]byte) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, deleteRecoveryCodes, userID); err != nil {

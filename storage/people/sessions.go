@@ -12,8 +12,8 @@ import (
 // sessionStore is [people.SessionStore].
 type sessionStore struct{ db *engine.DB }
 
-// sessionRow is a signed-in browser. Only the hash of its cookie is stored. Awaits is
-// true until the person has given the second factor.
+// sessionRow is the session of a signed-in browser. Only the hash of its cookie is stored.
+// Awaits is true until the person has entered the second factor.
 type sessionRow struct {
 	Hash           []byte       `db:"hash"`
 	UserID         string       `db:"user_id"`
@@ -32,17 +32,19 @@ var (
 	insertSession = engine.Register("insert session", `
 		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	// sessionByHash serves every page of the dashboard. It returns no expired session,
-	// which stays until the purge.
+	// sessionByHash runs for every page of the dashboard. It does not return a session that
+	// has expired; the purge deletes it later.
 	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
-	// touchSession changes no row if the session has been deleted.
+	// touchSession updates the times and the organization of a session. It changes no row if
+	// the session was deleted.
 	touchSession = engine.Register("touch session", `
 		UPDATE sessions SET last_seen_at = $1, expires_at = $2, second_factor_at = $3, org_id = $4
 		WHERE hash = $5 AND user_id = $6`)
 	deleteSession    = engine.Register("delete session", `DELETE FROM sessions WHERE hash = $1`)
 	deleteSessionsOf = engine.Register("delete sessions of a user", `DELETE FROM sessions WHERE user_id = $1`)
-	// deleteOtherSessionsOf keeps the session in which the person acts.
+	// deleteOtherSessionsOf deletes all sessions of a person except the one that the person
+	// is using.
 	deleteOtherSessionsOf = engine.Register("delete other sessions of a user", `
 		DELETE FROM sessions WHERE user_id = $1 AND hash <> $2`)
 	purgeSessions = engine.Register("purge sessions", `DELETE FROM sessions WHERE expires_at <= $1`)
@@ -66,14 +68,15 @@ func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (
 	}, nil
 }
 
-// TouchSession updates a session. It returns not_found if the session has ended, so that
-// a sign-out is final.
+// TouchSession updates the times and the organization of a session. It fails with NotFound
+// if the session was deleted, so that it cannot undo a sign-out.
 func (s sessionStore) TouchSession(ctx context.Context, session people.Session) error {
 	return s.db.Change(ctx, "session", touchSession, engine.At(session.LastSeenAt), engine.At(session.ExpiresAt),
 		engine.OptionalAt(session.SecondFactorAt), session.OrgID, session.Hash, session.UserID)
 }
 
-// DeleteSession deletes a session. It succeeds if there is no such session.
+// DeleteSession deletes the session with the hash. It also succeeds if there is no such
+// session.
 func (s sessionStore) DeleteSession(ctx context.Context, hash []byte) error {
 	_, err := s.db.Exec(ctx, deleteSession, hash)
 	return err

@@ -13,7 +13,7 @@ type peopleStore struct{ db *engine.DB }
 
 var _ people.Store = peopleStore{}
 
-// New returns the store of reset links, known devices and warnings.
+// New returns the store of password reset links, known devices and password warnings.
 func New(db *engine.DB) people.Store { return peopleStore{db} }
 
 // NewUserStore returns the store of people and their password hashes.
@@ -28,8 +28,9 @@ func NewFactorStore(db *engine.DB) people.FactorStore { return factorStore{db} }
 // NewPasskeyStore returns the store of passkeys and their ceremonies.
 func NewPasskeyStore(db *engine.DB) people.PasskeyStore { return passkeyStore{db} }
 
-// Purge deletes what has expired and returns the number of rows, also with an error. Each
-// statement is a transaction of its own.
+// Purge deletes expired reset links and devices, and warnings from before the time
+// warnings. It returns the number of deleted rows, even with an error. Each statement
+// commits on its own.
 func (s peopleStore) Purge(ctx context.Context, now, warnings time.Time) (int, error) {
 	purged := 0
 	for _, one := range []struct {

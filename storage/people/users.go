@@ -11,7 +11,8 @@ import (
 // userStore is [people.UserStore].
 type userStore struct{ db *engine.DB }
 
-// userRow is a person. PasswordHash is argon2id in PHC string format.
+// userRow is a person who can sign in. PasswordHash is an argon2id hash in PHC string
+// format.
 type userRow struct {
 	ID           string      `db:"id"`
 	Email        string      `db:"email"`
@@ -20,18 +21,19 @@ type userRow struct {
 	CreatedAt    engine.Time `db:"created_at"`
 }
 
-// userColumns lists the columns that are read. email_key is only compared.
+// userColumns lists the columns of users that are read. The column email_key is used only
+// in conditions.
 const userColumns = `id, email, name, password_hash, created_at`
 
 var (
-	// insertUser changes nothing if the id or the key of the address exists.
+	// insertUser changes nothing if a person with the id or the address exists.
 	insertUser = engine.Register("insert user", `
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)
 	userByEmail = engine.RegisterPoint("user by email", `SELECT `+userColumns+` FROM users WHERE email_key = $1`)
 	userByID    = engine.RegisterPoint("user by id", `SELECT `+userColumns+` FROM users WHERE id = $1`)
-	// holdUser takes the weaker lock, which does not wait for rows that refer to the
-	// user.
+	// holdUser locks the row of the person. NO KEY UPDATE does not wait for inserts of rows
+	// that refer to the person.
 	holdUser    = engine.Register("hold user", `SELECT id FROM users WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	setPassword = engine.Register("set password", `UPDATE users SET password_hash = $1 WHERE id = $2`)
 )
@@ -62,8 +64,8 @@ func (s userStore) UserByID(ctx context.Context, userID string) (access.User, er
 	return row.user(), nil
 }
 
-// HoldUser locks the person's row until the transaction ends. It returns not_found if
-// there is no such person. On SQLite the transaction itself excludes all others.
+// HoldUser locks the person's row until the transaction ends. It fails with NotFound if the
+// person does not exist. On SQLite no other transaction can write anyway.
 func (s userStore) HoldUser(ctx context.Context, userID string) error {
 	found, err := engine.Values[string](ctx, s.db, holdUser, userID)
 	if err == nil && len(found) == 0 {

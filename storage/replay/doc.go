@@ -1,2 +1,3 @@
-// Package replay stores replay records, spent confirmations and the heartbeats of processes.
+// Package replay stores call results by idempotency key (replay records), used confirmation
+// tokens, and heartbeats of server processes.
 package replay

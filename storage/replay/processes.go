@@ -8,16 +8,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// ProcessStore stores the heartbeats of processes.
+// ProcessStore stores the heartbeats of server processes.
 type ProcessStore struct{ db *engine.DB }
 
 var _ replay.ProcessStore = ProcessStore{}
 
-// NewProcessStore returns the store on a database.
+// NewProcessStore returns the store of heartbeats on the database.
 func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
 
-// processKept is how long a process without heartbeats is kept. It is far longer than any
-// reservation or difference of clocks.
+// processKept is how long after its last heartbeat a process stays stored. It far exceeds
+// any reservation of a key and any clock difference.
 const processKept = 24 * time.Hour
 
 var (
@@ -26,12 +26,13 @@ var (
 	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at FROM processes`)
 	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
 	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
-	// A reservation expires within a lease, so the index on expires_at finds it.
+	// endReservations deletes reservations of keys by other processes. It uses the index on
+	// expires_at: every reservation expires within replay.Lease, so between $1 and $2.
 	endReservations = engine.Register("end reservations", `
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )
 
-// beatRow has the last heartbeat of a process.
+// beatRow has the id of a server process and the time of its last heartbeat.
 type beatRow struct {
 	ID     string      `db:"id"`
 	BeatAt engine.Time `db:"beat_at"`
@@ -59,8 +60,8 @@ func (s ProcessStore) EndProcess(ctx context.Context, process string) error {
 	return err
 }
 
-// EndReservations deletes the open reservations of every process but one. It is for an
-// installation with a single process, when it starts.
+// EndReservations deletes the reservations of idempotency keys by all processes except one.
+// An installation with a single process calls it at its start.
 func (s ProcessStore) EndReservations(ctx context.Context, except string, now time.Time) (int, error) {
 	return s.db.Exec(ctx, endReservations, engine.At(now), engine.At(now.Add(replay.Lease)), except)
 }

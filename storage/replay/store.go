@@ -10,19 +10,20 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store stores replay records and spent confirmations.
+// Store stores results of calls by idempotency key, and used confirmation tokens.
 type Store struct{ db *engine.DB }
 
 var _ replay.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// maxReservations bounds the attempts of Reserve.
+// maxReservations is the largest number of attempts in one call of Reserve.
 const maxReservations = 6
 
-// replayRow is a reservation, or once Done is true the result of a call. Token names the
-// call that reserved the key, Process the process that runs it.
+// replayRow is the reservation of an idempotency key by a running call. Once Done is true
+// it is the result of the call. Token identifies the call, and Process the server process
+// that runs it.
 type replayRow struct {
 	Digest    string      `db:"digest"`
 	Token     string      `db:"token"`
@@ -32,12 +33,14 @@ type replayRow struct {
 	ExpiresAt engine.Time `db:"expires_at"`
 }
 
-// holds reports whether the record blocks a claim.
+// holds reports whether the row prevents another call with this claim from reserving the
+// key.
 func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
 	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
 
-// record converts the row. A finished record has a result and no holder.
+// record converts the row to a replay.Record: with the result of a finished call, or with
+// the token and process of a running call.
 func (r replayRow) record() replay.Record {
 	if r.Done {
 		return replay.Record{Digest: r.Digest, Done: true, Result: r.Result}
@@ -46,53 +49,56 @@ func (r replayRow) record() replay.Record {
 }
 
 var (
-	// On PostgreSQL a plain insert would wait for a transaction that is about to complete
-	// the record. The NOT EXISTS check avoids that.
+	// reserveFree inserts a reservation if the key has no row. Without NOT EXISTS the insert
+	// would wait, on PostgreSQL, for a transaction that is completing the key.
 	reserveFree = engine.Register("reserve free key", `
 		INSERT INTO replay_records (org_id, space, key, digest, token, process, done, result, expires_at)
 		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
 		WHERE NOT EXISTS (SELECT 1 FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3)
 		ON CONFLICT DO NOTHING`)
-	// replayRecord reads without a lock, so it never waits for the call that holds the
-	// key.
+	// replayRecord reads without a lock, so it never waits for the call that has reserved
+	// the key.
 	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
-	// A reservation may be taken over while its owner's transaction completes it. The row
-	// lock orders the two. The conditions here on expires_at and token, and there on
-	// token, let only the first succeed.
+	// reserveHeld takes over a key whose row has expired, or whose reservation the claim
+	// replaces. The earlier call may be completing the key at the same time. The row lock
+	// orders the two statements, and their conditions let only the first one succeed.
 	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
-	// completeReplay changes no row if another call has taken the key over.
+	// completeReplay stores the result of a call. It changes no row if another call has
+	// taken over the key.
 	completeReplay = engine.Register("complete replay", `
 		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
-	// releaseReplay deletes the caller's own reservation only, never a result.
+	// releaseReplay deletes the reservation of the call with the token, but never a result.
 	releaseReplay = engine.Register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
-	// supersedeReplays reads the partial index replay_records_subject.
+	// supersedeReplays deletes results for several subjects. It uses the partial index
+	// replay_records_subject.
 	supersedeReplays = engine.Register("supersede replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	// supersedeOneReplay is for the usual case of one subject, without a parameter of
-	// JSON.
+	// supersedeOneReplay deletes results for one subject, which is the usual case and needs
+	// no JSON parameter.
 	supersedeOneReplay = engine.Register("supersede replays of one subject", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
 	supersedeAllReplays = engine.Register("supersede all replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done`)
 	purgeReplay = engine.Register("purge replay records", `DELETE FROM replay_records WHERE expires_at <= $1`)
 
-	// spendConfirmation inserts once; of concurrent callers one changes a row.
+	// spendConfirmation records that a confirmation token was used. Of concurrent callers
+	// only one inserts a row.
 	spendConfirmation = engine.Register("spend confirmation", `
 		INSERT INTO spent_confirmations (org_id, confirmation_id, expires_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
 	purgeConfirmations = engine.Register("purge confirmations", `DELETE FROM spent_confirmations WHERE expires_at <= $1`)
 )
 
-// Reserve inserts a reservation and returns it with true, or returns the record that
-// blocks the claim with false. It takes over a record that no longer blocks. If the
-// record changes in between it starts again, at most maxReservations times. It returns
-// engine.ErrInTransaction inside a transaction.
+// Reserve reserves an idempotency key and returns the reservation and true. If another call
+// holds the key, it returns that call's record and false. It takes over an expired record.
+// If the record changes in between it starts again, at most maxReservations times. Inside a
+// transaction it fails with engine.ErrInTransaction.
 func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.InTransaction(ctx) {
 		return replay.Record{}, false, engine.ErrInTransaction
@@ -126,9 +132,9 @@ func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, no
 	return replay.Record{}, false, errors.New("storage: reserve: the record changed at every attempt")
 }
 
-// reservation returns the result of a statement that reserves. A failed statement may
-// still have taken effect, for example if the caller cancelled at that moment, so
-// reserved releases the key.
+// reservation returns the result of Reserve after a statement that reserves the key. A
+// failed statement may still have reserved the key, for example if its context ended at
+// that moment, so reservation then releases the key.
 func (s Store) reservation(ctx context.Context, k replay.Key, mine replay.Record, err error) (replay.Record, bool, error) {
 	if err == nil {
 		return mine, true, nil
@@ -136,8 +142,9 @@ func (s Store) reservation(ctx context.Context, k replay.Key, mine replay.Record
 	return replay.Record{}, false, errors.Join(err, s.Release(context.WithoutCancel(ctx), k, mine.Token))
 }
 
-// Complete runs in the transaction of the call, so that the result is stored if and only
-// if the call commits.
+// Complete stores the result of a call. It must run in the transaction of the call, so that
+// the result is stored if and only if the call commits. It fails with Conflict if another
+// call has taken over the key.
 func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
 	var subject *string
 	if outcome.Subject != "" {
@@ -154,7 +161,8 @@ func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, o
 	return nil
 }
 
-// Supersede deletes results that a later write of the same caller has made obsolete.
+// Supersede deletes the stored results for the subjects, because a later write of the same
+// caller has made them obsolete.
 func (s Store) Supersede(ctx context.Context, orgID, caller string, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil
@@ -181,14 +189,15 @@ func (s Store) Release(ctx context.Context, k replay.Key, token replay.Token) er
 	return err
 }
 
-// Spend reports false for a confirmation that was used before.
+// Spend records that a confirmation token was used. It returns false if the token was used
+// before.
 func (s Store) Spend(ctx context.Context, orgID, confirmationID string, expires time.Time) (bool, error) {
 	spent, err := s.db.Exec(ctx, spendConfirmation, orgID, confirmationID, engine.At(expires))
 	return spent == 1, err
 }
 
-// Purge deletes replay records and confirmations that expired before the given time, and
-// returns how many. It also deletes the records of processes that crashed.
+// Purge deletes replay records and confirmations that expired before now, and returns their
+// number. It also deletes processes without a heartbeat in the last 24 hours.
 func (s Store) Purge(ctx context.Context, now time.Time) (int, error) {
 	records, err := s.db.Exec(ctx, purgeReplay, engine.At(now))
 	if err != nil {

@@ -16,10 +16,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// sentFrom is the time at which the first message is sent.
+// sentFrom is the time at which the first message of the test is sent.
 var sentFrom = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// earlierSchema restores the schema before the migration, with wrong figures in it.
+// earlierSchema is SQL that restores the schema before migration 26 (by_sending) and puts
+// wrong figures into the reports.
 const earlierSchema = `
 	UPDATE messages SET status = 'Send', rank = 0 WHERE status = 'RenderingFailure';
 	UPDATE messages SET rank = rank - 1 WHERE rank > 0;
@@ -36,7 +37,7 @@ const earlierSchema = `
 	ALTER TABLE report_hours DROP COLUMN unique_clicks;
 	CREATE INDEX message_events_engaged ON message_events (org_id, occurred_at) WHERE type IN ('Open', 'Click') AND NOT test;`
 
-// migrated has every row that the migration writes, in order.
+// migrated has queries that select every row that the migration writes, in a fixed order.
 var migrated = []string{
 	`SELECT id || status || CAST(rank AS text) FROM messages ORDER BY 1`,
 	`SELECT channel || identity || template || status FROM message_kinds ORDER BY 1`,
@@ -51,8 +52,8 @@ func figuresOf(table, from string) string {
 		complained || ' ' || suppressed || ' ' || opens || ' ' || unique_opens || ' ' || clicks || ' ' || unique_clicks FROM ` + table + ` ORDER BY 1`
 }
 
-// The migration has the same result as recording the events again: its SQL computes what
-// the package of reports computes in Go.
+// TestFiguresAreCountedAnewByTheMomentOfSending checks that migration 26 computes the same
+// report figures in SQL as package reports computes in Go when the events are recorded.
 func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -89,8 +90,8 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 		if diff := cmp.Diff(want, migratedRows(t, db)); diff != "" {
 			t.Errorf("before and after (-want +got):\n%s", diff)
 		}
-		// Events from before the migration are known: another open of the same message
-		// is not unique.
+		// A second open of a message, recorded after the migration, must not count as unique,
+		// because the first open was before the migration.
 		again := coursesAcrossDays()[5:6]
 		if again[0].Type != messages.Open {
 			t.Fatalf("%+v", again)
@@ -103,8 +104,9 @@ func TestFiguresAreCountedAnewByTheMomentOfSending(t *testing.T) {
 	})
 }
 
-// coursesAcrossDays returns messages with every type of event. Each event is hours after
-// the previous one, so that most events are on a later day than their message.
+// coursesAcrossDays returns events of six messages, with every event type. Each event is 9
+// hours after the previous one, so most events are on a later day than the sending of their
+// message.
 func coursesAcrossDays() []messages.Event {
 	var all []messages.Event
 	for m := range 6 {
@@ -114,7 +116,7 @@ func coursesAcrossDays() []messages.Event {
 			messages.Reject, messages.RenderingFailure, messages.Subscription,
 		} {
 			if m == 5 && kind != messages.Send && kind != messages.RenderingFailure {
-				continue // no other event is known of this message
+				continue // the last message has only Send and RenderingFailure
 			}
 			e := messages.Event{
 				ID: fmt.Sprintf("%d-%d", m, i), MessageID: fmt.Sprint("m", m), Type: kind, OccurredAt: sent.Add(time.Duration(i) * 9 * time.Hour),

@@ -9,8 +9,9 @@ import (
 
 func init() { engine.RegisterFunction("report_digest", reportDigestParts, reportDigest) }
 
-// reportDigest is reports.MarkDigest as an SQL function, for the migration that computes
-// marks on SQLite. On PostgreSQL that migration defines its own.
+// reportDigest makes reports.MarkDigest available as an SQL function on SQLite, for the
+// migration that computes report marks. On PostgreSQL the migration defines the function in
+// SQL.
 func reportDigest(args []driver.Value) driver.Value {
 	parts := make([]string, len(args))
 	for i, arg := range args {

@@ -1,4 +1,4 @@
-// Package reports stores figures per day and hour, with the marks that prevent an event
-// from counting twice. Figures of the last hours are computed from the events of
-// messages, which the package only reads.
+// Package reports stores report figures per day and per hour. It also stores marks, which
+// prevent an event from being counted twice. Figures of the last hours are computed from
+// the events of messages; the package reads these but does not write them.
 package reports

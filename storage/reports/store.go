@@ -11,27 +11,28 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps figures per day and hour.
+// Store stores report figures per day and per hour.
 type Store struct{ db *engine.DB }
 
 var _ reports.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store of report figures on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// triedToDeliver is the condition that excludes bounces and complaints for which
-// messages.Event.KeptBack is true.
+// triedToDeliver is an SQL condition on events. It excludes bounces and complaints that the
+// account's own suppression list caused, because no delivery was attempted.
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (
-	// addMarks returns the marks that were new. A mark makes an event count once.
+	// addMarks inserts marks and returns those that are new. A mark identifies what was
+	// already counted, so that it counts once.
 	addMarks = engine.Register("add report marks", `
 		INSERT INTO report_marks (org_id, mark)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING mark`)
-	// addCounts adds to the rows of days. The rows are sorted by the caller, so that two
-	// transactions lock in one order.
+	// addCounts adds figures to the rows of days. The caller sorts the rows, so that
+	// concurrent transactions lock them in the same order.
 	addCounts = engine.Register("add report counts", `
 		INSERT INTO report_days (org_id, day, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
@@ -44,8 +45,8 @@ var (
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
 
-	// The reports read the rows of their window by the primary key, which begins with
-	// organization and time.
+	// reportByDay and reportByGroup read the rows of their time window through the primary
+	// key, which begins with organization and day.
 	reportByDay   = engine.Register("report by day", sumOf("report_days", "day", "day"))
 	reportByGroup = engine.Register("report by group", sumOf("report_days", "day", "channel, template"))
 
@@ -56,10 +57,11 @@ var (
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
 	reportByHours = engine.Register("report by hours", sumOf("report_hours", "hour", "channel, template"))
-	// Messages are read first, by their time of sending, then the events of each. The
-	// very high limit forces PostgreSQL to do so: with the statistics of an empty table
-	// it would read all events. The type is compared as an expression, because SQLite would
-	// otherwise find events by their type, and read all of that type for each message.
+	// reportFromEvents reads the messages that were sent in the window, then the events of
+	// each. The LATERAL subquery with its very high limit forces PostgreSQL to this order;
+	// with the statistics of an empty table it would read all events. The expression e.type
+	// || '' keeps SQLite from finding events by type, which would read all events of the
+	// type for each message.
 	reportFromEvents = engine.Register("report from events", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
 			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
@@ -72,13 +74,14 @@ var (
 			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
 		) AS once
 		GROUP BY channel, template, type`)
-	// anyMessage reads one entry of messages_newest.
+	// anyMessage reads a single entry of the index messages_newest.
 	anyMessage = engine.RegisterPoint("any message", `
 		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
 
-	// The stored counts of the last day include its later hours, for messages of a clock
-	// ahead of ours. These hours are subtracted again: $4 is the end of that day. The
-	// domain is the part after the last @.
+	// failingDomains sums bounces by recipient domain, which is the part after the last @.
+	// Bounces are stored per day, so the sum of the last day includes messages that were
+	// sent after the window's end $3. The second SELECT subtracts these; $4 is the end of
+	// that day.
 	failingDomains = engine.Register("failing domains", `
 		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
 			SELECT domain, bounced AS number FROM report_bounce_domains
@@ -91,8 +94,8 @@ var (
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0
 		ORDER BY 2 DESC, domain LIMIT $5`)
-	// recentBounces walks the partial index message_events_bounced backwards from the end
-	// of the window.
+	// recentBounces reads the partial index message_events_bounced backwards from the end of
+	// the time window.
 	recentBounces = engine.Register("recent bounces", `
 		SELECT e.occurred_at, e.message_id, e.recipient, coalesce(e.bounce_type, '') AS bounce_type,
 			coalesce(e.bounce_sub_type, '') AS bounce_sub_type, e.channel, e.template
@@ -102,23 +105,24 @@ var (
 		ORDER BY e.occurred_at DESC, e.id DESC LIMIT $4`)
 )
 
-// countedTypes has the types of events that are counted.
+// countedTypes is an SQL list of the event types that reports count.
 const countedTypes = `'Send', 'Delivery', 'Bounce', 'Complaint', 'Reject', 'Open', 'Click'`
 
-// countedValues has the columns of a row of figures after the organization, read from a
-// parameter of [countedRow].
+// countedValues is an SQL list with the columns of a row of figures, except the
+// organization, read from the JSON object v. The object is a [countedRow].
 const countedValues = `CAST(v ->> 'from' AS bigint), v ->> 'channel', v ->> 'identity', v ->> 'template',
 			CAST(v ->> 'sent' AS bigint), CAST(v ->> 'delivered' AS bigint), CAST(v ->> 'bounced' AS bigint),
 			CAST(v ->> 'complained' AS bigint), CAST(v ->> 'suppressed' AS bigint),
 			CAST(v ->> 'opens' AS bigint), CAST(v ->> 'unique_opens' AS bigint),
 			CAST(v ->> 'clicks' AS bigint), CAST(v ->> 'unique_clicks' AS bigint)`
 
-// figureColumns lists the columns with figures, in the order of countedValues.
+// figureColumns lists the columns that count events, in the order of countedValues.
 var figureColumns = []string{
 	"sent", "delivered", "bounced", "complained", "suppressed", "opens", "unique_opens", "clicks", "unique_clicks",
 }
 
-// addedTo returns the assignments that add a conflicting row to the existing one.
+// addedTo returns the SQL assignments that add the figures of a conflicting row to those of
+// the existing row.
 func addedTo(table string) string {
 	sums := make([]string, len(figureColumns))
 	for i, c := range figureColumns {
@@ -127,8 +131,8 @@ func addedTo(table string) string {
 	return strings.Join(sums, ", ")
 }
 
-// sumOf returns a query that sums a table of figures over its column of time, grouped by
-// columns.
+// sumOf returns a query that sums the figures of a table in a time window, grouped by
+// columns. time is the name of the table's time column.
 func sumOf(table, time, columns string) string {
 	sums := make([]string, len(figureColumns))
 	for i, c := range figureColumns {
@@ -142,7 +146,7 @@ func sumOf(table, time, columns string) string {
 		GROUP BY ` + columns
 }
 
-// countedRow is an element of the parameters of addCounts and addHours.
+// countedRow is an element of the JSON parameters of addCounts and addHours.
 type countedRow struct {
 	From     engine.Time `json:"from"`
 	Channel  string      `json:"channel"`
@@ -151,14 +155,14 @@ type countedRow struct {
 	reports.Counts
 }
 
-// bouncesRow is an element of the parameter of addBounces.
+// bouncesRow is an element of the JSON parameter of addBounces.
 type bouncesRow struct {
 	Day     engine.Time `json:"day" db:"-"`
 	Domain  string      `json:"domain" db:"domain"`
 	Bounced int64       `json:"bounced" db:"bounced"`
 }
 
-// sumRow has the columns of sumOf.
+// sumRow is a result row of a query from sumOf.
 type sumRow struct {
 	Day          engine.Time `db:"day"`
 	Channel      string      `db:"channel"`
@@ -182,8 +186,8 @@ func (r sumRow) counts() reports.Counts {
 	}
 }
 
-// eventsRow counts the events of one type in a group: all of them, and once for each
-// message and recipient.
+// eventsRow counts the events of one type in a group of channel and template. Events is the
+// number of all events; Uniques counts each pair of message and recipient once.
 type eventsRow struct {
 	Channel  string             `db:"channel"`
 	Template string             `db:"template"`
@@ -192,8 +196,8 @@ type eventsRow struct {
 	Uniques  int64              `db:"uniques"`
 }
 
-// bounceRow is a bounce with its message's channel and template. Type and SubType are ""
-// if the account did not name them.
+// bounceRow is a bounce with the channel and template of its message. Type and SubType are
+// "" if the provider did not report them.
 type bounceRow struct {
 	At        engine.Time `db:"occurred_at"`
 	MessageID string      `db:"message_id"`
@@ -220,7 +224,7 @@ func (s Store) CountHours(ctx context.Context, orgID string, counted []reports.C
 	return s.count(ctx, orgID, addHours, counted)
 }
 
-// count adds figures with a statement for days or for hours.
+// count adds figures to the rows of days or of hours, depending on the statement.
 func (s Store) count(ctx context.Context, orgID string, statement *engine.Statement, counted []reports.Counted) error {
 	rows := make([]countedRow, len(counted))
 	for i, c := range counted {
@@ -267,7 +271,7 @@ func (s Store) HourCounts(ctx context.Context, orgID string, f reports.Filter) (
 	return s.groups(ctx, reportByHours, orgID, f)
 }
 
-// groups returns the sums by channel and template that a statement finds.
+// groups returns the sums by channel and template that the statement selects.
 func (s Store) groups(ctx context.Context, statement *engine.Statement, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	rows, err := engine.List[sumRow](ctx, s.db, statement, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
@@ -285,8 +289,8 @@ func (s Store) AnyMessage(ctx context.Context, orgID string, w core.Window) (boo
 	return len(found) > 0, err
 }
 
-// FromEvents counts the events themselves: it reads every message that was sent in the
-// window.
+// FromEvents computes figures from the stored events of every message that was sent in the
+// time window.
 func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) ([]reports.GroupCounts, error) {
 	rows, err := engine.List[eventsRow](ctx, s.db, reportFromEvents, orgID, engine.At(f.From), engine.At(f.To), f.Channel, f.Identity)
 	if err != nil {
@@ -302,7 +306,8 @@ func (s Store) FromEvents(ctx context.Context, orgID string, f reports.Filter) (
 
 func (s Store) FailingDomains(ctx context.Context, orgID string, w core.Window, limit int) ([]reports.DomainBounces, error) {
 	const day = 24 * time.Hour
-	midnight := w.To.Add(day - time.Microsecond).Truncate(day) // equals w.To if that is a midnight
+	// the end of the day of w.To, or w.To itself if it is midnight
+	midnight := w.To.Add(day - time.Microsecond).Truncate(day)
 	rows, err := engine.List[bouncesRow](ctx, s.db, failingDomains, orgID, engine.At(w.From), engine.At(w.To), engine.At(midnight), limit)
 	if err != nil {
 		return nil, err

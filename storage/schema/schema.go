@@ -1,12 +1,10 @@
-// Package schema holds the migrations of the database, one set for both engines.
+// Package schema contains the SQL migrations of the database, one set for both engines.
+// Package storage/engine runs them.
 //
-// A migration is NNNN_name.sql, plain SQL that only goes forward. A file that was
-// released is never edited; a later file changes what it made. Types are those
-// that both engines take: bytetext (text ordered by its bytes, so that pages come
-// in the same order everywhere), text, bigint, integer, double precision, boolean,
-// bytea.
-//
-// It does not run them; storage does.
+// A migration is a file NNNN_name.sql with plain SQL. There are no down migrations. A
+// released file is never edited; a later file changes what it created. Column types are
+// those that both engines have: bytetext (text that is ordered by its bytes, so that pages
+// have the same order everywhere), text, bigint, integer, double precision, boolean, bytea.
 package schema
 
 import (
@@ -19,22 +17,23 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// Migration is one step of the schema. Its SQL may hold slots /*pg ...*/ that
-// open on PostgreSQL alone.
+// Migration is one step of the schema. Its SQL may contain comments /*pg text*/, which are
+// replaced by their text on PostgreSQL alone.
 type Migration struct {
 	Version int64
 	Name    string
 	SQL     string
 }
 
-// Migrations lists all steps in order.
+// Migrations returns all migrations, sorted by version. It returns an error if a version is
+// missing.
 func Migrations() ([]Migration, error) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	all := make([]Migration, len(entries))
-	for i, entry := range entries { // sorted by name, so by version
+	for i, entry := range entries { // ReadDir sorts by file name, which begins with the version
 		number, name, _ := strings.Cut(strings.TrimSuffix(entry.Name(), ".sql"), "_")
 		version, err := strconv.ParseInt(number, 10, 64)
 		if err != nil || version != int64(i+1) {

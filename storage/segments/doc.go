@@ -1,7 +1,7 @@
 // Package segments stores segments and their members, and compiles predicates to SQL.
 //
-// A predicate becomes one query. It starts from contact_slots and reads lists, activities
-// and messages where the predicate needs them. The SQL of predicates is the one place
-// that reads the tables of other rooms; it writes none of them. It changes with their
-// schema. A property test compares its results with those of core/predicate in memory.
+// A predicate becomes one query. It starts from contact_slots, the table with the attribute
+// values of contacts, and reads lists, activities and messages where the predicate needs
+// them. Only this SQL reads tables that other packages own, and it writes none of them. A
+// property test compares its results with those of core/predicate in memory.
 package segments

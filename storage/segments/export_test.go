@@ -8,15 +8,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// This file exports internals to the external tests.
+// This file exports unexported functions to the external tests.
 
-// Matching returns the ids of the contacts that a predicate's SQL finds.
+// Matching returns the ids of the contacts that the SQL of a predicate selects.
 func Matching(ctx context.Context, db *engine.DB, q segments.Question) ([]string, error) {
 	return matchingContacts(ctx, db, &q)
 }
 
-// PredicateSQL returns the SQL and arguments that count the contacts of a question, as
-// the engine reads them.
+// PredicateSQL returns the SQL that counts the contacts of a predicate on the engine with
+// the name, and its arguments.
 func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	e := engine.Dialect(name)
 	c, err := conditionOf(e, &q, "")
@@ -27,7 +27,7 @@ func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	return e.Text(text), args, nil
 }
 
-// Plan returns the plan of the query that counts the contacts of a question.
+// Plan returns PostgreSQL's plan for the query that counts the contacts of a predicate.
 func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, error) {
 	c, err := conditionOn(db, &q)
 	if err != nil {
@@ -37,7 +37,8 @@ func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, erro
 	return strings.Join(lines, "\n"), err
 }
 
-// SamplePlan returns the plan of the query of examples.
+// SamplePlan returns PostgreSQL's plan for the query that reads example contacts of a
+// predicate.
 func SamplePlan(ctx context.Context, db *engine.DB, q segments.Question) (string, error) {
 	c, err := conditionOn(db, &q)
 	if err != nil {

@@ -17,52 +17,59 @@ var (
 	segmentMemberByID    = engine.RegisterPoint("segment member by id", membership.ByIDSQL("segment_members", "segment_id"))
 	segmentMemberByEmail = engine.RegisterPoint("segment member by email", membership.ByEmailSQL("segment_members", "segment_id"))
 
-	// leaveSegment deletes those of the judged contacts that do not match, and returns
-	// them for the log.
+	// leaveSegment deletes the members that were evaluated ($3) and do not match ($4). It
+	// returns their ids, for the membership log.
 	leaveSegment = engine.Register("leave segment", `
 		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
 		AND contact_id NOT IN (SELECT j.atom FROM json_each(CAST($4 AS text)) AS j)
 		RETURNING contact_id`)
-	// enterSegment keeps the time at which a member entered.
+	// enterSegment inserts members and returns the ids of the new ones. An existing member
+	// keeps the time of entering.
 	enterSegment = engine.Register("enter segment", `
 		INSERT INTO segment_members (org_id, segment_id, contact_id, entered_at)
 		SELECT $1, $2, j.atom, CAST($3 AS bigint) FROM json_each(CAST($4 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING contact_id`)
-	// countEvaluated changes the count by the difference, so that no step counts all
-	// members.
+	// countEvaluated changes the stored number of members by the difference, so that an
+	// evaluation of some contacts need not count all members.
 	countEvaluated = engine.Register("segment partly evaluated", `
 		UPDATE segments SET member_count = member_count + CAST($1 AS bigint), last_evaluated_at = $2 WHERE org_id = $3 AND id = $4`)
-	// wholeEvaluated counts all members, which corrects any deviation.
+	// wholeEvaluated ends an evaluation of all contacts. It counts all members, which
+	// corrects a wrong stored number.
 	wholeEvaluated = engine.Register("segment evaluated", `
 		UPDATE segments SET last_evaluated_at = $1, stale = FALSE,
 			member_count = (SELECT count(*) FROM segment_members AS m WHERE m.org_id = segments.org_id AND m.segment_id = segments.id)
 		WHERE org_id = $2 AND id = $3`)
 
-	// touchContacts appends notes and looks nothing up. A contact may have several.
+	// touchContacts queues contacts for the evaluation of segments. It only inserts, so a
+	// contact may be queued several times.
 	touchContacts = engine.Register("touch contacts", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT $1, v ->> 'id', v ->> 'contact' FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE`)
-	// The index of the address finds each contact, as in misdatedRecipients.
+	// touchRecipients queues the contacts with the given addresses for the evaluation of
+	// segments, if the organization has an active segment. The LATERAL subquery makes
+	// PostgreSQL find each contact through the index by address.
 	touchRecipients = engine.Register("touch recipients", `
 		INSERT INTO segment_touched (org_id, id, contact_id)
 		SELECT c.org_id, v ->> 'id', c.id FROM `+engine.ParameterRows(`$1`)+`
 		CROSS JOIN /*pg LATERAL (SELECT * FROM*/ contacts /*pg AS named
 			WHERE named.org_id = $2 AND named.email_key = CAST(v ->> 'contact' AS bytetext) LIMIT 1)*/ AS c
 		WHERE c.org_id = $2 AND c.email_key = v ->> 'contact' AND EXISTS (SELECT 1 FROM segments AS g WHERE g.org_id = $2 AND g.status = 'active')`)
-	// segmentsOf looks at the key for each segment of the organization. Joined the other
-	// way round, SQLite reads all members of all segments, from the index that has all columns.
+	// segmentsOf counts the segments of a contact. For each segment of the organization it
+	// looks up the membership by primary key. With a join in the other order SQLite would
+	// read all members of all segments.
 	segmentsOf = engine.RegisterPoint("segments of a contact", `
 		SELECT count(*) FROM segments AS g WHERE g.org_id = $1 AND g.status <> 'archived'
 		AND EXISTS (SELECT 1 FROM segment_members AS m WHERE m.org_id = $1 AND m.segment_id = g.id AND m.contact_id = $2)`)
-	// touchedContacts reads the oldest notes, because ids ascend with time.
+	// touchedContacts selects the oldest queued contacts. It sorts by id, because ids
+	// increase with time.
 	touchedContacts = engine.Register("touched contacts", `
 		SELECT id, contact_id FROM segment_touched WHERE org_id = $1 ORDER BY id LIMIT $2`)
 	untouchContacts = engine.Register("untouch contacts", `
 		DELETE FROM segment_touched WHERE org_id = $1 AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// dropSuppressed deletes addresses that the account's list no longer has.
+	// dropSuppressed deletes addresses that are no longer on the account's suppression list.
 	dropSuppressed = engine.Register("drop suppressed addresses", `
 		DELETE FROM suppressed_addresses WHERE org_id = $1
 		AND email_key NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
@@ -107,10 +114,10 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 	return examples, err
 }
 
-// sampleQuery returns the query of the first matching contacts by id, at most limit. It
-// looks up addresses only for these, by their key: PostgreSQL keeps the order of LATERAL
-// and SQLite that of CROSS JOIN. With contacts outside, PostgreSQL without statistics
-// searched again for each contact of the organization.
+// sampleQuery returns the query for the first limit matching contacts by id, with their
+// addresses. It looks up addresses by primary key after the limit. LATERAL on PostgreSQL
+// and CROSS JOIN on SQLite fix this order; otherwise PostgreSQL without statistics repeats
+// the search for each contact of the organization.
 func (c *condition) sampleQuery(limit int) string {
 	first := c.selectQuery(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
 	return `SELECT c.id, c.email, ` + membership.IsMailable + ` FROM (` + first + `) AS f
@@ -134,8 +141,8 @@ func (s Store) Differing(ctx context.Context, q segments.Question, segmentID str
 	return append(entering, leaving...), err
 }
 
-// leavingMembers returns the members that no longer match. It joins the matching contacts
-// to the members, because a long list would be searched once for each member.
+// leavingMembers returns up to limit members that no longer match the condition. It uses a
+// join, because NOT IN would search a long list once for each member.
 func (s Store) leavingMembers(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
 	return engine.Rows(ctx, s.db, c.query("contacts that leave", `SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+
 		c.selectQuery(`s.contact_id`)+`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+
@@ -172,7 +179,7 @@ func (s Store) JudgeMembers(ctx context.Context, q segments.Question, segmentID 
 	return len(entered), len(left), err
 }
 
-// logSegment writes to the log which contacts left and entered a segment.
+// logSegment writes to the membership log which contacts left and entered a segment.
 func (s Store) logSegment(ctx context.Context, orgID, segmentID string, left, entered []string, at time.Time) error {
 	of := func(contacts []string) []membership.InSet {
 		all := make([]membership.InSet, len(contacts))
@@ -188,13 +195,14 @@ func (s Store) SetEvaluatedAt(ctx context.Context, orgID, segmentID string, at t
 	return s.db.Change(ctx, "segment", wholeEvaluated, engine.At(at), orgID, segmentID)
 }
 
-// touchRow is a note that a contact may have to be judged again.
+// touchRow is a row of the queue of contacts for which segments must be evaluated.
 type touchRow struct {
 	ID      string `db:"id" json:"id"`
 	Contact string `db:"contact_id" json:"contact"`
 }
 
-// Touch runs in the transaction of the write that changed the contacts.
+// Touch queues contacts for the evaluation of segments. It must run in the transaction that
+// changes the contacts.
 func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) error {
 	parameter, err := touchRows(contactIDs)
 	if err != nil {
@@ -204,8 +212,8 @@ func (s Store) Touch(ctx context.Context, orgID string, contactIDs []string) err
 	return err
 }
 
-// touchRows returns the parameter for new notes about contacts. contacts holds ids or
-// other keys.
+// touchRows returns the JSON parameter for queueing contacts, each with a new id. contacts
+// has ids, or addresses for touchRecipients.
 func touchRows(contacts []string) (string, error) {
 	rows := make([]touchRow, len(contacts))
 	for i, contact := range contacts {
@@ -214,8 +222,9 @@ func touchRows(contacts []string) (string, error) {
 	return engine.JSONParameter(rows)
 }
 
-// TouchRecipients notes contacts by the keys of addresses. It notes none for an
-// organization without an active segment.
+// TouchRecipients queues the contacts with the addresses for the evaluation of segments.
+// keys has addresses in the form of core.EmailKey. It queues nothing if the organization
+// has no active segment.
 func (s Store) TouchRecipients(ctx context.Context, orgID string, keys []string) error {
 	parameter, err := touchRows(keys)
 	if err != nil {
@@ -254,7 +263,8 @@ func (s Store) Untouch(ctx context.Context, orgID string, ids []string) error {
 	return err
 }
 
-// ReplaceSuppressed makes the copy of the account's list hold exactly these addresses.
+// ReplaceSuppressed replaces the copy of the account's suppression list by the given
+// addresses.
 func (s Store) ReplaceSuppressed(ctx context.Context, orgID string, keys []string) error {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {

@@ -12,50 +12,50 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// condition is the SQL of one checked predicate: a query of the matching contacts.
-// Unknown is NULL. The text is the same for both engines. It contains no value of the
-// predicate, only names of slot columns and of attributes, which are checked.
+// condition is the SQL of one checked predicate: a query for the matching contacts. The
+// truth value Unknown is NULL. The text is the same for both engines. It contains no values
+// of the predicate, only checked names of slot columns and attributes.
 //
-// contact_slots has a row for every active contact, so the query starts there. It joins
-// contacts only where the predicate needs them.
+// The query starts from contact_slots, which has a row for every active contact. It joins
+// the table contacts only if the predicate needs it.
 type condition struct {
-	// joins follows FROM; where is the test.
+	// joins is the text after FROM contact_slots, and where the WHERE condition.
 	joins, where string
 	args         []any
-	// dialect selects the form of JSON keys: a name on PostgreSQL and a path on SQLite.
+	// dialect decides the form of JSON keys: a name on PostgreSQL, a path on SQLite.
 	dialect engine.Dialect
 	slots   map[string]string
 	now     time.Time
-	// narrowed is set when only the contacts of a parameter are tested.
+	// narrowed is true if only the contacts in a parameter are tested.
 	narrowed     bool
 	needsContact bool
-	// elsewhere counts the tests of rows of other tables; see exists.
+	// elsewhere counts the EXISTS tests on other tables; see exists.
 	elsewhere int
-	// demanded holds the tests of consent that are already required.
+	// demanded holds the consent tests that are already in the query as required terms.
 	demanded map[string]bool
-	// byEvents is set when the predicate requires events.
+	// byEvents is true if a required term of the predicate tests events.
 	byEvents   bool
 	aggregates strings.Builder
 	aggregated int
-	// grouped is set when the SQL aggregates the events of contacts.
+	// grouped is true if the SQL aggregates events by contact.
 	grouped bool
 	event   *predicate.Event
 	fault   error
 }
 
-// The parameters that every condition has: the organization and, where it is
-// narrowed, a JSON array of ids.
+// These are the parameters of the first two parameters of every condition: the
+// organization, and the JSON array of contact ids of a narrowed condition.
 const (
 	orgParameter      = "\x01" + "0" + "\x02"
 	contactsParameter = "\x01" + "1" + "\x02"
 )
 
-// givenContacts selects the ids that a narrowed condition tests.
+// givenContacts is an SQL subquery with the contact ids of a narrowed condition.
 const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
 
-// conditionOf returns the SQL of a question. contacts is the JSON array of its contacts,
-// "" if it has none. An invalid slot or name, which only a bug can cause, returns an
-// error.
+// conditionOf returns the condition of a segment query. contacts is the JSON array of the
+// contact ids to test, or "" for all contacts. It returns an error for an invalid slot or
+// attribute name, which only a bug can cause.
 func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condition, error) {
 	c := condition{dialect: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
 	test := c.requiredTest(q.Predicate.Root)
@@ -74,27 +74,28 @@ func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condi
 	return c, nil
 }
 
-// selectQuery returns a query of columns of s for the matching contacts. It holds marks of
-// parameters that numberParameters replaces.
+// selectQuery returns a query for columns of contact_slots (alias s) of the matching
+// contacts. It contains parameters that numberParameters must replace.
 func (c *condition) selectQuery(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
-// query returns the query of a text that contains the condition.
+// query returns a runnable query for an SQL text that contains parameters of the
+// condition.
 func (c *condition) query(name, text string) engine.Composed {
 	numberedText, args := numberParameters(text, c.args)
 	return engine.Composed{Name: name, Text: numberedText, Args: args, AggregatesOnce: c.grouped && !c.narrowed}
 }
 
-// parameter adds an argument and returns its mark. numberParameters replaces the mark by
-// a number when the text is complete.
+// parameter adds an argument and returns its parameter. numberParameters replaces it by
+// $1, $2 and so on when the text is complete.
 func (c *condition) parameter(v any) string {
 	c.args = append(c.args, v)
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
 }
 
-// text, number and micros are parameters with a cast, for places where the context does
-// not determine the type.
+// text, number and micros add an argument and return its parameter with a cast, for
+// places where the SQL context does not determine the type.
 func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
 
 func (c *condition) number(n float64) string {
@@ -104,8 +105,9 @@ func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + `
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 
-// numberParameters replaces the marks of parameters by ascending numbers, because not
-// every driver binds by number. It omits arguments without a mark.
+// numberParameters replaces parameters by $1, $2 and so on in the order of the text,
+// because not every driver can bind arguments in another order. It omits arguments whose
+// parameter does not occur.
 func numberParameters(text string, args []any) (string, []any) {
 	numbers, used := map[string]string{}, []any{}
 	text = places.ReplaceAllStringFunc(text, func(place string) string {
@@ -119,9 +121,10 @@ func numberParameters(text string, args []any) (string, []any) {
 	return text, used
 }
 
-// requiredTest returns a test of which only True counts: the whole predicate, or a term
-// of a required "and". It tests events by a semi-join, from either side of which an
-// engine may start.
+// requiredTest returns the SQL of a test that must be True for a contact to match: the
+// whole predicate, or a term of its outermost "and". For such a test False and Unknown are
+// equivalent, so an event test becomes a semi-join (IN), which the engine may start from
+// the events.
 func (c *condition) requiredTest(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -147,8 +150,8 @@ func (c *condition) requiredTest(n predicate.Node) string {
 	return c.node(n)
 }
 
-// onceRequired returns the test the first time and TRUE when the same key is required
-// again. PostgreSQL would add a join each time.
+// onceRequired returns the SQL of n for the first call with the key, and TRUE for later
+// calls. PostgreSQL would otherwise add a join for each repetition.
 func (c *condition) onceRequired(n predicate.Node, key string) string {
 	if c.demanded[key] {
 		return `TRUE`
@@ -157,7 +160,7 @@ func (c *condition) onceRequired(n predicate.Node, key string) string {
 	return c.node(n)
 }
 
-// joinTerms returns the tests of terms in parentheses, with by between them.
+// joinTerms returns the SQL of the terms in parentheses, joined by the operator by.
 func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predicate.Node) string) string {
 	texts := make([]string, len(terms))
 	for i, term := range terms {
@@ -166,7 +169,7 @@ func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predi
 	return `(` + strings.Join(texts, by) + `)`
 }
 
-// node returns a test as a boolean expression, which is NULL for Unknown.
+// node returns the SQL of a test as a boolean expression, which is NULL for Unknown.
 func (c *condition) node(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -203,8 +206,8 @@ func (c *condition) node(n predicate.Node) string {
 	return c.fail("node %T", n)
 }
 
-// fail records the first construct that SQL cannot express. The returned text is never
-// executed.
+// fail records an error for a construct that has no SQL, if it is the first one. The
+// returned text is never executed.
 func (c *condition) fail(format string, args ...any) string {
 	if c.fault == nil {
 		c.fault = fmt.Errorf("storage: predicate: "+format, args...)
@@ -212,13 +215,13 @@ func (c *condition) fail(format string, args ...any) string {
 	return `NULL`
 }
 
-// compare returns the comparison of a field with a literal, NULL if the field is unknown.
+// compare returns the SQL that compares a field with a literal. It is NULL if the field has
+// no value.
 func (c *condition) compare(n *predicate.Compare) string {
 	return `(` + c.fieldBeside(n.Field, n.Value) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
 }
 
-// operator returns the SQL of an operator. Only NotEqual is written otherwise than in the
-// language.
+// operator returns an operator in SQL. Only NotEqual differs from the predicate language.
 func operator(o predicate.Op) string {
 	if o == predicate.NotEqual {
 		return `<>`
@@ -226,9 +229,9 @@ func operator(o predicate.Op) string {
 	return o.String()
 }
 
-// value returns a literal of the predicate. A bool is 1 or 0, as in slots. There is no
-// cast, because the compared expression has a type, and a cast would keep SQLite from the
-// best index.
+// value returns the parameter of a literal. A bool is 1 or 0, as in the slot columns.
+// There is no cast: the compared expression has a type, and a cast would keep SQLite from
+// using the best index.
 func (c *condition) value(v predicate.Value) string {
 	switch v.Type {
 	case predicate.String:
@@ -246,8 +249,9 @@ func (c *condition) value(v predicate.Value) string {
 	return c.fail("literal of type %v", v.Type)
 }
 
-// match compares by characters, not bytes, because the engines agree on characters. If
-// the field is shorter than the text, substr returns fewer characters on either engine.
+// match returns the SQL of "starts with", "ends with" and "contains". It compares
+// characters and not bytes, because both engines count characters alike. If the field is
+// shorter than the text, substr returns fewer characters on both engines.
 func (c *condition) match(n *predicate.Match) string {
 	field, text := c.wholeField(n.Field), c.text(n.Text)
 	if n.How == predicate.StartsWith {
@@ -264,7 +268,8 @@ func (c *condition) match(n *predicate.Match) string {
 	return c.fail("match %d", n.How)
 }
 
-// age compares the instant itself instead of its age, so that an index can find it.
+// age returns the SQL that compares the time in a field instead of its age, so that an
+// index on the field can be used.
 func (c *condition) age(n *predicate.Age) string {
 	field, now := c.field(n.Field), c.now.UnixMicro()
 	if n.Between {
@@ -277,7 +282,7 @@ func (c *condition) age(n *predicate.Age) string {
 	return `(` + field + ` ` + turned[n.Op] + ` ` + c.parameter(now-n.Low.Micros()) + `)`
 }
 
-// consent returns a test of a contact's consent. It is never NULL.
+// consent returns the SQL that tests a contact's consent. It is never NULL.
 func (c *condition) consent(n *predicate.Consent) string {
 	c.needsContact = true
 	switch n.Kind {
@@ -286,7 +291,8 @@ func (c *condition) consent(n *predicate.Consent) string {
 	case predicate.Suppressed:
 		return `EXISTS (SELECT 1 FROM suppressed_addresses AS x WHERE x.org_id = ` + orgParameter + ` AND x.email_key = c.email_key)`
 	}
-	// A choice that differs from the default must be explicit.
+	// Only the choice that differs from the topic's default is looked up: without an
+	// explicit choice the default applies.
 	choice, in, out := `OPT_IN`, ``, `NOT `
 	if n.DefaultIn {
 		choice, in, out = `OPT_OUT`, `NOT `, ``
@@ -299,8 +305,8 @@ func (c *condition) consent(n *predicate.Consent) string {
 	return `(NOT c.unsubscribe_all AND NOT c.stub AND ` + in + chosen + `)`
 }
 
-// membership returns a test for a member of a list or a segment, by the primary key of
-// its members.
+// membership returns the SQL that tests whether the contact is a member of a list or a
+// segment, by primary key.
 func (c *condition) membership(n *predicate.Membership) string {
 	table, set := `list_members`, `list_id`
 	if n.Segment {
@@ -309,13 +315,14 @@ func (c *condition) membership(n *predicate.Membership) string {
 	return c.exists(table + ` AS x WHERE x.org_id = ` + orgParameter + ` AND x.` + set + ` = ` + c.parameter(n.ID) + ` AND x.contact_id = s.contact_id`)
 }
 
-// joinable is how many tests of other tables the planner may turn into joins.
+// joinable is the number of EXISTS tests on other tables that PostgreSQL may turn into
+// joins.
 const joinable = 4
 
-// exists returns a test for a row of the contact in another table, found by a key.
-// PostgreSQL turns each required EXISTS into a join, and plans some dozens of joins for
-// minutes. After the first joinable tests, exists therefore counts rows, which no planner
-// turns into a join.
+// exists returns the SQL that tests whether another table has a row for the contact.
+// PostgreSQL turns each required EXISTS into a join, and takes minutes to plan some dozens
+// of joins. After joinable tests, exists therefore returns a comparison of count(*), which
+// is never turned into a join.
 func (c *condition) exists(from string) string {
 	if c.elsewhere++; c.elsewhere > joinable {
 		return `((SELECT count(*) FROM ` + from + `) > 0)`

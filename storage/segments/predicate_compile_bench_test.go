@@ -10,10 +10,10 @@ import (
 	segmentsstore "github.com/mailhelm/mailhelm/storage/segments"
 )
 
-// compiledAt is the time at which the predicates are evaluated.
+// compiledAt is the time at which the benchmark's predicates are evaluated.
 var compiledAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// compiledPredicates are a typical predicate and one with a term of each kind.
+// compiledPredicates has a typical predicate, and one with a term of each kind.
 var compiledPredicates = map[string]string{
 	"usual": `attr.plan = "pro" and attr.mrr > 100 and count(activity.purchase within 30d) >= 1`,
 	"long": `(attr.plan in ["pro", "team"] or attr.mrr <= 20) and now - attr.signed_up > 30d and not exists(bounce within 90d)

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/segments"
 )
 
-// CountSource returns the number of rows of an event source, at most limit. It reads no
-// more than limit rows.
+// CountSource counts the events of a predicate's event source, or active contacts if source
+// is nil. It stops counting at limit.
 func (s Store) CountSource(ctx context.Context, q segments.Question, source *predicate.EventSource, limit int) (int, error) {
 	c := condition{dialect: s.db.Dialect(), now: q.Now, args: []any{q.OrgID, ""}, demanded: map[string]bool{}}
 	from, where := `contact_slots AS s`, `s.org_id = `+orgParameter

@@ -7,19 +7,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// messageTypes maps the event kinds of messages to their names in storage.
+// messageTypes maps the event kinds of predicates to the stored types of message events.
 var messageTypes = map[predicate.EventKind]messages.EventType{
 	predicate.Send: messages.Send, predicate.Delivery: messages.Delivery, predicate.Open: messages.Open,
 	predicate.Click: messages.Click, predicate.Bounce: messages.Bounce, predicate.Complaint: messages.Complaint,
 	predicate.Reject: messages.Reject, predicate.DeliveryDelay: messages.DeliveryDelay,
 }
 
-// whose is the column of events that identifies the contact, and the expression that it
-// equals.
+// whose has the column by which events name their contact, and the expression of the
+// contact that this column must equal.
 type whose struct{ column, contact string }
 
-// events returns the FROM and WHERE of a source's events, without the keywords. Test
-// messages do not count.
+// events returns the texts after FROM and WHERE that select the events of a source. It
+// excludes events of test messages.
 func (c *condition) events(s *predicate.EventSource) (from, where string, by whose) {
 	by = whose{`e.contact_id`, `s.contact_id`}
 	if s.Event.Kind == predicate.ActivityEvent {
@@ -52,8 +52,8 @@ func (c *condition) events(s *predicate.EventSource) (from, where string, by who
 	return from, where, by
 }
 
-// asksSubject reports whether a condition reads the subject, which is a column of the
-// message and not of the event.
+// asksSubject reports whether the condition tests the message's subject, which is stored in
+// messages and not in message_events.
 func asksSubject(n predicate.Node) bool {
 	any := func(terms []predicate.Node) bool {
 		for _, term := range terms {
@@ -83,23 +83,24 @@ func asksSubject(n predicate.Node) bool {
 	return false
 }
 
-// inside runs f while property refers to the event e.
+// inside runs f while c.event is e, so that property fields refer to properties of that
+// event.
 func (c *condition) inside(e *predicate.Event, f func()) {
 	c.event = e
 	f()
 	c.event = nil
 }
 
-// requiredEvents returns an event test of which only True counts, or if negated only
-// False. A negated test is a count or exists. It avoids NOT EXISTS, because SQLite would
-// run it for each contact, by the first index.
+// requiredEvents returns the SQL of an event test that must be True, or if negated must be
+// False. A negated test is a count or exists test. It uses no NOT EXISTS, because SQLite
+// would run the subquery for each contact, with an unsuitable index.
 func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
 	some, none := existence(n)
 	if negated {
 		some, none = none, some
 	}
 	if none || !some && (negated || n.Kind == predicate.Count && ofNone(n)) {
-		test := c.eventTest(n) // a contact without events has no group
+		test := c.eventTest(n) // IN cannot find contacts without events, because these have no group
 		if negated {
 			return `(NOT ` + test + `)`
 		}
@@ -117,11 +118,11 @@ func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string 
 	return text
 }
 
-// ofNone reports whether the test passes for a count of 0.
+// ofNone reports whether the test is true for a contact without events (a count of 0).
 func ofNone(n *predicate.EventTest) bool { return passes(n.Op, 0, n.Number) }
 
 // existence reports whether a test is equivalent to "at least one event" (some) or to "no
-// event" (none).
+// event" (none). For other tests both are false.
 func existence(n *predicate.EventTest) (some, none bool) {
 	if n.Kind == predicate.Exists {
 		return true, false
@@ -130,7 +131,8 @@ func existence(n *predicate.EventTest) (some, none bool) {
 		return false, false
 	}
 	zero, one, many := ofNone(n), passes(n.Op, 1, n.Number), passes(n.Op, 1e15, n.Number)
-	if n.Op == predicate.Equal || n.Op == predicate.NotEqual { // only a comparison with 0 tests existence
+	// "= n" and "!= n" are equivalent to a test of existence only for n = 0
+	if n.Op == predicate.Equal || n.Op == predicate.NotEqual {
 		if n.Number != 0 {
 			return false, false
 		}
@@ -156,7 +158,8 @@ func passes(op predicate.Op, a, b float64) bool {
 	return false
 }
 
-// figure returns the aggregate of the events that the test compares.
+// figure returns the SQL aggregate of a contact's events that the test compares, such as
+// count(*).
 func (c *condition) figure(n *predicate.EventTest) string {
 	switch n.Kind {
 	case predicate.Count, predicate.Exists:
@@ -171,7 +174,8 @@ func (c *condition) figure(n *predicate.EventTest) string {
 	return c.fail("event test %d", n.Kind)
 }
 
-// figureTest compares a figure with the operand of the test.
+// figureTest returns the SQL that compares an aggregate of events with the operand of the
+// test.
 func (c *condition) figureTest(n *predicate.EventTest, figure string) string {
 	if n.Kind == predicate.Last || n.Kind == predicate.First {
 		return `(` + figure + ` ` + operator(n.Op) + ` ` + c.micros(n.Time.At(c.now)) + `)`
@@ -179,9 +183,9 @@ func (c *condition) figureTest(n *predicate.EventTest, figure string) string {
 	return `(` + figure + ` ` + operator(n.Op) + ` ` + c.number(n.Number) + `)`
 }
 
-// eventTest returns an event test for any position. It joins the figures of all contacts
-// with events; other contacts have NULL there. A subquery for each contact, or one too
-// large to hash, would be far slower.
+// eventTest returns the SQL of an event test anywhere in the predicate. It joins the
+// aggregates of all contacts with events; for other contacts they are NULL. A subquery for
+// each contact would be far slower.
 func (c *condition) eventTest(n *predicate.EventTest) string {
 	c.aggregated++
 	alias := `a` + strconv.Itoa(c.aggregated)
@@ -200,9 +204,9 @@ func (c *condition) eventTest(n *predicate.EventTest) string {
 	return c.figureTest(n, alias+`.figure`)
 }
 
-// groups returns a subquery of events by contact that PostgreSQL runs once. For a question
-// about given contacts, which has few groups, it keeps the rows of the subquery. For all
-// contacts see [engine.Composed.AggregatesOnce].
+// groups returns a subquery that aggregates events by contact, in a form that PostgreSQL
+// runs once. If only given contacts are tested, the subquery is materialized. For all
+// contacts [engine.Composed.AggregatesOnce] is used instead.
 func (c *condition) groups(subquery string) string {
 	c.grouped = true
 	if !c.narrowed {

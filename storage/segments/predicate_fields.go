@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/slots"
 )
 
-// attributeName matches the names of attributes, which are safe as literals in SQL.
+// attributeName matches valid attribute names, which need no escaping in SQL.
 var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// slotKinds maps each type to the first letter of its slots and their number.
+// slotKinds has, for each type, the first letter of its slot columns and their number.
 var slotKinds = map[predicate.Type]struct {
 	letter string
 	slots  int
@@ -20,8 +20,7 @@ var slotKinds = map[predicate.Type]struct {
 	predicate.String: {"s", 16}, predicate.Number: {"n", 16}, predicate.Bool: {"n", 16}, predicate.Datetime: {"t", 8},
 }
 
-// field returns the SQL of a field, which is NULL if the value is absent or of another
-// type.
+// field returns the SQL of a field. It is NULL if the value is missing or has another type.
 func (c *condition) field(f predicate.Field) string {
 	switch f.Source {
 	case predicate.Email:
@@ -52,8 +51,8 @@ func (c *condition) attribute(f predicate.Field) string {
 	return c.ofJSON(`c.attributes`, `'`+f.Name+`'`, f.Type)
 }
 
-// fieldBeside returns a field for a comparison with values, or of its beginning with
-// them. It uses the slot of a text if no value is longer than what a slot holds whole.
+// fieldBeside returns the SQL of a field for comparing it, or its beginning, with values.
+// It uses the slot column, unless a value is longer than slots.TextBytes.
 func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) string {
 	if slices.ContainsFunc(values, func(v predicate.Value) bool { return len(v.Text) > slots.TextBytes }) {
 		return c.wholeField(f)
@@ -61,7 +60,8 @@ func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) st
 	return c.field(f)
 }
 
-// wholeField returns a field with its complete text. A slot may hold only the beginning.
+// wholeField returns the SQL of a field with its complete text. A slot column has only the
+// beginning of a long text.
 func (c *condition) wholeField(f predicate.Field) string {
 	text := c.field(f)
 	if f.Source != predicate.Attribute || f.Type != predicate.String || c.slots[f.Name] == "" {
@@ -70,10 +70,10 @@ func (c *condition) wholeField(f predicate.Field) string {
 	return `coalesce(s.` + slots.LongTexts + `/*pg ::json*/ ->> '` + c.slots[f.Name] + `', ` + text + `)`
 }
 
-// steer returns a prefix of a slot column that keeps SQLite from the slot's index. Where
-// events are required, SQLite is much faster if it starts from the events, but without
-// statistics it prefers the slot's index. The prefix is a unary plus. PostgreSQL reads it
-// as a comment, because it chooses well.
+// steer returns a prefix for a slot column that keeps SQLite from using the index of that
+// column. If a predicate requires events, SQLite is much faster when it starts from the
+// events, but without statistics it prefers the slot's index. The prefix is a unary plus.
+// PostgreSQL chooses well without it and reads it as a comment.
 func (c *condition) steer() string {
 	if c.byEvents {
 		return "/*pg --*/+\n"
@@ -81,7 +81,8 @@ func (c *condition) steer() string {
 	return ""
 }
 
-// ofJSON reads a value of JSON text with the functions that both engines have.
+// ofJSON returns the SQL that reads a value of type t from a JSON text, with SQL functions
+// that both engines have.
 func (c *condition) ofJSON(document, key string, t predicate.Type) string {
 	switch t {
 	case predicate.String, predicate.Number, predicate.Bool:
@@ -92,7 +93,8 @@ func (c *condition) ofJSON(document, key string, t predicate.Type) string {
 	return c.fail("value of type %v", t)
 }
 
-// property returns a property of the event e, or of its message m if the message has it.
+// property returns the SQL of a property of the event e. The subject is a property of the
+// event's message m.
 func (c *condition) property(f predicate.Field) string {
 	if c.event == nil {
 		return c.fail("property %q of no event", f.Name)

@@ -12,9 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// init registers for SQLite the functions that the migration of segments creates on
-// PostgreSQL. Each reads a JSON value as predicates do and returns NULL if it is of
-// another type.
+// init registers SQL functions for SQLite that a migration creates on PostgreSQL. Each
+// converts a JSON value to one type, and returns NULL for a value of another type.
 func init() {
 	for name, read := range map[string]func(text string) driver.Value{
 		"predicate_string": jsonString, "predicate_bool": jsonBool,
@@ -34,7 +33,7 @@ func jsonString(text string) driver.Value {
 	return nil
 }
 
-// unquote returns the string of a JSON value, and false if the value is not a string.
+// unquote decodes a JSON string. It returns false if the JSON value is not a string.
 func unquote(text string) (string, bool) {
 	if len(text) < 2 || text[0] != '"' {
 		return "", false
@@ -70,7 +69,7 @@ func jsonNumber(text string) driver.Value {
 	return n
 }
 
-const tinyNumber = 1e-30 // any 64 digits with an exponent of -100 are smaller
+const tinyNumber = 1e-30 // every number of 64 characters with an exponent below -99 is smaller
 
 var tinyExponent = regexp.MustCompile(`[eE]-0*[1-9][0-9]{2,}$`)
 

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestEventsAreAggregatedOnce holds the plans of PostgreSQL for tables without statistics,
-// where its planner expects a single row everywhere: no join runs an aggregation again
-// for each contact.
+// TestEventsAreAggregatedOnce checks PostgreSQL plans of predicates for tables without
+// statistics, for which the planner expects one row everywhere. No plan may repeat an
+// aggregation of events for each contact.
 func TestEventsAreAggregatedOnce(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)
@@ -45,8 +45,9 @@ func TestEventsAreAggregatedOnce(t *testing.T) {
 	}
 }
 
-// TestExamplesAreSearchedOnce holds the plan of examples for tables without statistics: the
-// search is the outer side of the join, and runs once.
+// TestExamplesAreSearchedOnce checks the PostgreSQL plan of the query for example contacts,
+// for tables without statistics. It must search matching contacts once, and then look up
+// their addresses by id.
 func TestExamplesAreSearchedOnce(t *testing.T) {
 	t.Parallel()
 	db := storagetest.Postgres(t)

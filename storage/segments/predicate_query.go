@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// conditionOn returns the SQL of the question.
+// conditionOn returns the condition of a segment query for the engine of db.
 func conditionOn(db *engine.DB, q *segments.Question) (condition, error) {
 	contacts := ""
 	if q.Contacts != nil {
@@ -20,7 +20,8 @@ func conditionOn(db *engine.DB, q *segments.Question) (condition, error) {
 	return conditionOf(db.Dialect(), q, contacts)
 }
 
-// matchingContacts returns the ids of the matching contacts in no particular order.
+// matchingContacts returns the ids of the contacts that match the segment query, in no
+// particular order.
 func matchingContacts(ctx context.Context, db *engine.DB, q *segments.Question) ([]string, error) {
 	c, err := conditionOn(db, q)
 	if err != nil {
@@ -35,7 +36,7 @@ func scanID(rows *sql.Rows) (string, error) {
 	return id, err
 }
 
-// count returns the only row of a query, which is a number.
+// count runs the query, which must select a single number, and returns that number.
 func (s Store) count(ctx context.Context, q engine.Composed) (int, error) {
 	counts, err := engine.Rows(ctx, s.db, q, func(rows *sql.Rows) (int, error) {
 		var n int

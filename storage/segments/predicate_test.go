@@ -21,9 +21,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPredicatesMeanTheSameInSQLAndInMemory compares both evaluations. Each check draws
-// 20 predicates and joins them into two long ones. The 100 checks of a plain run are
-// 2,000 cases for each engine, and the long ones; -rapid.checks=5000 makes them 100,000.
+// TestPredicatesMeanTheSameInSQLAndInMemory checks that the SQL of random predicates finds
+// the same contacts as their evaluation in memory. Each round draws 20 predicates, and
+// joins them into two long ones. The default of 100 rounds gives 2,000 predicates for each
+// engine; -rapid.checks=5000 gives 100,000.
 func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -49,8 +50,9 @@ func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 	})
 }
 
-// joinedPredicates joins all predicates that test no events, or as many as fit, each
-// twice.
+// joinedPredicates joins the predicates without events by "and" or "or", each three times,
+// once negated. It omits the first ones if the result would be too long. It returns nil if
+// no predicate is left.
 func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	var terms []string
 	for _, p := range drawn.Predicates {
@@ -66,7 +68,8 @@ func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	return nil
 }
 
-// drawSlots assigns slots to some of the attributes and leaves others only in JSON.
+// drawSlots assigns slot columns to a random part of the attributes. The others are stored
+// only as JSON.
 func drawSlots(t *rapid.T, schema predicate.Schema) map[string]string {
 	slots, used := map[string]string{}, map[string]int{}
 	for _, name := range slices.Sorted(mapsKeys(schema.Attributes)) {
@@ -91,7 +94,7 @@ func mapsKeys[V any](m map[string]V) func(func(string) bool) {
 	}
 }
 
-// storedAudience is the contacts of a case in a database.
+// storedAudience describes the contacts of one round that are stored in the database.
 type storedAudience struct {
 	orgID  string
 	schema predicate.Schema
@@ -119,7 +122,7 @@ func (a *storedAudience) compare(t *rapid.T, db *storage.DB, subjects []predicat
 	}
 }
 
-// write stores the subjects, one contact each.
+// write stores each subject as a contact, with the lists and segments of the schema.
 func (a *storedAudience) write(ctx context.Context, db *storage.DB, subjects []predicate.Subject) error {
 	return writeRows(ctx, db, func(w *rowWriter) {
 		for key, id := range a.schema.Lists {
@@ -165,8 +168,8 @@ func (a *storedAudience) writeSubject(w *rowWriter, id string, s predicate.Subje
 	}
 }
 
-// registeredName returns the type that a value of type v counts as for an attribute
-// registered with type of.
+// registeredName returns the name of a value's type. v is the type of the value and of that
+// of its attribute: a string counts as an enum value if the attribute is an enum.
 func registeredName(v, of predicate.Type) string {
 	if v == predicate.String && of == predicate.Enum {
 		return of.String()
@@ -241,7 +244,7 @@ func slotValue(v predicate.Value) any {
 	}
 }
 
-// writeRows runs write and commits what it inserted.
+// writeRows runs write in one transaction, and commits if all inserts succeeded.
 func writeRows(ctx context.Context, db *storage.DB, write func(*rowWriter)) error {
 	tx, err := db.Writer().BeginTx(ctx, nil)
 	if err != nil {
@@ -255,7 +258,7 @@ func writeRows(ctx context.Context, db *storage.DB, write func(*rowWriter)) erro
 	return tx.Commit()
 }
 
-// rowWriter inserts rows until one fails.
+// rowWriter inserts rows in a transaction. After the first error it does nothing.
 type rowWriter struct {
 	ctx context.Context
 	tx  *sql.Tx
@@ -275,8 +278,8 @@ func (w *rowWriter) insert(into string, values ...any) {
 	}
 }
 
-// TestBothEnginesReadJSONValuesAlike checks that both engines read any JSON value as the
-// same type, or as NULL.
+// TestBothEnginesReadJSONValuesAlike checks that the SQL functions for JSON values return
+// the same on SQLite and on PostgreSQL, including NULL for values of another type.
 func TestBothEnginesReadJSONValuesAlike(t *testing.T) {
 	t.Parallel()
 	moment := func(text string) *int64 {

@@ -17,11 +17,11 @@ type Store struct{ db *engine.DB }
 
 var _ segments.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store of segments on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// segmentRow is a segment. MemberCount is kept up to date by the evaluations; Stale is
-// true while all contacts have to be judged again.
+// segmentRow is a row of segments. MemberCount is updated by each evaluation. Stale is true
+// while all contacts must be evaluated again.
 type segmentRow struct {
 	ID              string              `db:"id"`
 	Key             string              `db:"key"`
@@ -56,8 +56,8 @@ func (r segmentRow) segment() segments.Segment {
 const segmentColumns = `id, key, name, description, source, profile_version, eval_class, status, eval_warning, eval_warning_at,
 	member_count, last_evaluated_at, origin, source_path, created_at, updated_at, stale`
 
-// segmentFilter is the condition on segments. $2 is a status, or empty for all; $3 is a
-// search pattern.
+// segmentFilter is the SQL condition of a filter of segments. $2 is a status, or "" for
+// all; $3 is a LIKE pattern for the search text.
 const segmentFilter = `org_id = $1 AND (CAST($2 AS text) = '' OR status = $2) AND search LIKE $3 ESCAPE '\'`
 
 var (
@@ -72,11 +72,12 @@ var (
 		WHERE org_id = $14 AND id = $15`)
 	segmentByID  = engine.RegisterPoint("segment by id", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2`)
 	segmentByKey = engine.RegisterPoint("segment by key", `SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND key = $2`)
-	// lockSegment takes the weaker lock, which does not wait for rows that refer to the
-	// segment.
+	// lockSegment locks a segment for an update. NO KEY UPDATE does not wait for inserts of
+	// rows that refer to the segment.
 	lockSegment = engine.Register("lock segment", `
 		SELECT `+segmentColumns+` FROM segments WHERE org_id = $1 AND id = $2 /*pg FOR NO KEY UPDATE*/`)
-	// lockSegments locks in the order of creation, so that two callers cannot deadlock.
+	// lockSegments locks all segments of an organization, in the order of creation, so that
+	// concurrent calls cannot deadlock.
 	lockSegments = engine.Register("lock segments", `SELECT id FROM segments WHERE org_id = $1 ORDER BY created_at, id /*pg FOR NO KEY UPDATE*/`)
 	segmentsPage = engine.Register("segments page", `
 		SELECT `+segmentColumns+` FROM segments WHERE `+segmentFilter+` AND (created_at, id) < ($4, $5)
@@ -88,14 +89,14 @@ var (
 		SELECT name, type, enum_values, slot FROM attributes WHERE org_id = $1`)
 	propertyTypes = engine.RegisterPoint("types of activity properties", `
 		SELECT activity_name, property, type FROM activity_properties WHERE org_id = $1`)
-	// namedSets reads the topics, lists and segments that a predicate may name, in one
-	// statement. value is the default of a topic, and an id otherwise.
+	// namedSets selects the topics, lists and segments that a predicate may name. The column
+	// value is the default of a topic, and the id of a list or segment.
 	namedSets = engine.RegisterPoint("what predicates may name", `
 		SELECT 'topic' AS kind, name AS key, default_subscription AS value FROM topics WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'list', key, id FROM lists WHERE org_id = $1 AND status = 'active'
 		UNION ALL SELECT 'segment', key, id FROM segments WHERE org_id = $1 AND status <> 'archived'`)
-	// Each name takes one step through the index, independent of the number of
-	// activities.
+	// seenActivities selects the distinct names of activities. It takes one step in the
+	// index for each name, so its cost does not depend on the number of activities.
 	seenActivities = engine.Register("names of activities", `
 		SELECT name FROM (WITH RECURSIVE seen (name) AS (
 			SELECT (SELECT min(name) FROM activities WHERE org_id = $1)
@@ -103,7 +104,8 @@ var (
 		) SELECT name FROM seen WHERE name IS NOT NULL LIMIT $2) AS names`)
 )
 
-// maxSeenActivities bounds the names that suggestions are chosen from.
+// maxSeenActivities is the largest number of activity names that are read, for suggesting
+// names in error messages.
 const maxSeenActivities = 500
 
 func (s Store) InsertSegment(ctx context.Context, orgID string, g segments.Segment) error {
@@ -147,7 +149,7 @@ func (s Store) AllSegments(ctx context.Context, orgID string) ([]segments.Segmen
 	return s.segments(ctx, allSegments, orgID)
 }
 
-// segments returns the segments that a statement finds, in its order.
+// segments returns the segments that the statement selects, in the order of the statement.
 func (s Store) segments(ctx context.Context, by *engine.Statement, args ...any) ([]segments.Segment, error) {
 	rows, err := engine.List[segmentRow](ctx, s.db, by, args...)
 	if err != nil {
@@ -168,8 +170,8 @@ func (s Store) CountSegments(ctx context.Context, orgID string, f segments.Filte
 	return counts[0], nil
 }
 
-// attributeTypeRow has what a predicate needs of an attribute. Slot is "" for an
-// attribute without one.
+// attributeTypeRow has the columns of an attribute that predicates need. Slot is "" for an
+// attribute without a slot column.
 type attributeTypeRow struct {
 	Name       string `db:"name"`
 	Type       string `db:"type"`
@@ -177,22 +179,22 @@ type attributeTypeRow struct {
 	Slot       string `db:"slot"`
 }
 
-// propertyTypeRow has the type of a promoted property.
+// propertyTypeRow has the type of a promoted activity property.
 type propertyTypeRow struct {
 	Activity string `db:"activity_name"`
 	Property string `db:"property"`
 	Type     string `db:"type"`
 }
 
-// namedSetRow is a row of namedSets.
+// namedSetRow is a result row of namedSets: a topic, list or segment.
 type namedSetRow struct {
 	Kind  string `db:"kind"`
 	Key   string `db:"key"`
 	Value string `db:"value"`
 }
 
-// PredicateSchema reads with three statements what predicates of the organization may
-// test.
+// PredicateSchema returns the attributes, properties, topics, lists and segments that
+// predicates of the organization may name. It runs three statements.
 func (s Store) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
 	schema := segments.Schema{Slots: map[string]string{}, Schema: predicate.Schema{
 		Attributes: map[string]predicate.AttributeType{}, Properties: map[predicate.ActivityProperty]predicate.Type{},
@@ -229,8 +231,8 @@ func (s Store) SeenActivities(ctx context.Context, orgID string) ([]string, erro
 	return engine.Values[string](ctx, s.db, seenActivities, orgID, maxSeenActivities)
 }
 
-// attributeTypes adds the attributes to a schema. It returns an error if the values of an
-// enum do not parse.
+// attributeTypes adds the organization's attributes to schema. It returns an error if the
+// enum values of an attribute do not parse.
 func (s Store) attributeTypes(ctx context.Context, orgID string, schema segments.Schema) error {
 	rows, err := engine.List[attributeTypeRow](ctx, s.db, attributeTypes, orgID)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// ConnectionStore keeps connections to sending accounts. Their secrets are sealed before they
-// reach a statement, and bound to their organization.
+// ConnectionStore stores connections to sending accounts. It encrypts their secrets, bound
+// to the organization, before it stores them.
 type ConnectionStore struct {
 	db     *engine.DB
 	sealer sending.Sealer
@@ -21,14 +21,15 @@ type ConnectionStore struct {
 
 var _ sending.Connections = ConnectionStore{}
 
-// NewConnectionStore returns the store on a database; sealer seals the secrets.
+// NewConnectionStore returns the store of connections on the database. sealer encrypts and
+// decrypts the secrets.
 func NewConnectionStore(db *engine.DB, sealer sending.Sealer) ConnectionStore {
 	return ConnectionStore{db, sealer}
 }
 
-// connectionRow is the connection of an organization. Secret is sealed, and empty for a
-// connection without one. IngestKeyHash is the hash of the key that senders of events
-// present.
+// connectionRow is the connection of an organization to its sending account. Secret is
+// encrypted, and empty for a connection without a secret. IngestKeyHash is the hash of the
+// key that a provider must present when it posts events.
 type connectionRow struct {
 	OrgID           string      `db:"org_id"`
 	Provider        string      `db:"provider"`
@@ -57,11 +58,11 @@ const connectionColumns = `org_id, provider, account_id, region, endpoint, acces
 	created_at, updated_at`
 
 var (
-	// connectionOf reads by the primary key: an organization has at most one connection.
+	// connectionOf reads by primary key, because an organization has at most one connection.
 	connectionOf = engine.RegisterPoint("connection", `
 		SELECT `+connectionColumns+` FROM connections WHERE org_id = $1`)
-	// connectionByIngestPath reads by a key that is unique over all organizations,
-	// because the request of a sender names only the path.
+	// connectionByIngestPath reads by a key that is unique over all organizations, because a
+	// request with events identifies the organization only by its path.
 	connectionByIngestPath = engine.RegisterPoint("connection by ingest path", `
 		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
 	saveConnection = engine.Register("save connection", `
@@ -75,21 +76,23 @@ var (
 			max_send_rate = excluded.max_send_rate, may_reach_private = excluded.may_reach_private,
 			template_version = excluded.template_version, ingest_path = excluded.ingest_path,
 			ingest_key_hash = excluded.ingest_key_hash, updated_at = excluded.updated_at`)
-	// The lock is on the organization's row, because the connection may not exist yet.
-	// SQLite has a single writer anyway.
+	// holdConnection locks the row of the organization, because the connection may not exist
+	// yet. SQLite needs no lock, because it has one writer at a time.
 	holdConnection   = engine.Register("hold connection", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	deleteConnection = engine.Register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
 )
 
-// connectionSecret is the purpose that secrets are sealed for.
+// connectionSecret is the purpose for which the secrets are encrypted. Decryption needs the
+// same purpose.
 const connectionSecret = "sending account secret"
 
 func (s ConnectionStore) Connection(ctx context.Context, orgID string) (sending.Connection, error) {
 	return s.find(ctx, connectionOf, orgID)
 }
 
-// HoldConnection returns the connection and locks it until the transaction ends. Other
-// callers of HoldConnection wait.
+// HoldConnection returns the organization's connection and locks it until the transaction
+// ends, so that concurrent changes run one after the other. Without a connection it fails
+// with NotFound, but still holds the lock.
 func (s ConnectionStore) HoldConnection(ctx context.Context, orgID string) (sending.Connection, error) {
 	if _, err := s.db.Exec(ctx, holdConnection, orgID); err != nil {
 		return sending.Connection{}, err
@@ -97,8 +100,9 @@ func (s ConnectionStore) HoldConnection(ctx context.Context, orgID string) (send
 	return s.Connection(ctx, orgID)
 }
 
-// ConnectionByIngestPath returns the connection with an ingest path. It accepts any
-// bytes, because the path comes from outside and PostgreSQL fails on invalid text.
+// ConnectionByIngestPath returns the connection with the path at which the provider posts
+// events. It fails with NotFound for an unknown path, and for invalid text, on which
+// PostgreSQL would fail.
 func (s ConnectionStore) ConnectionByIngestPath(ctx context.Context, path string) (sending.Connection, error) {
 	if !utf8.ValidString(path) || strings.ContainsRune(path, 0) {
 		return sending.Connection{}, core.NotFound("connection")
@@ -106,8 +110,8 @@ func (s ConnectionStore) ConnectionByIngestPath(ctx context.Context, path string
 	return s.find(ctx, connectionByIngestPath, path)
 }
 
-// find returns the connection that a statement finds, with its secret opened. It returns
-// an error if the secret was sealed for another organization.
+// find returns the connection that the statement selects, with its secret decrypted. It
+// returns an error if the secret was encrypted for another organization.
 func (s ConnectionStore) find(ctx context.Context, by *engine.Statement, name string) (sending.Connection, error) {
 	row, err := engine.One[connectionRow](ctx, s.db, "connection", by, name)
 	if err != nil {
@@ -138,8 +142,8 @@ func (s ConnectionStore) find(ctx context.Context, by *engine.Statement, name st
 	return c, nil
 }
 
-// SaveConnection stores a connection. When it replaces one, it keeps that one's creation
-// time.
+// SaveConnection inserts or replaces the organization's connection. A replaced connection
+// keeps its time of creation.
 func (s ConnectionStore) SaveConnection(ctx context.Context, c sending.Connection) error {
 	var sealed []byte
 	if c.Secret != "" {

@@ -1,3 +1,3 @@
-// Package sending stores connections to sending accounts, with sealed secrets, and requests
-// for production access.
+// Package sending stores connections to sending accounts, with encrypted secrets. It also
+// stores requests to the provider for production access.
 package sending

@@ -7,15 +7,16 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// AccessRequestStore keeps requests for production access.
+// AccessRequestStore stores requests to the provider for production access.
 type AccessRequestStore struct{ db *engine.DB }
 
 var _ sending.AccessRequests = AccessRequestStore{}
 
-// NewAccessRequestStore returns the store on a database.
+// NewAccessRequestStore returns the store of requests for production access on the
+// database.
 func NewAccessRequestStore(db *engine.DB) AccessRequestStore { return AccessRequestStore{db} }
 
-// productionRow is a request for production access. GrantedAt is NULL unless it was
+// productionRow is a request for production access. GrantedAt is nil unless the request was
 // granted.
 type productionRow struct {
 	ID        string               `db:"id"`
@@ -29,18 +30,19 @@ type productionRow struct {
 }
 
 var (
-	// insertProduction changes nothing while a request is open, by the unique index
-	// production_requests_open.
+	// insertProduction changes nothing if the organization has an undecided request. The
+	// unique index production_requests_open permits only one.
 	insertProduction = engine.Register("insert production request", `
 		INSERT INTO production_requests (org_id, id, mail_type, website, use_case, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	// latestProduction walks production_requests_newest to its first row.
+	// latestProduction selects the latest request through the index
+	// production_requests_newest.
 	latestProduction = engine.RegisterPoint("latest production request", `
 		SELECT id, mail_type, website, use_case, status, created_at, updated_at, granted_at FROM production_requests
 		WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1`)
-	// decideProduction changes only an open request, so that of two decisions the first
-	// counts.
+	// decideProduction changes only an undecided request, so that of two decisions only the
+	// first has an effect.
 	decideProduction = engine.Register("decide production request", `
 		UPDATE production_requests SET status = $1, updated_at = $2, granted_at = $3
 		WHERE org_id = $4 AND id = $5 AND status IN ('pending', 'under_review')`)
@@ -62,7 +64,8 @@ func (s AccessRequestStore) LatestRequest(ctx context.Context, orgID string) (se
 	}, nil
 }
 
-// DecideRequest reports whether the request was still open.
+// DecideRequest stores the decision about a request for production access. It returns false
+// and changes nothing if the request was already decided.
 func (s AccessRequestStore) DecideRequest(ctx context.Context, orgID string, r sending.AccessRequest) (bool, error) {
 	changed, err := s.db.Exec(ctx, decideProduction, string(r.Status), engine.At(r.UpdatedAt), engine.OptionalAt(r.GrantedAt), orgID, r.ID)
 	return changed > 0, err

@@ -1,2 +1,3 @@
-// Package signing stores the keys that sign access tokens. They reach it sealed.
+// Package signing stores the keys that sign access tokens. It receives private keys only
+// encrypted.
 package signing

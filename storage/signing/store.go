@@ -12,11 +12,11 @@ import (
 // signingStore is [signing.Store].
 type signingStore struct{ db *engine.DB }
 
-// New returns the store of the keys that sign access tokens.
+// New returns the store of token signing keys on the database.
 func New(db *engine.DB) signing.Store { return signingStore{db} }
 
-// signingKeyRow is a key that signs access tokens. Sealed is the private key under the
-// master key. RetiredAt may lie in the future, until which the key still signs.
+// signingKeyRow is a key that signs access tokens. Sealed is the private key, encrypted
+// with the master key. RetiredAt may be in the future; until that time the key still signs.
 type signingKeyRow struct {
 	ID        string       `db:"id"`
 	Algorithm string       `db:"algorithm"`
@@ -26,22 +26,23 @@ type signingKeyRow struct {
 }
 
 var (
-	// A unique index permits one key that is not retired. Of two concurrent inserts one
-	// does nothing.
+	// insertSigningKey changes nothing if there is a key that is not retired, because a
+	// unique index permits only one. Of concurrent inserts only one succeeds.
 	insertSigningKey = engine.Register("insert signing key", `
 		INSERT INTO signing_keys (id, algorithm, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	// signingKeys reads all keys, retired ones too, newest first: tokens that they signed
-	// are still verified.
+	// signingKeys selects all keys, newest first. It includes retired keys, because tokens
+	// that they signed must still be verified.
 	signingKeys = engine.Register("signing keys", `
 		SELECT id, algorithm, sealed, created_at, retired_at FROM signing_keys ORDER BY created_at DESC, id DESC`)
-	// retireSigningKeys does not prolong the life of a key that is retired earlier.
+	// retireSigningKeys sets the time at which keys stop signing. It never delays a
+	// retirement that is already set.
 	retireSigningKeys = engine.Register("retire signing keys", `
 		UPDATE signing_keys SET retired_at = $1 WHERE retired_at IS NULL OR retired_at > $1`)
 	holdSigningKeys   = engine.Register("hold signing keys", `SELECT id FROM signing_keys ORDER BY id /*pg FOR UPDATE*/`)
 	deleteSigningKeys = engine.Register("delete signing keys", `DELETE FROM signing_keys`)
-	// purgeSigningKeys deletes keys whose tokens have all expired, which the caller's
-	// time ensures.
+	// purgeSigningKeys deletes keys that were retired before $1. The caller passes a time
+	// before which all tokens of such keys have expired.
 	purgeSigningKeys = engine.Register("purge signing keys", `DELETE FROM signing_keys WHERE retired_at < $1`)
 )
 
@@ -65,8 +66,8 @@ func (s signingStore) SigningKeys(ctx context.Context) ([]signing.Key, error) {
 	return keys, nil
 }
 
-// HoldSigningKeys locks the rows of the signing keys until the transaction ends. On
-// SQLite the transaction itself excludes all others.
+// HoldSigningKeys locks the signing keys until the transaction ends. On SQLite no other
+// transaction can write anyway.
 func (s signingStore) HoldSigningKeys(ctx context.Context) error {
 	_, err := engine.Values[string](ctx, s.db, holdSigningKeys)
 	return err
@@ -76,15 +77,15 @@ func (s signingStore) RotateSigningKey(ctx context.Context, next signing.Key, re
 	return s.succeedSigningKeys(ctx, next, retireSigningKeys, engine.At(retire))
 }
 
-// ReplaceSigningKeys deletes all keys. Each process refuses their tokens once it has read
-// the keys again.
+// ReplaceSigningKeys deletes all signing keys and inserts next. All tokens of the old keys
+// become invalid, in each process once it reads the keys again.
 func (s signingStore) ReplaceSigningKeys(ctx context.Context, next signing.Key) error {
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }
 
-// succeedSigningKeys runs end, which retires the current keys, and inserts next. It
-// relies on the unique index of insertSigningKey. A rotation that did not see a
-// concurrent rotation's key cannot insert its own, and changes nothing.
+// succeedSigningKeys runs end, which retires or deletes the current keys, and inserts next
+// in the same transaction. If a concurrent rotation has inserted its key in between, the
+// unique index prevents the insert, and the whole rotation is undone.
 func (s signingStore) succeedSigningKeys(ctx context.Context, next signing.Key, end *engine.Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, end, args...); err != nil {

@@ -1,8 +1,11 @@
-// Package slots writes the values of contacts' attributes: it reads the registry that a write
-// follows, returns the stored form of values, and keeps the rows of contact_slots, by
-// which predicates find contacts. It also says how many columns these have and how much of
-// a text they hold.
+// Package slots stores attribute values of contacts in the table contact_slots, by which
+// predicates find contacts. A slot is a typed, indexed column of this table that holds the
+// values of one attribute.
 //
-// The rooms of attributes, contacts and bulk writes share it, and the SQL of predicates
-// reads its columns. It changes nothing in the registry and owns no store.
+// The package reads an organization's attribute definitions (the registry), converts
+// attribute values to them, and encodes values for storage. It defines how many slots exist
+// and how much of a text a slot holds.
+//
+// Packages attributes, contacts and bulk use it, and the SQL of predicates reads its
+// columns. It does not change attribute definitions.
 package slots

@@ -8,9 +8,9 @@ import (
 	"strconv"
 )
 
-// Encode returns the stored form: a JSON object without nulls, since an absent
-// attribute and a null one mean the same. The text equals that of json.Marshal. For the
-// usual types of values it takes half the time, which matters for imports.
+// Encode returns attribute values as a JSON object without nulls, because a null value and
+// a missing one mean the same. The text equals that of json.Marshal. For the usual types it
+// takes half the time, which matters for imports.
 func Encode(attributes map[string]any) (string, error) {
 	names := make([]string, 0, len(attributes))
 	for name, value := range attributes {
@@ -35,14 +35,15 @@ func Encode(attributes map[string]any) (string, error) {
 	return string(append(text, '}')), nil
 }
 
-// leastPlain and mostPlain bound the numbers that are written without an exponent.
+// leastPlain and mostPlain are the limits between which json.Marshal writes numbers without
+// an exponent.
 const (
 	leastPlain = 1e-6
 	mostPlain  = 1e21
 )
 
-// appendValue appends the JSON of a value. Numbers beyond the plain range and nested
-// values go through json.Marshal.
+// appendValue appends a value as JSON to text. It uses json.Marshal for nested values, and
+// for numbers that need an exponent.
 func appendValue(text []byte, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case string:
@@ -67,8 +68,8 @@ func appendString(text []byte, s string) ([]byte, error) {
 	return append(text, b...), err
 }
 
-// isPlain reports whether json.Marshal certainly writes the string unchanged. It may
-// report false for other such strings.
+// isPlain reports whether json.Marshal writes the string without escapes. It may return
+// false for some strings that json.Marshal does not change.
 func isPlain(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

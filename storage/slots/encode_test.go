@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestEncode checks that the stored form equals the output of the standard
-// library for the attributes that are not null.
+// TestEncode checks that Encode returns the same text as json.Marshal for the values that
+// are not nil.
 func TestEncode(t *testing.T) {
 	t.Parallel()
 	value := rapid.OneOf(

@@ -15,25 +15,27 @@ type AttributeRow struct {
 	ID          string          `db:"id"`
 	Name        string          `db:"name"`
 	Type        attributes.Type `db:"type"`
-	EnumValues  string          `db:"enum_values"` // a JSON array, read only for an enum
+	EnumValues  string          `db:"enum_values"` // a JSON array, read only for the type enum
 	Description string          `db:"description"`
 	Origin      core.Origin     `db:"origin"`
 	CreatedAt   engine.Time     `db:"created_at"`
 	UpdatedAt   engine.Time     `db:"updated_at"`
-	// Slot is the column of contact_slots that predicates read, "" for none.
+	// Slot is the column of contact_slots that predicates read, or "".
 	Slot string `db:"slot"`
-	// Filling is the column that a pass fills. Writes store the value in it too, but
-	// predicates do not read it before the pass has ended. "" is none.
+	// Filling is the column of contact_slots that a pass over the contacts is filling, or
+	// "". Writes store values in it too, but predicates read it only after the pass.
 	Filling string `db:"filling"`
-	// Recast is set once the type has changed. Stored values may then be of another type.
+	// Recast is true if the attribute's type has changed. Stored values may then have
+	// another type.
 	Recast bool `db:"recast"`
 }
 
-// AttributeColumns lists the columns of an AttributeRow, in the order of their parameters.
+// AttributeColumns lists the columns of an AttributeRow, in the order in which statements
+// pass them as parameters.
 const AttributeColumns = `id, name, type, enum_values, description, origin, created_at, updated_at, slot, filling, recast`
 
-// Attribute converts the row. It returns an error if the stored values of an enum are not
-// a JSON array.
+// Attribute converts the row to an attributes.Attribute. It returns an error if the enum
+// values are not a JSON array.
 func (r AttributeRow) Attribute() (attributes.Attribute, error) {
 	a := attributes.Attribute{
 		ID: r.ID, Name: r.Name, Type: r.Type, Description: r.Description, Origin: r.Origin,
@@ -48,49 +50,52 @@ func (r AttributeRow) Attribute() (attributes.Attribute, error) {
 	return a, nil
 }
 
-// Writes to contacts hold a shared lock on the registry; changes of the registry hold it
-// exclusively. When a change has the lock, every contact written by the earlier registry
-// is committed, so that the pass finds it. A contact's row is always locked before the
-// registry, never after. SQLite has one writer and needs no lock.
+// Writes of contacts hold a shared lock on the organization's attribute definitions (the
+// registry), and changes of definitions hold it exclusively. When a change gets the lock,
+// all contacts that were written with the earlier definitions are committed, so that the
+// following pass finds them. A transaction locks contacts before the registry, never after.
+// SQLite needs no lock, because it has one writer at a time.
 var (
 	shareRegistry = engine.Register("share registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock_shared(hashtextextended($1, 19)) AS text) = ''*/`)
 	holdRegistry = engine.Register("hold registry", `
 		SELECT 1 WHERE CAST($1 AS text) <> '' /*pg AND CAST(pg_advisory_xact_lock(hashtextextended($1, 19)) AS text) = ''*/`)
 
-	// registryOf reads the attributes, and the names that attributes left, with the
-	// attribute of each.
+	// registryOf selects the attributes, and the former names of attributes under which
+	// values may still be stored.
 	registryOf = engine.RegisterPoint("registry", `
 		SELECT `+AttributeColumns+`, FALSE AS left_behind FROM attributes WHERE org_id = $1
 		UNION ALL SELECT attribute_id, name, '', '', '', '', 0, 0, '', '', FALSE, TRUE FROM attribute_leftovers WHERE org_id = $1`)
 	attributeExceptions = engine.RegisterPoint("attribute exceptions", ExceptionsSQL)
 )
 
-// ExceptionsSQL selects the names under which stored values may differ from what reads
-// show; see [attributes.Exception]. $1 is the organization. Most organizations have none.
+// ExceptionsSQL selects the attribute names under which stored values may differ from what
+// reads show; see [attributes.Exception]. $1 is the organization. Most organizations have
+// none.
 const ExceptionsSQL = `
 	SELECT l.name, coalesce(a.name, '') AS present, coalesce(a.type, '') AS type
 	FROM attribute_leftovers AS l LEFT JOIN attributes AS a ON a.org_id = l.org_id AND a.id = l.attribute_id
 	WHERE l.org_id = $1
 	UNION ALL SELECT name, name, type FROM attributes WHERE org_id = $1 AND recast`
 
-// Registry is the attributes of an organization in the form that writes to contacts use.
+// Registry has the attribute definitions of an organization, in the form in which writes of
+// contacts need them.
 type Registry struct {
 	Rows       []AttributeRow
 	Attributes map[string]attributes.Attribute // by name
 	Exceptions []attributes.Exception
-	moved      map[string]string // old names of values, with their new names
+	moved      map[string]string // new attribute names by former name
 }
 
-// Settle returns the values of a contact as the registry stores them: under the present
-// names and with the present types. It reports whether they differ from the given ones.
+// Settle returns attribute values of a contact under the present names and with the present
+// types of the attributes. It reports whether they differ from the given values.
 func (r *Registry) Settle(values map[string]any) (map[string]any, bool) {
 	return attributes.Settle(values, r.Attributes, r.moved)
 }
 
-// Settled converts the values of one contact to the registry in force and returns them with
-// their stored form. Every write of a contact calls it before the write, and [Write] after
-// it. It needs a transaction.
+// Settled converts attribute values of a contact to the present definitions. It returns
+// them as a map and as JSON. Every write of a contact must call it before the write and
+// [Write] after it, in one transaction.
 func Settled(ctx context.Context, db *engine.DB, orgID string, values map[string]any) (map[string]any, string, error) {
 	r, err := InForce(ctx, db, orgID)
 	if err != nil {
@@ -101,11 +106,12 @@ func Settled(ctx context.Context, db *engine.DB, orgID string, values map[string
 	return settled, encoded, err
 }
 
-// knownRegistries holds the registries that the transaction has read, by organization.
+// knownRegistries holds the registries that a transaction has read, by organization.
 var knownRegistries engine.TxMemory[map[string]*Registry]
 
-// InForce returns the registry of the transaction of ctx, which stays unchanged until that
-// ends. It reads the registry once for each transaction.
+// InForce returns the attribute definitions of the organization, and takes the shared lock
+// that keeps them unchanged until the transaction ends. It reads them once in each
+// transaction.
 func InForce(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
 	known := knownRegistries.Of(ctx, db)
 	if r := (*known)[orgID]; r != nil {
@@ -127,8 +133,9 @@ func InForce(ctx context.Context, db *engine.DB, orgID string) (*Registry, error
 	return r, nil
 }
 
-// HoldRegistry excludes writes to contacts of the organization until the transaction of
-// ctx ends, and returns the registry. The next InForce reads the changed registry.
+// HoldRegistry returns the attribute definitions, and takes the exclusive lock that blocks
+// writes of contacts until the transaction ends. A later InForce in the transaction reads
+// the definitions again.
 func HoldRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
 	if db.Dialect() == engine.PostgreSQL {
 		if _, err := engine.Values[int](ctx, db, holdRegistry, orgID); err != nil {
@@ -139,14 +146,14 @@ func HoldRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, 
 	return ReadRegistry(ctx, db, orgID)
 }
 
-// registryRow is an attribute, or a name that an attribute left, which has only its own
-// name and the id of the attribute.
+// registryRow is an attribute. If LeftBehind is true, it is a former name of an attribute,
+// and only Name and ID are set.
 type registryRow struct {
 	AttributeRow
 	LeftBehind bool `db:"left_behind"`
 }
 
-// ReadRegistry returns the registry as it is stored now, and takes no lock.
+// ReadRegistry returns the attribute definitions that are stored now, without a lock.
 func ReadRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, error) {
 	rows, err := engine.List[registryRow](ctx, db, registryOf, orgID)
 	if err != nil {
@@ -178,15 +185,16 @@ func ReadRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, 
 	return r, nil
 }
 
-// exceptionRow has the fields of attributes.Exception, with the names of their columns.
+// exceptionRow has the fields of attributes.Exception, so that it converts to one, with
+// "db" tags.
 type exceptionRow struct {
 	Name    string          `db:"name"`
 	Present string          `db:"present"`
 	Type    attributes.Type `db:"type"`
 }
 
-// Exceptions returns the exceptions of the transaction's registry, or outside a
-// transaction those of the current one.
+// Exceptions returns the organization's attribute exceptions; see [attributes.Exception].
+// Inside a transaction they come from the transaction's registry.
 func Exceptions(ctx context.Context, db *engine.DB, orgID string) ([]attributes.Exception, error) {
 	if db.InTransaction(ctx) {
 		r, err := InForce(ctx, db, orgID)

@@ -12,8 +12,8 @@ import (
 
 var (
 	putSlots = engine.Register("put slots", putSlotsText())
-	// A contact that a sync created has no attributes. A contact that the sync found
-	// already has its row.
+	// addSlots inserts empty rows for contacts that a sync created, which have no
+	// attributes. It skips contacts that have a row.
 	addSlots = engine.Register("add slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
@@ -23,8 +23,8 @@ var (
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 )
 
-// putSlotsText returns the statement that writes the rows of contacts whose slots
-// changed.
+// putSlotsText returns the statement that inserts or updates rows of contact_slots. It does
+// not write rows that are unchanged.
 func putSlotsText() string {
 	names := append(Columns(), LongTexts)
 	read, set := make([]string, len(names)), make([]string, len(names))
@@ -43,7 +43,7 @@ func putSlotsText() string {
 }
 
 // slotColumn returns the SQL of a slot's value in the JSON object j.v, cast to the type of
-// the column.
+// the slot.
 func slotColumn(name string) string {
 	value := fmt.Sprintf(`j.v ->> '%s'`, name)
 	switch {
@@ -56,17 +56,17 @@ func slotColumn(name string) string {
 	return value
 }
 
-// Contact is a contact whose slots are to be written.
+// Contact is a contact whose row in contact_slots must be written.
 type Contact struct {
 	ID string
-	// Active is false for an archived contact, which has no row of slots.
+	// Active is false for an archived contact, which has no row in contact_slots.
 	Active bool
-	// Attributes are the stored values, settled by the registry in force.
+	// Attributes are the stored attribute values, as Registry.Settle returned them.
 	Attributes map[string]any
 }
 
-// Write sets the slots of contacts to the values of their stored attributes. It needs a
-// transaction.
+// Write sets the slots of contacts to their attribute values, and deletes the rows of
+// archived contacts. It must run in the transaction that writes the contacts.
 func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) error {
 	r, err := InForce(ctx, db, orgID)
 	if err != nil {
@@ -101,8 +101,7 @@ func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) erro
 	return err
 }
 
-// row returns an element of the parameter of putSlots, with the columns that have a
-// value.
+// row returns the JSON object with the slots of a contact that have a value, for putSlots.
 func (r *Registry) row(c Contact) map[string]any {
 	row := map[string]any{"c": c.ID}
 	var long map[string]string
@@ -135,9 +134,9 @@ func (r *Registry) row(c Contact) map[string]any {
 	return row
 }
 
-// beginning returns the part of a longer text that a slot holds. It consists of whole
-// characters and has more than TextBytes bytes, so that it never equals a text that a slot
-// holds whole.
+// beginning returns the part of a long text that a slot holds. It consists of complete
+// characters and is longer than TextBytes, so that it never equals a text that a slot holds
+// completely.
 func beginning(text string) string {
 	end := TextBytes + 1
 	for end < len(text) && !utf8.RuneStart(text[end]) {
@@ -146,8 +145,8 @@ func beginning(text string) string {
 	return text[:end]
 }
 
-// Add inserts the rows of contacts without attributes. It keeps the row of a contact that
-// has one.
+// Add inserts empty rows of contact_slots for contacts without attributes. It does not
+// change existing rows.
 func Add(ctx context.Context, db *engine.DB, orgID string, contactIDs []string) error {
 	if len(contactIDs) == 0 {
 		return nil

@@ -15,19 +15,20 @@ import (
 )
 
 // cluster is a temporary PostgreSQL server in a folder that all test processes of one
-// user share. Three lock files coordinate them. The kernel releases a lock when its
-// process ends, for whatever reason.
+// system user share. Three lock files coordinate the processes. The kernel releases a lock
+// when its process ends, even after a crash.
 //
-//   - start is held while the server is started or stopped.
-//   - users is held, shared, by every test process until it ends.
-//   - keeper is held by the one process that stops the server; see keep.
+//   - A process holds start.lock while it starts or stops the server.
+//   - Every test process holds users.lock, as a shared lock, until it ends.
+//   - The one process that later stops the server holds keeper.lock; see keep.
 type cluster struct {
 	dir string
 	bin string
 }
 
-// joinCluster starts the cluster if it is not running. It returns the URL of the first
-// database and the lock that registers this process as a user until it ends.
+// joinCluster starts the server if it is not running. bin is the folder of the server's
+// programs. It returns the URL of the server's first database, and the lock that marks this
+// process as a user of the server until it ends.
 func joinCluster(bin string) (string, *os.File, error) {
 	c := cluster{dir: clusterDir(), bin: bin}
 	if err := c.makeDir(); err != nil {
@@ -50,21 +51,23 @@ func joinCluster(bin string) (string, *os.File, error) {
 	return c.url().String(), user, c.ensureKeeper()
 }
 
-// clusterDir returns the folder, one for each user of the machine.
+// clusterDir returns the folder of the cluster, which is different for each user of the
+// machine.
 func clusterDir() string {
 	return filepath.Join(temporary(), fmt.Sprintf("mailhelm-postgres-%d", os.Getuid()))
 }
 
 func (c cluster) path(name string) string { return filepath.Join(c.dir, name) }
 
-// url returns the address of the first database, through a Unix socket.
+// url returns the address of the server's first database, through a Unix socket.
 func (c cluster) url() *url.URL {
 	q := url.Values{"host": {c.path("run")}, "sslmode": {"disable"}}
 	return &url.URL{Scheme: "postgres", User: url.User("postgres"), Path: "/postgres", RawQuery: q.Encode()}
 }
 
-// makeDir creates the folder. It returns an error if another user of the machine created
-// it, because its path is predictable and its parent is writable by all.
+// makeDir creates the folder of the cluster. It returns an error if another user of the
+// machine has created it. That could be an attack, because the path is predictable and its
+// parent is writable by everyone.
 func (c cluster) makeDir() error {
 	if err := os.Mkdir(c.dir, 0o711); err != nil && !errors.Is(err, os.ErrExist) {
 		return err
@@ -79,7 +82,7 @@ func (c cluster) makeDir() error {
 	return nil
 }
 
-// running reports whether the server answers.
+// running reports whether the server answers a ping.
 func (c cluster) running() bool {
 	db, err := sql.Open("postgres", c.url().String())
 	if err != nil {
@@ -89,7 +92,8 @@ func (c cluster) running() bool {
 	return db.Ping() == nil
 }
 
-// start stops and removes an earlier cluster and starts a new one.
+// start removes the server and data of an earlier run, then creates and starts a new
+// server.
 func (c cluster) start() error {
 	c.stop()
 	run := c.path("run")
@@ -108,33 +112,36 @@ func (c cluster) start() error {
 	return c.resume()
 }
 
-// resume starts the server on its existing data.
+// resume starts the server with its existing data.
 func (c cluster) resume() error {
 	run := c.path("run")
-	// The data is temporary, so the server need not wait for the disk.
+	// The data is temporary, so commits need not wait for the disk.
 	options := fmt.Sprintf("-c listen_addresses='' -c unix_socket_directories='%s' -c fsync=off -c synchronous_commit=off "+
 		"-c full_page_writes=off -c max_connections=300 -c shared_buffers=64MB -c wal_level=minimal -c max_wal_senders=0", run)
 	return c.run("pg_ctl", "-D", filepath.Join(run, "data"), "-w", "-l", filepath.Join(run, "log"), "-o", options, "start")
 }
 
-// halt shuts down the server as an operator would and keeps its data.
+// halt shuts down the server in PostgreSQL's "fast" mode and keeps its data.
 func (c cluster) halt() error {
 	return c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "fast", "stop")
 }
 
-// stop ends the server, if it is running, and removes its data.
+// stop stops the server, if it is running, and removes its data.
 func (c cluster) stop() {
-	_ = c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop") // it fails if no server is running
+	// an error means that no server is running
+	_ = c.run("pg_ctl", "-D", filepath.Join(c.path("run"), "data"), "-w", "-m", "immediate", "stop")
 	_ = os.RemoveAll(c.path("run"))
 }
 
-// run runs a program of the server as the owner and waits for it. It returns an error
-// with the output of initdb.
+// run runs a program of PostgreSQL, such as initdb, as the user that owner returns, and
+// waits for it. The error of initdb contains its output.
 func (c cluster) run(program string, args ...string) error {
 	cmd := exec.Command(filepath.Join(c.bin, program), args...)
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.owner()}
-	if program == "initdb" { // the server that pg_ctl starts would keep the pipe open
+	// The output of pg_ctl is not read, because the server that it starts would keep the
+	// pipe open.
+	if program == "initdb" {
 		output, err := cmd.CombinedOutput()
 		if err != nil {
 			return fmt.Errorf("%s: %w: %s", program, err, output)
@@ -147,15 +154,15 @@ func (c cluster) run(program string, args ...string) error {
 	return nil
 }
 
-// owner returns the system user that runs the server when the tests run as root, because
-// PostgreSQL refuses root. Otherwise it returns nil.
+// owner returns the system user that must run the server if the tests run as root, because
+// PostgreSQL refuses to run as root. Otherwise it returns nil.
 func (c cluster) owner() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		if u, err := user.Lookup(name); err == nil {
-			uid, _ := strconv.ParseUint(u.Uid, 10, 32) // numeric on every system with user ids
+			uid, _ := strconv.ParseUint(u.Uid, 10, 32) // cannot fail: user ids are numbers on Unix
 			gid, _ := strconv.ParseUint(u.Gid, 10, 32)
 			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 		}
@@ -163,8 +170,9 @@ func (c cluster) owner() *syscall.Credential {
 	return nil
 }
 
-// serverBinaries returns the folder of the newest installed server, "" if there is none.
-// Debian installs the binaries outside PATH.
+// serverBinaries returns the folder with the programs of the newest installed PostgreSQL
+// server, or "" if none is installed. It also searches outside PATH, because Debian
+// installs them there.
 func serverBinaries() string {
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
 	if len(found) > 0 {
@@ -185,9 +193,10 @@ func serverBinaries() string {
 	return bin
 }
 
-// majorVersion returns the version in the path of an initdb, such as 15 in
-// /usr/lib/postgresql/15/bin/initdb.
+// majorVersion returns the PostgreSQL version in the path of an initdb program, such as 15
+// in /usr/lib/postgresql/15/bin/initdb.
 func majorVersion(initdb string) int {
-	version, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb)))) // an unparsable name becomes 0 and sorts first
+	// a name that is not a number gives 0, which sorts first
+	version, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb))))
 	return version
 }

@@ -1,12 +1,12 @@
-// Package storagetest opens databases for tests. SQLite is a file in the test's own
-// folder. PostgreSQL is a separate database in a server that all test processes of the
-// machine share.
+// Package storagetest opens databases for tests. SQLite is a file in a folder of the test.
+// PostgreSQL is a separate database for each test, in a server that all test processes of
+// the machine share.
 //
-// MAILHELM_TEST_POSTGRES_URL names that server. Without it, a cluster is started from
-// installed server binaries in a temporary folder. The cluster listens only on a socket
-// file. It is stopped and removed some seconds after the last test process has ended, for
-// whatever reason.
+// MAILHELM_TEST_POSTGRES_URL is the URL of that server. If it is unset, a temporary server
+// is started from the installed PostgreSQL programs. It listens only on a Unix socket. It
+// is stopped and removed about a minute after the last test process has ended, even after a
+// crash.
 //
-// The package is only for tests and contains no conformance test; those are in
+// The package is only for tests and contains no conformance tests; those are in
 // conformance/storage.
 package storagetest

@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// memoryFolder is the folder that Linux keeps in memory.
+// memoryFolder is a folder that Linux keeps in memory instead of on disk.
 const memoryFolder = "/dev/shm"
 
-// memoryWanted is the number of free bytes that memoryFolder must have. The temporary
-// PostgreSQL server with the databases of a run needs about half of it.
+// memoryWanted is the number of free bytes that memoryFolder must have to be used. The
+// temporary PostgreSQL server needs about half of it for the databases of a test run.
 const memoryWanted = 4 << 30
 
 // Folder returns a new folder for databases, which is removed when the test ends. It is in
-// memory if the machine has room there (core/doc/decisions/0074). For a benchmark it is on
-// disk, because that measures writing.
+// memory if the machine has enough free space there (core/doc/decisions/0074). For a
+// benchmark it is on disk, so that writing to disk is measured.
 func Folder(tb testing.TB) string {
 	tb.Helper()
 	if _, measures := tb.(*testing.B); measures {
@@ -34,8 +34,8 @@ func Folder(tb testing.TB) string {
 	return dir
 }
 
-// temporary returns the parent of temporary folders. It is the machine's folder in memory,
-// unless that lacks room or TMPDIR names another.
+// temporary returns the folder in which temporary folders are created. It is memoryFolder,
+// unless that has too little space or the environment variable TMPDIR is set.
 var temporary = sync.OnceValue(func() string {
 	if os.Getenv("TMPDIR") == "" && freeBytes(memoryFolder) >= memoryWanted {
 		return memoryFolder
@@ -43,8 +43,8 @@ var temporary = sync.OnceValue(func() string {
 	return os.TempDir()
 })
 
-// freeBytes returns the free space of the file system of a folder, 0 if there is no such
-// folder.
+// freeBytes returns the free space, in bytes, of the file system with the folder. It
+// returns 0 if the folder does not exist.
 func freeBytes(folder string) uint64 {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(folder, &stat); err != nil {

@@ -9,19 +9,21 @@ import (
 	"time"
 )
 
-// keeperVariable is the environment variable that makes a test binary the keeper of the
-// cluster. Its value is the folder of the server binaries.
+// keeperVariable is the environment variable that turns a test binary into the keeper, the
+// process that stops the shared PostgreSQL server. Its value is the folder of the server's
+// programs.
 const keeperVariable = "MAILHELM_TEST_POSTGRES_KEEPER"
 
 const (
 	keeperLooks = time.Second
-	// idleLooks covers the pauses between the packages of one run, such as those in which
-	// test binaries are linked. A restart takes 3 s of processor time.
+	// idleLooks is the number of checks, one each second, after which an unused server is
+	// stopped. It covers pauses within one test run, such as the linking of test binaries. A
+	// restart takes 3 s of processor time.
 	idleLooks = 60
 )
 
-// init turns a test binary into the keeper if keeperVariable is set; it then runs no
-// test. A separate program would have to be built and located first.
+// init turns the test binary into the keeper if keeperVariable is set; it then runs no
+// test. A separate program would first have to be built and found.
 func init() {
 	if bin := os.Getenv(keeperVariable); bin != "" {
 		keep(cluster{dir: clusterDir(), bin: bin})
@@ -29,13 +31,13 @@ func init() {
 	}
 }
 
-// ensureKeeper starts this program again as the keeper, unless there is one. The keeper
-// has its own session, so that an interrupt of the tests does not reach it. The caller
-// must hold start.
+// ensureKeeper starts this program again as the keeper, unless a keeper is running. The
+// keeper gets its own session, so that interrupting the tests does not stop it. The caller
+// must hold start.lock.
 func (c cluster) ensureKeeper() error {
 	keeper, err := lockFile(c.path("keeper.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
-		return nil // another process holds the lock and is the keeper
+		return nil // another process holds keeper.lock, so it is the keeper
 	}
 	unlock(keeper)
 	program, err := os.Executable()
@@ -52,7 +54,7 @@ func (c cluster) ensureKeeper() error {
 	return cmd.Process.Release()
 }
 
-// keep stops the cluster after no process has used it for a while.
+// keep stops the server once no test process has used it for idleLooks seconds.
 func keep(c cluster) {
 	keeper, err := lockFile(c.path("keeper.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 	if err != nil {
@@ -64,7 +66,7 @@ func keep(c cluster) {
 	for idle := 0; ; <-ticker.C {
 		start, err := lockFile(c.path("start.lock"), syscall.LOCK_EX)
 		if err != nil {
-			return // the folder was removed together with the cluster
+			return // the folder was removed together with the server
 		}
 		users, err := lockFile(c.path("users.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
 		if err != nil {
@@ -74,7 +76,7 @@ func keep(c cluster) {
 		}
 		if idle++; idle > idleLooks {
 			c.stop()
-			unlock(keeper) // before releasing start, so that the next process starts a keeper
+			unlock(keeper) // released before start.lock, so that the next test process starts a new keeper
 			unlock(start)
 			return
 		}
@@ -83,7 +85,8 @@ func keep(c cluster) {
 	}
 }
 
-// lockFile opens a file and locks it. unlock or the end of the process releases the lock.
+// lockFile opens the file and locks it with the flock operation how. The lock is released
+// by unlock, or when the process ends.
 func lockFile(path string, how int) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -101,5 +104,5 @@ func lockFile(path string, how int) (*os.File, error) {
 	return file, nil
 }
 
-// unlock releases the lock by closing the file.
+// unlock closes the file, which releases its lock.
 func unlock(file *os.File) { _ = file.Close() } // nothing was written

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// migrate brings a new database to the complete schema and closes it. For SQLite this
-// leaves all data in the database file.
+// migrate applies all migrations to a new database and closes it. Closing an SQLite
+// database moves all data into the database file.
 func migrate(c storage.Config) error {
 	ctx := context.Background()
 	c.Logger = slog.New(slog.DiscardHandler)

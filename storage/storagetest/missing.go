@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// Missing skips a test because a service is missing, and prints the reason. It fails the
-// test when CI is true. A run with MAILHELM_TEST_SERVICES=none always skips.
+// Missing skips the test because a service is not available, and prints the reason. If the
+// environment variable CI is "true", it fails the test instead, unless
+// MAILHELM_TEST_SERVICES is "none".
 func Missing(tb testing.TB, reason string) {
 	tb.Helper()
 	if !Services() {
@@ -23,8 +24,8 @@ func Missing(tb testing.TB, reason string) {
 
 var announced sync.Map
 
-// announce prints a reason once to standard error, where it is visible even if skips are
-// not listed.
+// announce prints a reason to standard error, once in each process, because "go test" does
+// not list skipped tests by default.
 func announce(reason string) {
 	if _, before := announced.LoadOrStore(reason, true); !before {
 		fmt.Fprintln(os.Stderr, reason)

@@ -5,18 +5,19 @@ import (
 	"testing"
 )
 
-// Server is a PostgreSQL server of a single test, which may stop and start it.
+// Server is a PostgreSQL server for one test, which may stop and restart it.
 type Server struct{ cluster cluster }
 
-// OwnServer starts a server that stops when the test ends. Without installed binaries the
-// test is skipped, or fails when CI is true.
+// OwnServer starts a PostgreSQL server that is stopped and removed when the test ends. If
+// PostgreSQL is not installed the test is skipped, or fails if CI is "true".
 func OwnServer(tb testing.TB) *Server {
 	tb.Helper()
 	bin := serverBinaries()
 	if bin == "" || !Services() {
 		Missing(tb, "POSTGRESQL TESTS SKIPPED: no server binaries found; install PostgreSQL 15 or later")
 	}
-	// The server runs as another user, who cannot reach a test's own folder.
+	// If the tests run as root the server runs as another user, who has no access to
+	// tb.TempDir().
 	dir, err := os.MkdirTemp("", "mailhelm-own-postgres-")
 	if err == nil {
 		err = os.Chmod(dir, 0o711)
@@ -35,10 +36,10 @@ func OwnServer(tb testing.TB) *Server {
 	return s
 }
 
-// URL returns the address of an empty database of the server.
+// URL returns the address of an empty database on the server.
 func (s *Server) URL() string { return s.cluster.url().String() }
 
-// Stop stops the server and ends all its connections. Its databases are kept.
+// Stop stops the server, which closes all its connections. The databases are kept.
 func (s *Server) Stop(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.halt(); err != nil {
@@ -46,7 +47,7 @@ func (s *Server) Stop(tb testing.TB) {
 	}
 }
 
-// Start starts the server after Stop.
+// Start starts the server again after Stop.
 func (s *Server) Start(tb testing.TB) {
 	tb.Helper()
 	if err := s.cluster.resume(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Plan returns SQLite's query plan of a statement, one step after another.
+// Plan returns SQLite's query plan for a statement. Each step is followed by "; ".
 func Plan(t testing.TB, db *storage.DB, s *engine.Statement) string {
 	t.Helper()
 	args := make([]any, strings.Count(s.Text(), "$")+1)
@@ -34,8 +34,8 @@ func Plan(t testing.TB, db *storage.DB, s *engine.Statement) string {
 	return plan.String()
 }
 
-// PostgresPlan returns the lines of PostgreSQL's plan of a statement, without parameters.
-// on is a pool or one of its connections, which may have settings of its own.
+// PostgresPlan returns PostgreSQL's query plan, in lines, for an SQL text without
+// parameters. on is a pool or a single connection with its own settings.
 func PostgresPlan(t testing.TB, on interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 }, statement string,

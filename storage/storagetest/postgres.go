@@ -16,28 +16,30 @@ import (
 )
 
 // urlVariable is the environment variable with the URL of a PostgreSQL server for tests.
-// Its user must have permission to create databases. The template database with the
-// schema stays on that server.
+// Its user needs the permission to create databases. A template database with the schema
+// remains on that server.
 const urlVariable = "MAILHELM_TEST_POSTGRES_URL"
 
-// testConns is the size of each test's pool. All tests share the server's limit.
+// testConns is the number of connections of each test. All tests together share the limit
+// of the server.
 const testConns = 16
 
-// Postgres returns an empty database with the complete schema, which is dropped when the
-// test ends. Without a PostgreSQL the test is skipped, or fails when CI is true.
+// Postgres returns a PostgreSQL database with the complete schema and no rows. It is
+// dropped when the test ends. If PostgreSQL is not available the test is skipped, or fails
+// if CI is "true".
 func Postgres(tb testing.TB) *storage.DB {
 	tb.Helper()
 	return Open(tb, storage.Config{URL: PostgresURL(tb), MaxConns: testConns, CallerWait: callerWait})
 }
 
-// PostgresURL returns the address of a database like that of Postgres, for tests that
-// open it themselves.
+// PostgresURL returns the address of a new PostgreSQL database with the complete schema,
+// for tests that open it themselves. It is dropped when the test ends.
 func PostgresURL(tb testing.TB) string {
 	tb.Helper()
 	s := available(tb)
 	name := "mailhelm_test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	// Copying the files takes a third of the processor time of a copy through the
-	// write-ahead log.
+	// STRATEGY file_copy takes a third of the processor time of the default strategy, which
+	// copies through the write-ahead log.
 	if _, err := s.admin.ExecContext(tb.Context(), "CREATE DATABASE "+name+" TEMPLATE "+s.template+" STRATEGY file_copy"); err != nil {
 		tb.Fatalf("storagetest: create database: %v", err)
 	}
@@ -49,7 +51,8 @@ func PostgresURL(tb testing.TB) string {
 	return s.url(name)
 }
 
-// available returns the server, or skips the test if there is none; see Missing.
+// available returns the PostgreSQL server for tests, or skips the test if there is none;
+// see Missing.
 func available(tb testing.TB) *server {
 	tb.Helper()
 	s, err := sharedServer()
@@ -62,17 +65,19 @@ func available(tb testing.TB) *server {
 	return s
 }
 
-// server is a running PostgreSQL with a template database that has the complete schema.
+// server is a PostgreSQL server with a template database that has the complete schema.
 type server struct {
 	base     *url.URL
 	admin    *sql.DB
 	template string
-	// user holds the users lock until the process ends. Garbage collection would close
-	// the file and release the lock. It is nil for a server from urlVariable.
+	// user is the file users.lock, locked until the process ends. The field keeps the file
+	// from being garbage-collected, which would release the lock. It is nil for a server
+	// from urlVariable.
 	user *os.File
 }
 
-// sharedServer returns this process's server, nil if none is available.
+// sharedServer returns the PostgreSQL server for the tests of this process, or nil if none
+// is available.
 var sharedServer = sync.OnceValues(func() (*server, error) {
 	if !Services() {
 		return nil, nil

@@ -13,14 +13,14 @@ import (
 	"time"
 )
 
-// RedisServer is a temporary Redis on a port of the loopback interface. It stores nothing
-// on disk. It ends with the test or with the test's process, for whatever reason.
+// RedisServer is a temporary Redis server on a port of the loopback interface. It writes
+// nothing to disk. It ends with the test or the test process, even after a crash.
 type RedisServer struct {
-	// URL is the address with the password. It does not change after Stop and Start.
+	// URL is the server's address, with the password. Stop and Start do not change it.
 	URL  string
 	dir  string // the server's working folder
 	args []string
-	// Closing stop ends the running server; ended is closed when it has ended.
+	// Closing stop ends the running server. The channel ended is closed once it has ended.
 	stop  io.Closer
 	ended chan struct{}
 }
@@ -30,18 +30,19 @@ type RedisServer struct {
 const redisPassword = "redis-password-of-the-tests"
 
 const (
-	redisStarts = 10 // another process may take the free port first
+	redisStarts = 10 // several attempts, because another process may take the free port first
 	redisWait   = 20 * time.Second
 )
 
-// Redis starts a server that ends with the test. Without an installed redis-server the
-// test is skipped, or fails when CI is true.
+// Redis starts a Redis server that ends with the test. If redis-server is not installed the
+// test is skipped, or fails if CI is "true".
 func Redis(tb testing.TB) *RedisServer {
 	tb.Helper()
 	return redis(tb, "redis", func(port string) []string { return []string{"--port", port} })
 }
 
-// RedisTLS is Redis with TLS only. certificate and key are the paths of PEM files.
+// RedisTLS starts a Redis server that accepts only TLS and ends with the test. certificate
+// and key are the paths of PEM files.
 func RedisTLS(tb testing.TB, certificate, key string) *RedisServer {
 	tb.Helper()
 	return redis(tb, "rediss", func(port string) []string {
@@ -89,7 +90,7 @@ func freePort(ctx context.Context) (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// Start starts the server after Stop, empty and at the same address.
+// Start starts the server again after Stop. It is empty and has the same address.
 func (r *RedisServer) Start(tb testing.TB) {
 	tb.Helper()
 	if err := r.start(); err != nil {
@@ -97,17 +98,17 @@ func (r *RedisServer) Start(tb testing.TB) {
 	}
 }
 
-// Stop kills the server. It may be repeated.
+// Stop kills the server. Repeated calls have no effect.
 func (r *RedisServer) Stop() {
 	if r.stop != nil {
-		_ = r.stop.Close() // a pipe: the shell at its other end may have exited
+		_ = r.stop.Close() // Close fails if the shell that reads from this pipe has already exited.
 		<-r.ended
 		r.stop = nil
 	}
 }
 
-// redisKeeper is the shell script that runs the server. It kills the server at the end of
-// its standard input: when Stop closes the pipe or the test process ends.
+// redisKeeper is the shell script that runs the server. It kills the server when its
+// standard input ends: when Stop closes the pipe, or when the test process ends.
 const redisKeeper = `"$@" & exec >/dev/null 2>&1; read -r _; kill -9 $!; wait`
 
 func (r *RedisServer) start() error {
@@ -129,7 +130,7 @@ func (r *RedisServer) start() error {
 		defer close(r.ended)
 		ready <- readyIn(output)
 		_, _ = io.Copy(io.Discard, output) // until the server has ended
-		_ = cmd.Wait()                     // always the error of a killed process
+		_ = cmd.Wait()                     // always fails, because the process was killed
 	}()
 	select {
 	case err = <-ready:
@@ -142,8 +143,8 @@ func (r *RedisServer) start() error {
 	return err
 }
 
-// readyIn reads the server's output until it accepts connections. It returns an error if
-// the output ends first.
+// readyIn reads the server's output until the server accepts connections. It returns an
+// error if the output ends before that.
 func readyIn(output io.Reader) error {
 	said := bufio.NewScanner(output)
 	var last string

@@ -3,23 +3,24 @@ package storagetest
 import "os"
 
 const (
-	// servicesVariable set to "none" skips every test that needs a server or a program
-	// other than Go; see "make test-fast".
+	// servicesVariable is an environment variable. The value "none" skips every test that
+	// needs a server or a program other than Go; see "make test-fast".
 	servicesVariable = "MAILHELM_TEST_SERVICES"
-	// fullVariable set to "1" runs all tests at full length; see "make test-full".
+	// fullVariable is an environment variable. With the value "1" all tests run at full
+	// length; see "make test-full".
 	fullVariable = "MAILHELM_TEST_FULL"
 )
 
 // Services reports whether tests may use a database server, Redis, Chromium and npm.
 func Services() bool { return os.Getenv(servicesVariable) != "none" }
 
-// Full reports whether tests run at full length: on every engine, with every text, seed
-// and round. It is false in CI, which runs a share that finds the same kinds of faults
-// (core/doc/decisions/0072).
+// Full reports whether tests run at full length: on every engine, and with every text,
+// random seed and round. It is false in CI, which runs a smaller part that finds the same
+// kinds of faults (core/doc/decisions/0072).
 func Full() bool { return os.Getenv(fullVariable) == "1" }
 
-// Share returns how many of all calls or rounds a test makes: all in a full run,
-// otherwise a quarter.
+// Share returns how many of the given number of calls or rounds a test makes: all in a full
+// run, otherwise a quarter.
 func Share(all int) int {
 	const part = 4
 	if Full() {

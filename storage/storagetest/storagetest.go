@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// Each runs a test on every engine, as subtests "sqlite" and "postgres".
+// Each runs a test on both database engines, as the subtests "sqlite" and "postgres".
 func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
 	t.Run("sqlite", func(t *testing.T) {
@@ -24,8 +24,9 @@ func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
-// Once runs a test on SQLite, as subtest "sqlite", and on every engine in a full run. Use
-// it where the engines cannot differ (core/doc/decisions/0072).
+// Once runs a test on SQLite, as the subtest "sqlite"; in a full run it runs the test on
+// both engines. It is for tests whose result cannot depend on the engine
+// (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()
 	if Full() {
@@ -38,12 +39,12 @@ func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
-// callerWait is how long calls wait for a connection. It is long because few tests
-// concern a busy machine.
+// callerWait is how long calls wait for a database connection. It is long, so that tests do
+// not fail on a busy machine.
 const callerWait = 30 * time.Second
 
-// SQLite returns an empty database with the complete schema. It is closed when the test
-// ends.
+// SQLite returns an SQLite database with the complete schema and no rows. It is closed when
+// the test ends.
 func SQLite(tb testing.TB) *storage.DB {
 	tb.Helper()
 	dir := Folder(tb)
@@ -51,7 +52,7 @@ func SQLite(tb testing.TB) *storage.DB {
 	return Open(tb, storage.Config{Dir: dir, CallerWait: callerWait})
 }
 
-// CopySQLite copies a database file with the complete schema into dir.
+// CopySQLite creates a file mailhelm.db with the complete schema in dir.
 func CopySQLite(tb testing.TB, dir string) {
 	tb.Helper()
 	migrated, err := migratedFile()
@@ -63,8 +64,8 @@ func CopySQLite(tb testing.TB, dir string) {
 	}
 }
 
-// Open opens a database that the caller created, and closes it when the test ends. Its
-// log is discarded.
+// Open opens a database and closes it when the test ends. Log messages of the database are
+// discarded.
 func Open(tb testing.TB, c storage.Config) *storage.DB {
 	tb.Helper()
 	c.Logger = slog.New(slog.DiscardHandler)
@@ -82,8 +83,8 @@ func Open(tb testing.TB, c storage.Config) *storage.DB {
 
 const sqliteFile = "mailhelm.db"
 
-// migratedFile returns the content of a database file with the complete schema. It
-// migrates once in a process, because that is slow compared with most tests.
+// migratedFile returns the content of an SQLite file with the complete schema. It runs the
+// migrations once in a process, because they take longer than most tests.
 var migratedFile = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp(temporary(), "mailhelm-sqlite-")
 	if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestDatabasesAreIndependent checks that tests share a server but no database.
+// TestDatabasesAreIndependent checks that tests which share a database server do not share
+// a database.
 func TestDatabasesAreIndependent(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(testing.TB) *storage.DB{

@@ -11,11 +11,12 @@ import (
 	"github.com/mailhelm/mailhelm/storage/schema"
 )
 
-// templateLock is the advisory lock for creating a template; the number is arbitrary.
+// templateLock is the number of the PostgreSQL advisory lock for creating a template
+// database. The number is arbitrary.
 const templateLock = 7_314_259
 
-// makeTemplate creates the database that tests copy, unless another process has, and
-// returns its name. There is one for each version of the schema.
+// makeTemplate returns the name of the template database that tests copy, and creates it if
+// it does not exist. There is one for each version of the schema.
 func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	name, err := templateName()
 	if err != nil {
@@ -38,8 +39,8 @@ func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	return name, s.fillTemplate(ctx, conn, name)
 }
 
-// fillTemplate creates the template under a temporary name and renames it when it is
-// complete.
+// fillTemplate creates the template database under a temporary name, migrates it, and then
+// renames it. An interrupted creation therefore leaves no incomplete template.
 func (s *server) fillTemplate(ctx context.Context, conn *sql.Conn, name string) error {
 	unfinished := name + "_unfinished"
 	if _, err := conn.ExecContext(ctx, "DROP DATABASE IF EXISTS "+unfinished); err != nil {
@@ -55,8 +56,9 @@ func (s *server) fillTemplate(ctx context.Context, conn *sql.Conn, name string) 
 	return err
 }
 
-// createByLanguage creates a database that sorts text by English rules, if the server
-// supports that. Tests then detect text that should be sorted by its bytes and is not.
+// createByLanguage creates a database that sorts text by the rules of English, if the
+// server supports that. Tests then detect text that should be sorted by its bytes but is
+// not.
 func createByLanguage(ctx context.Context, conn *sql.Conn, name string) error {
 	_, err := conn.ExecContext(ctx, "CREATE DATABASE "+name+" TEMPLATE template0 ENCODING 'UTF8' LOCALE_PROVIDER icu ICU_LOCALE 'en'")
 	if err != nil {

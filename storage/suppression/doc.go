@@ -1,3 +1,4 @@
-// Package suppression stores undeliverable addresses and the rules for them. It reads
-// the adverse events of messages and never writes them.
+// Package suppression stores undeliverable addresses, and the rules by which an address
+// becomes undeliverable. It reads bounces, complaints and rejects from the events of
+// messages but does not write events.
 package suppression

@@ -10,21 +10,24 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// entryPages has the statements that read entries by some of the filters. One index has
-// the entries by their latest change, another one those of each status.
+// entryPages has the statements that read and count undeliverable addresses with certain
+// filters. One index sorts the addresses by their latest change, another one by status and
+// latest change.
 type entryPages struct {
 	newest, count *engine.Statement
 }
 
-// entryPagesBy has the statements, by whether a status is set and whether a part of the
-// address is. A part is compared with every row of the index.
+// entryPagesBy has the statements by whether the filter has a status, and by whether it has
+// a part of the address. A part is compared with every row of the index.
 var entryPagesBy = map[bool]map[bool]entryPages{
 	false: {false: registerEntryPages(false, false), true: registerEntryPages(false, true)},
 	true:  {false: registerEntryPages(true, false), true: registerEntryPages(true, true)},
 }
 
-// Each bound is one row value, and the casts affect only PostgreSQL; see
-// messageWay.matching.
+// registerEntryPages registers the statements for filters with or without a status and a
+// part of the address. Each bound is compared as one row value, so that SQLite uses the
+// right index. The casts have no effect on the result; they avoid PostgreSQL's bad
+// estimates for row values.
 func registerEntryPages(status, part bool) entryPages {
 	name, from := "undeliverable", ` FROM undeliverable WHERE org_id = $1 AND (last_changed_at, id) > ($2, $3) AND (last_changed_at, id) < ($4, $5)`
 	order, next := []string{"last_changed_at", "id"}, 6
@@ -47,8 +50,9 @@ func registerEntryPages(status, part bool) entryPages {
 	}
 }
 
-// entryArguments returns the arguments of the statements before the limit: two exclusive
-// bounds of the positions of entries.
+// entryArguments returns the arguments of the statements before the limit. The page is
+// between two exclusive bounds, each a time of change and an id: ChangedSince of the
+// filter, and its cursor.
 func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	fromAt, fromID, toAt, toID := engine.Time(math.MinInt64), "", engine.Time(math.MaxInt64), ""
 	if !f.ChangedSince.IsZero() {
@@ -68,7 +72,8 @@ func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	return args
 }
 
-// EntryPage reads one page through the index of the filter, latest change first.
+// EntryPage returns one page of undeliverable addresses, latest change first. It reads
+// through the index that fits the filter.
 func (s Store) EntryPage(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, error) {
 	statement := entryPagesBy[f.Status != ""][f.Part != ""].newest
 	rows, err := engine.List[undeliverableRow](ctx, s.db, statement, append(entryArguments(orgID, f), f.Limit)...)

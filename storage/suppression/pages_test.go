@@ -16,11 +16,11 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// seenAt is the time at which the addresses were first seen.
+// seenAt is the time at which the first address was first seen.
 var seenAt = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// changedEntries returns n entries of both statuses; pairs of them changed at the same
-// instant.
+// changedEntries returns n undeliverable addresses with either status. Two successive
+// addresses have the same time of change.
 func changedEntries(n int) []suppression.Entry {
 	all := make([]suppression.Entry, n)
 	for i := range all {
@@ -37,8 +37,8 @@ func changedEntries(n int) []suppression.Entry {
 	return all
 }
 
-// entriesThatFit returns the keys that match the filter, ignoring the position of the
-// page.
+// entriesThatFit returns the keys of the addresses that match the filter, latest change
+// first. It ignores the cursor.
 func entriesThatFit(all []suppression.Entry, f suppression.EntryFilter) []string {
 	sorted := slices.SortedFunc(slices.Values(all), func(a, b suppression.Entry) int {
 		return cmp.Or(a.LastChangedAt.Compare(b.LastChangedAt), cmp.Compare(a.ID(), b.ID()))

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestHistoriesAreReadByAddress holds the plans of the adverse events in a database without
-// statistics: the addresses are the outer side of the join, and the events of each are found
-// by an index on them.
+// TestHistoriesAreReadByAddress checks the query plans of the statement for adverse events
+// without statistics. It must search the events of each given address through an index, and
+// not read all adverse events of the organization.
 func TestHistoriesAreReadByAddress(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

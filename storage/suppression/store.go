@@ -12,17 +12,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store keeps undeliverable addresses and the rules for them.
+// Store stores undeliverable addresses, and the rules by which an address becomes
+// undeliverable.
 type Store struct{ db *engine.DB }
 
 var _ suppression.Store = Store{}
 
-// New returns the store on a database.
+// New returns the store of undeliverable addresses on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// undeliverableRow is an entry about an address: a row of the table and an element of the
-// parameter of saveUndeliverable. ForgivenAt is the time up to which events no longer
-// count.
+// undeliverableRow is an undeliverable address: a row of undeliverable, and an element of
+// the JSON parameter of saveUndeliverable. Events up to ForgivenAt no longer count.
 type undeliverableRow struct {
 	Key             string             `db:"email_key" json:"key"`
 	ID              string             `db:"id" json:"id"`
@@ -38,15 +38,15 @@ type undeliverableRow struct {
 	ForgivenAt      *engine.Time       `db:"forgiven_at" json:"forgiven"`
 }
 
-// rulesRow has the rules of an organization. Rules is JSON, read only for the profile
-// Custom.
+// rulesRow has the rules of an organization for undeliverable addresses. Rules is JSON; it
+// is read only if the profile is Custom.
 type rulesRow struct {
 	Profile suppression.Profile `db:"profile"`
 	Rules   string              `db:"rules"`
 }
 
-// adverseRow is an adverse event of an address. Bounce is NULL for other events than
-// bounces.
+// adverseRow is a bounce, complaint or reject of an address. Bounce is nil unless it is a
+// bounce.
 type adverseRow struct {
 	Key        string             `db:"recipient_key"`
 	Recipient  string             `db:"recipient"`
@@ -57,17 +57,19 @@ type adverseRow struct {
 }
 
 const (
-	// undeliverableColumns lists the columns in the order of saveUndeliverable.
+	// undeliverableColumns lists the columns in the order in which saveUndeliverable inserts
+	// them.
 	undeliverableColumns = `email_key, id, email, status, reason, first_seen_at, last_seen_at, last_changed_at, event_count,
 		excluded_at, exclusion_reason, forgiven_at`
-	// adverseTypes repeats the condition of the index on such events, so that the
-	// engines use it.
+	// adverseTypes is an SQL condition on events. It repeats the condition of the partial
+	// index on bounces, complaints and rejects, so that the engines use that index.
 	adverseTypes = `type IN ('Bounce', 'Complaint', 'Reject')`
 )
 
 var (
 	undeliverableRules = engine.RegisterPoint("undeliverable rules", `SELECT profile, rules FROM undeliverable_rules WHERE org_id = $1`)
-	// The written row stays locked until the transaction ends, on both engines.
+	// holdUndeliverableRules inserts the standard rules, or rewrites the existing row
+	// without a change. This locks the row until the transaction ends, on both engines.
 	holdUndeliverableRules = engine.Register("hold undeliverable rules", `
 		INSERT INTO undeliverable_rules (org_id, profile, rules, updated_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = undeliverable_rules.profile
@@ -76,19 +78,21 @@ var (
 		INSERT INTO undeliverable_rules (org_id, profile, rules, judged_to, updated_at) VALUES ($1, $2, $3, '', $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
 			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
-	// undeliverableJudgedTo reads how far the job has judged addresses by new rules: the
-	// last key, or NULL once it is done.
+	// undeliverableJudgedTo selects how far the job has applied changed rules to addresses:
+	// the last address processed, or NULL once all are done.
 	undeliverableJudgedTo = engine.RegisterPoint("undeliverable judged to", `
 		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
 	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
-	// The inner query finds the start of the newest events of each address, and reads no
-	// more entries of the index than needed. It must be the outer side of the join: with
-	// the events outside, an engine reads all adverse events of the organization, and
-	// PostgreSQL without statistics ran the inner query for each of them. SQLite keeps the
-	// order of a CROSS JOIN. PostgreSQL keeps it for LATERAL, and does not merge queries
-	// with LIMIT into others.
+	// adverseEvents selects the newest $2 adverse events of each address in $3. The inner
+	// query finds the time of the oldest of these events through the index, for each
+	// address.
+	//
+	// It must be the outer side of the join. Otherwise the engine reads all adverse events
+	// of the organization, and PostgreSQL without statistics runs the inner query for each
+	// of them. SQLite keeps the order of a CROSS JOIN. PostgreSQL keeps that of LATERAL, and
+	// does not merge a subquery with LIMIT into the outer query.
 	adverseEvents = engine.Register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
 			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
@@ -103,23 +107,24 @@ var (
 		WHERE e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
 			AND e.`+adverseTypes+` AND NOT e.test
 		ORDER BY e.recipient_key, e.occurred_at, e.id`)
-	// adverseKeys walks the keys after a given one, in the order of the index on adverse
-	// events.
+	// adverseKeys selects addresses with adverse events after the address $2, in the order
+	// of the index on adverse events.
 	adverseKeys = engine.Register("adverse keys", `
 		SELECT DISTINCT recipient_key FROM message_events
 		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
 		ORDER BY recipient_key LIMIT $3`)
 
-	// undeliverableByKey reads many entries by the primary key.
+	// undeliverableByKey selects many undeliverable addresses by primary key.
 	undeliverableByKey = engine.Register("undeliverable by key", `
 		SELECT `+undeliverableColumns+` FROM undeliverable
 		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	// lastUndeliverable reads the first row of undeliverable_by_change.
+	// lastUndeliverable reads the first entry of the index undeliverable_by_change.
 	lastUndeliverable = engine.Register("last change of undeliverable", `
 		SELECT last_changed_at FROM undeliverable WHERE org_id = $1 ORDER BY last_changed_at DESC LIMIT 1`)
 	undeliverableByID = engine.RegisterPoint("undeliverable by id", `
 		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
-	// saveUndeliverable keeps the id of a known address.
+	// saveUndeliverable inserts or updates undeliverable addresses. A known address keeps
+	// its id.
 	saveUndeliverable = engine.Register("save undeliverable", `
 		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
 		SELECT $1, v ->> 'key', v ->> 'id', v ->> 'email', v ->> 'status', v ->> 'reason',
@@ -133,7 +138,8 @@ var (
 			excluded_at = excluded.excluded_at, exclusion_reason = excluded.exclusion_reason, forgiven_at = excluded.forgiven_at`)
 )
 
-// Rules returns the standard rules for an organization that has set none.
+// Rules returns the organization's rules for undeliverable addresses, or the standard rules
+// if it has set none.
 func (s Store) Rules(ctx context.Context, orgID string) (suppression.Rules, error) {
 	rows, err := engine.List[rulesRow](ctx, s.db, undeliverableRules, orgID)
 	if err != nil || len(rows) == 0 {
@@ -142,7 +148,8 @@ func (s Store) Rules(ctx context.Context, orgID string) (suppression.Rules, erro
 	return rows[0].rules()
 }
 
-// rules converts the row. It returns an error if custom rules do not parse.
+// rules converts the row to suppression.Rules. It returns an error if custom rules do not
+// parse.
 func (r rulesRow) rules() (suppression.Rules, error) {
 	rules := suppression.RulesOf(r.Profile)
 	if r.Profile == suppression.Custom {
@@ -153,12 +160,13 @@ func (r rulesRow) rules() (suppression.Rules, error) {
 	return rules, nil
 }
 
-// errHoldOutsideTransaction marks an error of the program: the lock would end with the
-// statement.
+// errHoldOutsideTransaction is the error of a call of HoldRules outside a transaction,
+// which is a bug: the lock would end at once.
 var errHoldOutsideTransaction = errors.New("storage: rules can only be held inside a transaction")
 
-// HoldRules locks the rules, and inserts the standard ones first if the organization has
-// none, because a missing row cannot be locked.
+// HoldRules returns the organization's rules and locks them until the transaction ends. If
+// the organization has none it inserts the standard rules, because a row that does not
+// exist cannot be locked. It must be called inside a transaction.
 func (s Store) HoldRules(ctx context.Context, orgID string) (suppression.Rules, error) {
 	if !s.db.InTransaction(ctx) {
 		return suppression.Rules{}, errHoldOutsideTransaction
@@ -179,7 +187,8 @@ func (s Store) SetRules(ctx context.Context, orgID string, r suppression.Rules, 
 	return err
 }
 
-// JudgedTo returns nil if nothing is left to judge.
+// JudgedTo returns the last address to which the job has applied changed rules, or nil if
+// all addresses are done.
 func (s Store) JudgedTo(ctx context.Context, orgID string) (*string, error) {
 	rows, err := engine.Values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
 	if err != nil || len(rows) == 0 {
@@ -193,8 +202,9 @@ func (s Store) SetJudgedTo(ctx context.Context, orgID string, key *string) error
 	return err
 }
 
-// Adverse returns the newest events of each address, oldest first. Events at the same
-// time as the oldest of them may exceed the limit.
+// Adverse returns the newest bounces, complaints and rejects of each address, oldest first.
+// It returns about limit events for each address: more if several have the same time as the
+// oldest one.
 func (s Store) Adverse(ctx context.Context, orgID string, keys []string, limit int) (map[string][]suppression.Adverse, error) {
 	parameter, err := engine.JSONParameter(keys)
 	if err != nil {
@@ -271,7 +281,7 @@ func (s Store) SaveEntries(ctx context.Context, orgID string, entries []suppress
 	return err
 }
 
-// entry converts the row. The id follows from the key.
+// entry converts the row to a suppression.Entry, which computes its id from its key.
 func (r undeliverableRow) entry() suppression.Entry {
 	return suppression.Entry{
 		Key: r.Key, Email: r.Email, Status: r.Status, Reason: r.Reason,

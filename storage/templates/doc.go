@@ -1,2 +1,2 @@
-// Package templates stores copies of the templates of the sending account.
+// Package templates stores copies of the email templates of the sending account.
 package templates

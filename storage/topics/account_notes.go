@@ -9,18 +9,18 @@ import (
 )
 
 var (
-	// insertAccountNote stores a note before the account is changed. put is an address
-	// that the account does not list before the write, "" for none.
+	// insertAccountNote stores a note before a write of a contact changes the sending
+	// account. The column put is the address that the write adds to the account, or "".
 	insertAccountNote = engine.Register("insert account note", `
 		INSERT INTO account_notes (org_id, id, contact_id, put, noted_at) VALUES ($1, $2, $3, $4, $5)`)
 	dropAccountNote = engine.Register("drop account note", `DELETE FROM account_notes WHERE org_id = $1 AND id = $2`)
-	// accountNotes walks account_notes_due, oldest first.
+	// accountNotes selects the oldest notes through the index account_notes_due.
 	accountNotes = engine.Register("account notes", `
 		SELECT id, contact_id, put, noted_at FROM account_notes WHERE org_id = $1 AND noted_at <= $2 ORDER BY noted_at, id LIMIT $3`)
 )
 
-// accountNoteRow is a note about a write of a contact that may have changed the account
-// without committing here.
+// accountNoteRow is a note about the write of a contact that may have changed the sending
+// account but was not committed in this database.
 type accountNoteRow struct {
 	ID      string      `db:"id"`
 	Contact string      `db:"contact_id"`
@@ -33,7 +33,9 @@ func (s Store) NoteAccount(ctx context.Context, orgID string, n topics.AccountNo
 	return err
 }
 
-// DropAccountNote runs in the transaction of the write that succeeded, or in a repair.
+// DropAccountNote deletes the note about a write of a contact. It runs in the transaction
+// of that write, or after the sync has repaired the contact. It also succeeds if the note
+// does not exist.
 func (s Store) DropAccountNote(ctx context.Context, orgID, id string) error {
 	_, err := s.db.Exec(ctx, dropAccountNote, orgID, id)
 	return err

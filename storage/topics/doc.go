@@ -1,4 +1,4 @@
-// Package topics stores the mirror of the account's topics and of its contact list, and the
-// notes that writes of contacts make before they change the account. The contacts of the
-// mirror are in package contacts.
+// Package topics stores copies of the account's topics and contact list. It also stores the
+// notes that writes of contacts make before they change the account. The copies of the
+// account's contacts are in package contacts.
 package topics

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Store stores the mirrored topics, the account's contact list and the notes about writes
-// to the account.
+// Store stores copies of the account's topics and contact list, and notes about writes to
+// the account.
 type Store struct{ db *engine.DB }
 
 var (
@@ -20,11 +20,11 @@ var (
 	_ topics.SyncStore = Store{}
 )
 
-// New returns the store on a database.
+// New returns the store of topics on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// topicRow is a topic as the last sync read it. Default is the choice of a contact
-// without one of its own.
+// topicRow is a topic, as the last sync read it. Default applies to a contact without an
+// explicit choice about the topic.
 type topicRow struct {
 	Name        string               `db:"name"`
 	DisplayName string               `db:"display_name"`
@@ -36,7 +36,8 @@ type topicRow struct {
 	UpdatedAt   engine.Time          `db:"updated_at"`
 }
 
-// contactListRow is the account's contact list. An organization has at most one.
+// contactListRow is the contact list of the sending account. An organization has at most
+// one.
 type contactListRow struct {
 	Name         string      `db:"name"`
 	Description  string      `db:"description"`
@@ -46,17 +47,18 @@ type contactListRow struct {
 }
 
 var (
-	// allTopics reads by the primary key; an account has few topics.
+	// allTopics selects all topics through the primary key. It needs no LIMIT, because an
+	// account has few topics.
 	allTopics = engine.RegisterPoint("topics", `
 		SELECT name, display_name, description, default_subscription, origin, status, created_at, updated_at
 		FROM topics WHERE org_id = $1 ORDER BY name`)
-	// dropTopics deletes what the account no longer has. Choices of contacts about such a
-	// topic stay stored.
+	// dropTopics deletes topics that the account no longer has. The choices of contacts
+	// about such a topic stay stored.
 	dropTopics = engine.Register("drop topics", `
 		DELETE FROM topics WHERE org_id = $1
 		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
-	// saveTopics changes only topics that differ, so that updated_at is the time of a
-	// real change.
+	// saveTopics inserts topics and updates those that differ, so that updated_at is the
+	// time of a real change.
 	saveTopics = engine.Register("save topics", `
 		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
 		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
@@ -69,7 +71,8 @@ var (
 
 	contactList = engine.RegisterPoint("contact list", `
 		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
-	// saveContactList replaces the row, also one of another list.
+	// saveContactList inserts or replaces the organization's contact list, even if the name
+	// differs.
 	saveContactList = engine.Register("save contact list", `
 		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
@@ -92,7 +95,7 @@ func (s Store) Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
 	return all, nil
 }
 
-// savedTopic is an element of the parameter of saveTopics.
+// savedTopic is an element of the JSON parameter of dropTopics and saveTopics.
 type savedTopic struct {
 	Name        string               `json:"name"`
 	DisplayName string               `json:"display_name"`
@@ -100,7 +103,8 @@ type savedTopic struct {
 	Default     sending.Subscription `json:"default"`
 }
 
-// ReplaceTopics deletes and saves with the same parameter, in one transaction.
+// ReplaceTopics replaces the stored topics by the given ones, in one transaction. A topic
+// that exists and is unchanged keeps its times.
 func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	saved := make([]savedTopic, len(topics))
 	for i, t := range topics {
@@ -119,8 +123,8 @@ func (s Store) ReplaceTopics(ctx context.Context, orgID string, topics []sending
 	})
 }
 
-// ContactList returns contact_list_not_synced instead of not_found, because the list may
-// well exist in the account.
+// ContactList returns the account's contact list. Before the first sync it fails with
+// CodeContactListNotSynced instead of NotFound, because the account may have a list.
 func (s Store) ContactList(ctx context.Context, orgID string) (topics.ContactList, error) {
 	row, err := engine.One[contactListRow](ctx, s.db, "contact list", contactList, orgID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {

@@ -1,5 +1,4 @@
-// Package connection passes one request to the SDK of the protocol in memory and returns its
-// response.
+// Package connection passes one request to the MCP SDK in memory and returns its response.
 package connection
 
 import (
@@ -14,21 +13,20 @@ import (
 // progressMethod is the method of progress notifications (MCP).
 const progressMethod = "notifications/progress"
 
-// Connection passes one request to the SDK and returns its response. It also passes on
-// progress notifications of the call. It implements [mcp.Transport] itself.
+// Connection passes one request to the SDK and returns its response, and the progress
+// notifications of the call. It implements [mcp.Transport] and [mcp.Connection].
 type Connection struct {
-	// incoming has the messages that the SDK reads: the request, and the refusals of
-	// requests that the SDK sends to the client.
+	// incoming has the messages for the SDK: the request, and errors in answer to the SDK's
+	// own requests to the client.
 	incoming chan jsonrpc.Message
 	answer   chan *jsonrpc.Response
-	// progress receives progress notifications; nil when the client does not want them.
+	// progress passes on progress notifications; nil if the client does not want them.
 	progress chan *jsonrpc.Request
 	closed   chan struct{}
 	once     sync.Once
 }
 
-// New returns a connection for one request. progress is true when the client wants progress
-// notifications of its call.
+// New returns a connection for one request. progress enables progress notifications.
 func New(progress bool) *Connection {
 	c := &Connection{
 		incoming: make(chan jsonrpc.Message, 1),
@@ -41,14 +39,14 @@ func New(progress bool) *Connection {
 	return c
 }
 
-// Ask sends the request to the SDK. Call it once.
+// Ask sends the request to the SDK. It must be called only once.
 func (c *Connection) Ask(request *jsonrpc.Request) { c.incoming <- request }
 
-// Answer delivers a response to Await for a request that was not sent with Ask.
+// Answer passes a response to Await. It is for requests that were not sent with Ask.
 func (c *Connection) Answer(response *jsonrpc.Response) { c.answer <- response }
 
-// Await calls report for each progress notification until the response arrives, and returns
-// the response. It fails with the error of report or of the context.
+// Await calls report for each progress notification and returns the response when it
+// arrives. It fails if report fails or the context ends.
 func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) error) (*jsonrpc.Response, error) {
 	for {
 		select {
@@ -64,11 +62,12 @@ func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) err
 	}
 }
 
-// Connect returns the connection itself.
+// Connect implements mcp.Transport. It returns the connection itself.
 func (c *Connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read implements mcp.Connection. It returns the request first. Then it waits until the
-// connection is closed, or until there is a refusal for a request of the SDK.
+// Read implements mcp.Connection for the SDK. It returns the request first. Later calls
+// wait until the connection is closed, or until there is an error in answer to a request of
+// the SDK.
 func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:
@@ -80,19 +79,20 @@ func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	}
 }
 
-// errNoStream is the answer to requests to the client. No tool sends one.
+// errNoStream is the error with which every request of the SDK to the client is answered.
+// No tool of Mailhelm sends such requests.
 var errNoStream = &jsonrpc.Error{Code: jsonrpc.CodeInternalError, Message: "there is no stream to the client"}
 
-// Write implements mcp.Connection. It passes on the response, and progress notifications if
-// the client wants them. It drops other notifications and answers requests with an error,
-// because there is no stream to the client. Write must not fail for a message that it drops:
-// an error would break the connection and lose the pending response.
+// Write implements mcp.Connection for the SDK. It passes on the response, and progress
+// notifications if the client wants them. It drops other notifications and answers requests
+// to the client with an error. Write must not fail for a dropped message: the SDK would
+// close the connection and lose the pending response.
 func (c *Connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	switch m := m.(type) {
 	case *jsonrpc.Response:
 		select {
 		case c.answer <- m:
-		default: // answered before
+		default: // a response was sent before
 		}
 	case *jsonrpc.Request:
 		switch {
@@ -105,8 +105,8 @@ func (c *Connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	return nil
 }
 
-// refuse answers a request of the SDK to the client with errNoStream. It waits until the SDK
-// reads the answer.
+// refuse answers a request of the SDK to the client with errNoStream. It blocks until the
+// answer can be queued for the SDK.
 func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	select {
 	case c.incoming <- &jsonrpc.Response{ID: asked.ID, Error: errNoStream}:
@@ -118,8 +118,8 @@ func (c *Connection) refuse(ctx context.Context, asked *jsonrpc.Request) error {
 	}
 }
 
-// report passes on a progress notification and returns when Await has taken it, so that the
-// response comes after it.
+// report passes a progress notification to Await and returns when Await has received it.
+// The response therefore comes after it.
 func (c *Connection) report(ctx context.Context, step *jsonrpc.Request) error {
 	select {
 	case c.progress <- step:
@@ -137,5 +137,5 @@ func (c *Connection) Close() error {
 	return nil
 }
 
-// SessionID is empty: there are no sessions.
+// SessionID returns "", because the endpoint has no sessions.
 func (c *Connection) SessionID() string { return "" }

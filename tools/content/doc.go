@@ -1,3 +1,4 @@
-// Package content writes values as the content of tool results. The JSON fits the maximum
-// length of a result, lists what was left out, and contains no invisible characters.
+// Package content encodes values as the content of tool results. It shortens a value that
+// exceeds the maximum length of a result, lists what it left out, and can remove invisible
+// characters.
 package content

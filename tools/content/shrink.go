@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxBytes is the maximum length of the text and of the structured content of a result, each
-// in bytes as sent. A longer result is shortened and says so, because a large result uses up
-// an agent's context.
+// MaxBytes is the maximum length of the text and of the structured content of a result,
+// each in bytes as sent. A longer result is shortened and marked as such, because a large
+// result uses up an agent's context.
 const MaxBytes = 32 << 10
 
-// cut describes what a result leaves out at one path. Of is the kind: items of a list,
-// members of an object, or characters of texts.
+// cut describes what a shortened result leaves out at the path At. Of is the kind: "items"
+// of a list, "members" of an object, or "characters" of texts.
 type cut struct {
 	At    string `json:"at"`
 	Of    string `json:"of"`
@@ -23,11 +23,12 @@ type cut struct {
 	Total int    `json:"total"`
 }
 
-// moreElsewhere is the advice in a shortened result.
+// moreElsewhere is the advice that a shortened result gives to the agent.
 const moreElsewhere = "Narrow the query or ask for fewer at a time; the REST API has all of it."
 
-// Shrink returns value if it fits into limit bytes, else a shortened value. free are the
-// paths of members that may hold any JSON; their own members may be left out like items.
+// Shrink returns value if it fits into limit bytes as sent, and otherwise a shortened
+// value. free are the paths of members that may contain any JSON object; Shrink may leave
+// out members of such an object, like items of a list.
 func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	if WireLength(value) <= limit {
 		return value
@@ -47,8 +48,8 @@ func Shrink(value json.RawMessage, free []string, limit int) json.RawMessage {
 	return json.RawMessage(`{"truncated":true,"more":"` + moreElsewhere + `"}`)
 }
 
-// trims returns the ways to shorten a result, the one that leaves out least first. Texts are
-// cut before items are left out, because a missing item is worse for a reader.
+// trims returns the ways to shorten a result. The first leaves out the least. Texts are cut
+// before items are left out, because a missing item is worse for an agent.
 func trims() []*trim {
 	var all []*trim
 	for _, text := range []int{2000, 500, 200, 80, shortest} {
@@ -62,19 +63,20 @@ func trims() []*trim {
 	return all
 }
 
-// shortest is the shortest length to which a text is cut, in characters. It exceeds the
-// length of every identifier, time and enumerated value, so these are never cut.
+// shortest is the minimum length to which a text is cut, in characters. It exceeds the
+// length of every id, time and enumerated value, so that none of them is cut.
 const shortest = 40
 
-// trim is one way to shorten a value.
+// trim is one way to shorten a value, by maximum lengths.
 type trim struct {
-	text  int // characters of a text
-	items int // items of a list, members of a free object
+	text  int // maximum characters of a text
+	items int // items of a list, and members of an object at a free path
 	free  []string
 	cuts  []cut
 }
 
-// shorten returns a shortened copy of an object whose first members list what was left out.
+// shorten returns a shortened copy of a value. If anything was left out, the copy has the
+// members shortened, truncated and more, which describe it.
 func (t *trim) shorten(whole any) any {
 	short := t.value(whole, "")
 	object, ok := short.(map[string]any)
@@ -89,8 +91,8 @@ func (t *trim) shorten(whole any) any {
 	return object
 }
 
-// value returns a shortened copy of a JSON value. path is its place in the result, with
-// dots.
+// value returns a shortened copy of a JSON value. path names its position in the result,
+// such as "contact.lists".
 func (t *trim) value(v any, path string) any {
 	switch v := v.(type) {
 	case string:
@@ -110,7 +112,8 @@ func (t *trim) value(v any, path string) any {
 	return v
 }
 
-// string returns the text cut to t.text characters. The last character is then an ellipsis.
+// string returns the text, cut to t.text characters if it is longer. The last character of
+// a cut text is an ellipsis.
 func (t *trim) string(s, path string) string {
 	n := utf8.RuneCountInString(s)
 	if n <= t.text {
@@ -120,7 +123,7 @@ func (t *trim) string(s, path string) string {
 	return Clip(s, t.text)
 }
 
-// list returns the first t.items items, each shortened.
+// list returns shortened copies of the first t.items items.
 func (t *trim) list(v []any, path string) []any {
 	kept := make([]any, 0, min(len(v), t.items))
 	for _, item := range v[:min(len(v), t.items)] {
@@ -129,8 +132,8 @@ func (t *trim) list(v []any, path string) []any {
 	return kept
 }
 
-// object returns a copy with every member, each shortened. A core.Sample counts its items
-// itself.
+// object returns a copy of an object with all its members, each shortened. For an encoded
+// core.Sample it also corrects the number of shown items.
 func (t *trim) object(v map[string]any, path string) any {
 	kept := make(map[string]any, len(v)+2)
 	items, isSample := sampleOf(v)
@@ -151,8 +154,8 @@ func (t *trim) object(v map[string]any, path string) any {
 	return kept
 }
 
-// sampleOf returns the items of an object that has the form of a core.Sample, and whether it
-// has.
+// sampleOf returns the items of an object. It returns false if the object does not have the
+// members of an encoded core.Sample.
 func sampleOf(v map[string]any) ([]any, bool) {
 	items, isList := v["items"].([]any)
 	_, counts := v["shown"].(json.Number)
@@ -160,7 +163,8 @@ func sampleOf(v map[string]any) ([]any, bool) {
 	return items, isList && counts && totals
 }
 
-// within returns the path of a member of the object at path.
+// within returns the path of the member `name` of the object at path, such as
+// "contact.lists".
 func within(path, name string) string {
 	if path == "" {
 		return name
@@ -168,8 +172,8 @@ func within(path, name string) string {
 	return path + "." + name
 }
 
-// shrinkFreeObject returns a copy with the first members by name. It leaves out a member whose
-// name is longer than the maximum text.
+// shrinkFreeObject returns a copy of an object at a free path with at most t.items members,
+// the first by name. It leaves out members with names longer than the maximum text.
 func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	kept := map[string]any{}
 	below := &trim{text: t.text, items: t.items, free: []string{path + ".*"}}
@@ -190,7 +194,8 @@ func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	return kept
 }
 
-// note adds to the list of cuts that at the path `at` only `shown` of `total` remain.
+// note records that only `shown` of `total` remain at the path `at`. It adds both numbers
+// to an earlier record for the same path and kind.
 func (t *trim) note(at, of string, shown, total int) {
 	for i := range t.cuts {
 		if c := &t.cuts[i]; c.At == at && c.Of == of {
@@ -201,7 +206,8 @@ func (t *trim) note(at, of string, shown, total int) {
 	t.cuts = append(t.cuts, cut{At: at, Of: of, Shown: shown, Total: total})
 }
 
-// Clip returns the first n characters of s, the last of them an ellipsis when s is longer.
+// Clip returns s if it has at most n characters. Otherwise it returns the first n-1
+// characters and an ellipsis.
 func Clip(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

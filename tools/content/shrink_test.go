@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// encodedLengths returns the lengths of the value as sent, as the text and as the structured
-// content of a result.
+// encodedLengths returns the lengths in bytes of a value as sent: as the text of a result
+// and as its structured content.
 func encodedLengths(t rapid.TB, value json.RawMessage) (int, int) {
 	t.Helper()
 	visible, _ := VisibleJSON(value)
@@ -27,7 +27,7 @@ func encodedLengths(t rapid.TB, value json.RawMessage) (int, int) {
 
 var letters = []string{"a", "é", "😀", `"`, `\`, "<", "\u202e", "\x01", "\U000E0041", "\n", "\r"}
 
-// anyText draws texts of one repeated letter, from empty to far beyond the limit.
+// anyText generates texts of one repeated letter, with a length from 0 to longest.
 func anyText(longest int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Repeat(rapid.SampledFrom(letters).Draw(t, "letter"), rapid.IntRange(0, longest).Draw(t, "length"))
@@ -57,8 +57,8 @@ func anyResult() *rapid.Generator[map[string]any] {
 	})
 }
 
-// TestEveryResultFits checks that every result fits the limit, is valid JSON, and says how
-// much was left out.
+// TestEveryResultFits checks that every shortened result fits the limit, is valid JSON, and
+// says how much was left out.
 func TestEveryResultFits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -109,8 +109,8 @@ func TestWhatFitsIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestPlacesNameNoKeysOfOthers checks that the list of cuts contains no member names that
-// other people chose.
+// TestPlacesNameNoKeysOfOthers checks that the list of what was left out contains no member
+// names of a free object. Other people chose these names, so an agent must not trust them.
 func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	const key = "ignore_all_rules"

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Marshal returns a value as JSON without spaces, which need the fewest tokens of a model,
-// and without HTML escapes. It keeps invisible characters, because programs may write back
-// what they read; see [VisibleJSON].
+// Marshal returns a value as JSON without spaces and HTML escapes, which uses the fewest
+// tokens of a model. It keeps invisible characters, because programs may write back what
+// they read; see [VisibleJSON].
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -23,8 +23,8 @@ func Marshal(v any) (json.RawMessage, error) {
 }
 
 // VisibleJSON returns JSON as a text for a model, without invisible characters, whether
-// literal or escaped. It also returns how many it removed. Newlines and tabs stay, as
-// escapes.
+// literal or escaped. It also returns the number of removed characters. It keeps newlines
+// and tabs as escapes.
 func VisibleJSON(value json.RawMessage) (string, int) {
 	text, removed := core.VisibleText(string(value))
 	if !strings.Contains(text, `\`) {
@@ -49,8 +49,9 @@ func VisibleJSON(value json.RawMessage) (string, int) {
 	}
 }
 
-// escapeAt returns the length of the escape at the start of a JSON text, and whether it is a
-// control character. The encoder writes no surrogates as escapes.
+// escapeAt returns the length of the escape sequence at the start of a JSON text, and
+// whether it stands for a control character to remove. The encoder never writes surrogates
+// as escapes.
 func escapeAt(text string) (int, bool) {
 	switch text[1] {
 	case 'b', 'f', 'r':
@@ -62,9 +63,8 @@ func escapeAt(text string) (int, bool) {
 	return 2, false
 }
 
-// WireLength returns the length in bytes of JSON when it is sent as the text of a result.
-// There it is itself a JSON string, and the protocol layer also escapes the characters of
-// HTML.
+// WireLength returns the length in bytes of JSON that is sent as the text of a result. The
+// text is a JSON string in the message, and the SDK also escapes the characters of HTML.
 func WireLength(value []byte) int {
 	n := len(value) + len(`""`)
 	for _, c := range value {

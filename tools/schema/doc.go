@@ -1,3 +1,3 @@
-// Package schema writes the input and output schemas of tools. They are those of the
-// operations in a shorter form, because agents pay for every byte of the list of tools.
+// Package schema returns the input and output schemas of tools. It shortens the schemas of
+// the operations, because agents pay for every byte of the list of tools.
 package schema

@@ -12,16 +12,17 @@ import (
 	"github.com/mailhelm/mailhelm/tools/content"
 )
 
-// ConfirmationArgument is the argument in which a client without forms sends the
-// confirmation token.
+// ConfirmationArgument is the name of the argument in which a client without forms sends
+// the confirmation token.
 const ConfirmationArgument = "confirmation_token"
 
-// Replayed is the member of a write's structured content that is true when the result is
-// that of an earlier call.
+// Replayed is the name of a member in the structured content of a write. It is true if the
+// result is that of an earlier call.
 const Replayed = "replayed"
 
-// Input returns the operation's input schema in a shorter form. For an operation that
-// confirms, it adds the argument [ConfirmationArgument], which the operation does not get.
+// Input returns the input schema of the operation's tool, shortened. For an operation that
+// needs confirmation, it adds the argument [ConfirmationArgument], which is not passed to
+// the operation.
 func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	var schema map[string]any
 	if err := json.Unmarshal(op.Input(core.Agent).Text(), &schema); err != nil {
@@ -41,9 +42,9 @@ func Input(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(schema)
 }
 
-// fold merges alternatives that differ only in their type into one schema with several
-// types. The meaning stays, because each keyword concerns values of one type. It drops the
-// type of enumerated texts, which the values show.
+// fold shortens a schema in place. It merges alternatives of different types into one
+// schema with several types, which means the same because each keyword concerns one type.
+// It also drops the type of enumerated strings.
 func fold(node map[string]any) {
 	if alternatives, ok := node["oneOf"].([]any); ok {
 		foldAlternatives(node, alternatives)
@@ -65,8 +66,8 @@ func fold(node map[string]any) {
 	}
 }
 
-// foldAlternatives merges the alternatives into node. It does nothing if two of them have
-// the same keyword.
+// foldAlternatives merges the alternatives of oneOf into node. It does nothing if two of
+// them have the same type or keyword, or if one is an enumeration.
 func foldAlternatives(node map[string]any, alternatives []any) {
 	merged, types := map[string]any{}, []any{}
 	for _, alternative := range alternatives {
@@ -89,9 +90,9 @@ func foldAlternatives(node map[string]any, alternatives []any) {
 	node["type"] = types
 }
 
-// The members that a tool's structured content may have apart from those of its result:
-// members of a failure, and of a request for confirmation. Some clients validate failed
-// results against the output schema too, so it must allow these members.
+// The members, with their types, that a tool's structured content can have instead of a
+// result: those of a failure and those of a request for confirmation. Some clients validate
+// failed results against the output schema too, so it must allow these members.
 var (
 	failureMembers = map[string]string{
 		"type": "string", "title": "string", "status": "integer", "code": "string", "detail": "string", "message": "string", "hint": "string",
@@ -102,10 +103,10 @@ var (
 	}
 )
 
-// Output returns the output schema as one flat object with the members of the result and
-// their types and values. No member is required, because a failure has none of them. The
-// server's instructions describe failures once for all tools. Agents pay for every word of
-// the list of tools, so the schema omits descriptions.
+// Output returns the output schema of the operation's tool: one object with the members of
+// the result, their types and their values. No member is required, because a failure has
+// none of them. It has no descriptions, because agents pay for every byte of the list of
+// tools.
 func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	var own map[string]any
 	if err := json.Unmarshal(op.Output(core.Agent).Text(), &own); err != nil {
@@ -130,7 +131,8 @@ func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// allow widens members of the result that have another meaning in another outcome.
+// allow extends the schemas of members whose names also occur in others, so that they allow
+// both types.
 func allow(members map[string]any, others map[string]string) {
 	for name, kind := range others {
 		own, clash := members[name].(map[string]any)
@@ -140,11 +142,12 @@ func allow(members map[string]any, others map[string]string) {
 	}
 }
 
-// bookkeeping has members of nearly every record that no decision depends on.
+// bookkeeping has the names of members that the output schema omits, because agents rarely
+// need them.
 var bookkeeping = []string{"created_at", "updated_at"}
 
-// lean returns the parts of a schema that show the structure: members, items, types and the
-// values of enumerations.
+// lean returns a copy of a schema with only its structure: members, items, types and
+// enumerated values. It leaves out the members in bookkeeping.
 func lean(schema map[string]any) map[string]any {
 	kept := map[string]any{}
 	for _, keyword := range []string{"type", "enum"} {
@@ -153,7 +156,7 @@ func lean(schema map[string]any) map[string]any {
 		}
 	}
 	if kept["enum"] != nil {
-		delete(kept, "type") // the values show it, null among them
+		delete(kept, "type") // the enumerated values already show their types
 	}
 	if items, ok := schema["items"].(map[string]any); ok {
 		kept["items"] = lean(items)
@@ -170,8 +173,8 @@ func lean(schema map[string]any) map[string]any {
 	return kept
 }
 
-// allowReplayed adds the member [Replayed] to the schema of a tool that writes. It fails
-// when the result has a member of that name.
+// allowReplayed adds the member [Replayed] to the output schema of a tool that writes. It
+// fails if the result already has a member of that name.
 func allowReplayed(op *guardrails.Operation, members map[string]any) error {
 	if op.Info().Effect == core.Reads {
 		return nil

@@ -24,12 +24,13 @@ type Adapters struct {
 	Servers *smtp.SMTP
 }
 
-// NewAdapters returns the adapters. Accounts of one provider share their connections to
-// it. embedded keeps the contact lists of accounts on SMTP servers, which have none. It
-// returns an error if the configured mail networks are invalid.
+// NewAdapters returns the adapters for Amazon SES and for SMTP servers. Accounts of one
+// provider share network connections. It returns an error if the configured mail networks
+// are invalid. An SMTP server has no contact list, so embedded stores the lists of its
+// accounts.
 //
-// An Amazon connection with a role but no access key uses the installation's own key,
-// from the AWS_* variables. Nothing else uses that key.
+// An Amazon connection with a role but no access key uses the installation's own key, from
+// the AWS_* variables. Nothing else uses that key.
 func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, error) {
 	networks, err := cfg.MailNetworks()
 	if err != nil {
@@ -55,8 +56,9 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 // of the accounts, and not on the zero value.
 func (a Adapters) Close() error { return a.Servers.Close() }
 
-// KeepList creates a contact list for an organization in the simulated account, unless
-// one exists. It may be repeated. Organizations on SMTP servers keep consent there.
+// KeepList creates a contact list for an organization in the simulated account, unless one
+// exists. It may be repeated. Organizations on SMTP servers need it, because an SMTP server
+// cannot store consent.
 func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) error {
 	_, err := embedded.ContactList(ctx, orgID)
 	if !sending.IsAbsent(err) {
@@ -65,15 +67,15 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
 }
 
-// syncs returns the jobs that read an organization's account into the mirror: channels,
-// templates and topics. A new kind of mirrored data needs a job here.
+// syncs returns the jobs that copy an organization's sending account into the mirror:
+// channels, templates and topics. A new kind of mirrored data needs a job here.
 func syncs(orgID string) []jobs.Args {
 	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
 }
 
-// SyncAccount returns a function that enqueues all syncs of an organization's account.
-// Call it after the account was replaced: syncs already running may have read the
-// earlier account.
+// SyncAccount returns a function that enqueues all syncs of an organization's account. Call
+// it after the organization has connected another account: a sync that is already running
+// may have read the earlier account.
 func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error {
 	return func(ctx context.Context, orgID string) error {
 		for _, job := range syncs(orgID) {
@@ -85,8 +87,8 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 	}
 }
 
-// SyncAccountOnce returns a function that enqueues the syncs that are neither waiting
-// nor running. The function reports whether it enqueued any.
+// SyncAccountOnce returns a function that enqueues the syncs of an organization's account,
+// except those already waiting or running. The function reports whether it enqueued any.
 func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false

@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// left is a job queue that only records jobs.
+// left is a job queue that records the enqueued jobs and runs none of them. Each call
+// returns err.
 type left struct {
 	jobs []jobs.Args
 	err  error

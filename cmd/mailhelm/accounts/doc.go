@@ -1,6 +1,6 @@
-// Package accounts wires the sending accounts: the adapters of the providers, the contact
-// list of a simulated account, and the syncs that follow a change of an account. The
-// server and the commands of an administrator share it.
+// Package accounts wires the sending accounts for the server and for the commands of an
+// administrator. It has the adapters of the providers, the contact list of a simulated
+// account, and the syncs that follow a change of an account.
 //
-// It opens no database and no listener; see cmd/mailhelm/serve.
+// The package opens no database and listens on no address; package cmd/mailhelm/serve does.
 package accounts

@@ -43,11 +43,12 @@ Examples:
     mailhelm admin account disconnect acme`
 }
 
-// accountTarget holds the flags of the commands on one organization's account.
+// accountTarget holds the flags and the argument that all commands on one organization's
+// sending account share.
 type accountTarget struct {
 	target
-	// MasterKey is the master key from the environment or the configuration file. ""
-	// means the file in the data folder.
+	// MasterKey is the key that encrypts stored credentials, from the environment or the
+	// configuration file. "" means the key file in the data folder.
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
 	Org       string `arg:"" help:"Slug or id of the organization."`
 }
@@ -55,17 +56,17 @@ type accountTarget struct {
 // accountSession is a running admin command on one organization's account.
 type accountSession struct {
 	*session
-	// org is the organization that the argument names.
+	// org is the organization named on the command line.
 	org core.Org
-	// connections reads connections with their secrets decrypted. connecting changes
-	// them, and records each change in the audit log.
+	// connections reads the stored connections to sending accounts and decrypts their
+	// secrets. connecting changes connections and records each change in the audit log.
 	connections sending.Connections
 	connecting  sending.Connecting
 }
 
-// on opens the database and the master key and calls do. It fails for an unknown
-// organization and without a master key. It closes the database when do returns, and
-// returns the error of do.
+// on opens the database and the master key, calls do, and closes the database. It returns
+// the error of do. It fails before do for an unknown organization and if the master key is
+// missing.
 func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, t.Org)
@@ -88,9 +89,9 @@ func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSessio
 	})
 }
 
-// keepList creates a contact list for an account that cannot hold one; see
-// [accounts.KeepList]. It opens the simulated account only for the call, because most
-// connections need none.
+// keepList creates the contact list of an account whose provider stores none, such as an
+// SMTP server; see [accounts.KeepList]. It opens the simulated account only for this call,
+// because most commands do not need it.
 func (s *session) keepList(ctx context.Context, orgID string) error {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
@@ -99,8 +100,8 @@ func (s *session) keepList(ctx context.Context, orgID string) error {
 	return errors.Join(accounts.KeepList(ctx, embedded, orgID), embedded.Close())
 }
 
-// record appends an event to the organization's audit log. A nil detail is stored as an
-// empty JSON object. The caller chooses the transaction through ctx.
+// record appends an event to the organization's audit log. It stores a nil detail as an
+// empty JSON object. It writes in the transaction that ctx carries, if any.
 func (s *session) record(ctx context.Context, orgID, action string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
@@ -115,8 +116,8 @@ func (s *session) record(ctx context.Context, orgID, action string, detail map[s
 	})
 }
 
-// connection returns the organization's connection. Without one it fails, and the error
-// names the command that connects an account.
+// connection returns the connection to the organization's sending account. It fails if no
+// account is connected; the error then names the command that connects one.
 func (s accountSession) connection(ctx context.Context) (sending.Connection, error) {
 	c, err := s.connections.Connection(ctx, s.org.ID)
 	if installation.NotFound(err) {

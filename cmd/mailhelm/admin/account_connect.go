@@ -12,33 +12,36 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// accountConnect is `mailhelm admin account connect`. The core checks which flags a
-// provider needs, so a missing flag fails as a refusal of the connection.
+// accountConnect is `mailhelm admin account connect`. The command line requires only
+// --provider. The core checks the other flags, because each provider needs different ones.
 type accountConnect struct {
 	accountTarget
-	// Provider selects the adapter. Kong refuses other values before Run.
+	// Provider is the kind of sending account. The parser of the command line refuses other
+	// values than the three in the enum tag.
 	Provider    string `help:"ses, smtp or simulator." enum:"ses,smtp,simulator" required:"" placeholder:"NAME" once:""`
 	AccountID   string `name:"account-id" help:"The twelve-digit account id at Amazon. Default: verify looks it up." once:""`
 	Region      string `help:"Region of the account, such as eu-central-1." once:""`
 	Endpoint    string `help:"Endpoint URL that replaces the default of the region. For smtp, host:port." once:""`
 	AccessKeyID string `name:"access-key-id" help:"Id of the access key. For smtp, the user name." once:""`
-	// The secret never is a flag, because other users of the machine can read command
-	// lines. Only one of SecretStdin and SecretFile may be given.
+	// SecretStdin and SecretFile name the source of the secret; at most one may be given.
+	// The secret itself is no flag, because other users of the machine can read command
+	// lines.
 	SecretStdin bool     `name:"secret-stdin" help:"Read the secret of the access key, or the password, from the first line of standard input." xor:"secret" field:"secret" once:""`
 	SecretFile  string   `name:"secret-file" help:"Read the secret from the first line of a file." xor:"secret" field:"secret" placeholder:"FILE" once:""`
 	RoleARN     string   `name:"role-arn" help:"Role that the server assumes." once:""`
 	TopicARN    string   `name:"topic-arn" help:"The only notification topic whose events are accepted." once:""`
 	Identity    []string `help:"A domain or address that an smtp account may send from; may be repeated. Without it, only the SMTP server checks senders." field:"identities" sep:"none" placeholder:"DOMAIN"`
-	// Max24Hour (recipients) and MaxRate (messages a second) limit accounts on SMTP
-	// servers. 0 means no limit.
+	// Max24Hour (recipients in 24 hours) and MaxRate (messages a second) limit an account on
+	// an SMTP server. 0 means no limit.
 	Max24Hour    int64 `name:"max-24-hour" help:"Recipients that an smtp account may send to in 24 hours. Default: no limit." field:"max_24_hour_send" placeholder:"N" once:""`
 	MaxRate      int64 `name:"max-rate" help:"Messages that an smtp account may send in a second. Default: no limit." field:"max_send_rate" placeholder:"N" once:""`
 	NewIngestKey bool  `name:"new-ingest-key" help:"Create a key for events without a signature, and print it once." once:""`
 }
 
-// Run stores the connection. It replaces an earlier connection and keeps its ingest
-// path, ingest key and external id. It does not contact the account. The connection and
-// a new ingest key are stored in one transaction.
+// Run stores the connection in place of an earlier one. It keeps the ingest path, ingest
+// key, external id and template version. It also keeps the secret if none is given and it
+// belongs to the same endpoint and access key. It does not contact the account. The
+// connection and a new ingest key are stored in one transaction.
 func (c *accountConnect) Run(p *cli.Program) error {
 	secret, err := c.secret(p.Stdin)
 	if err != nil {
@@ -67,8 +70,8 @@ func (c *accountConnect) Run(p *cli.Program) error {
 	})
 }
 
-// secret reads the secret from the source that was given, "" if none was. It reads only
-// the first line. The file stays as it is.
+// secret returns the first line of standard input with --secret-stdin, or of the file with
+// --secret-file. Without either flag it returns "". It does not delete the file.
 func (c *accountConnect) secret(stdin io.Reader) (string, error) {
 	switch {
 	case c.SecretStdin:

@@ -10,12 +10,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// connectionJSON is the form in which --json prints a connection: without the secret.
-// Scripts rely on its members, so rename none.
+// connectionJSON is the form in which --json prints a connection to a sending account. It
+// leaves out the secret. Scripts rely on its members, so do not rename them.
 type connectionJSON struct {
 	OrgID    string           `json:"org_id"`
 	Provider sending.Provider `json:"provider"`
-	// AccountID is "" until connect was given it or verify has looked it up.
+	// AccountID is the account's id at Amazon. It is "" until the connect command receives
+	// it or the verify command has looked it up.
 	AccountID   string `json:"account_id"`
 	Region      string `json:"region"`
 	Endpoint    string `json:"endpoint"`
@@ -30,25 +31,29 @@ type connectionJSON struct {
 	// an account on an SMTP server; 0 means no limit.
 	Max24HourSend int64 `json:"max_24_hour_send"`
 	MaxSendRate   int64 `json:"max_send_rate"`
-	// TemplateVersion is the recorded version of the infrastructure template, 0 for
-	// none. LatestVersion is the newest version that this program knows.
+	// TemplateVersion is the version of the infrastructure template that the customer
+	// applied, 0 if none is recorded. LatestVersion is the newest version that this program
+	// knows.
 	TemplateVersion int `json:"template_version"`
 	LatestVersion   int `json:"latest_template_version"`
-	// IngestAddress is a path. Prefix the public address of the API to get the URL for
-	// events.
+	// IngestAddress is the path to which the account's events are posted. The public address
+	// of the API followed by this path is the full URL.
 	IngestAddress string    `json:"ingest_address"`
 	HasIngestKey  bool      `json:"has_ingest_key"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
-	// IngestKey is set only in the output of the command that created the key.
+	// IngestKey is the key that senders of unsigned events must present. It is set only in
+	// the output of the command that created it.
 	IngestKey string `json:"ingest_key,omitempty"`
 }
 
-// ingestAddress is the start of an organization's path for events on the API's address.
+// ingestAddress is the path prefix, on the API's address, to which events of a sending
+// account are posted. The organization's own ingest path follows it.
 const ingestAddress = "/ingest/ses/"
 
-// newConnectionJSON returns the printed form of a connection. ingestKey is the key in
-// clear text, or "" unless it was created now. Identities is never null in JSON.
+// newConnectionJSON returns the printed form of a connection to a sending account.
+// ingestKey is the new ingest key in clear text, or "" if the command created none.
+// Identities is never null in JSON.
 func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 	return connectionJSON{
 		OrgID: c.OrgID, Provider: c.Provider, AccountID: c.AccountID, Region: c.Region, Endpoint: c.Endpoint,
@@ -60,9 +65,9 @@ func newConnectionJSON(c sending.Connection, ingestKey string) connectionJSON {
 	}
 }
 
-// printConnection prints a connection, as JSON with --json and otherwise as a table.
-// The table leaves out empty fields. It shows ingestKey with a hint to keep it, unless
-// the key is "".
+// printConnection prints a connection to a sending account, as JSON with --json and
+// otherwise as a table without empty fields. If ingestKey is not "", the table also shows
+// it, with a hint to keep it.
 func (s *session) printConnection(c sending.Connection, ingestKey string) error {
 	shown := newConnectionJSON(c, ingestKey)
 	if s.JSON {
@@ -85,7 +90,7 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 			rows = append(rows, row)
 		}
 	}
-	if c.Provider != sending.SMTP { // a mail server has no infrastructure template and sends no events
+	if c.Provider != sending.SMTP { // an SMTP server has no infrastructure template and sends no events
 		rows = append(rows,
 			[]string{"template", templateWords(shown.TemplateVersion, shown.LatestVersion)},
 			[]string{"ingest address", "{base_url}" + shown.IngestAddress})
@@ -96,7 +101,8 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 	return s.PrintTable("", rows)
 }
 
-// externalIDWords returns the external id, "" for a provider without roles.
+// externalIDWords returns the connection's external id. It returns "" for other providers
+// than Amazon SES, because they have no roles to assume.
 func externalIDWords(c sending.Connection) string {
 	if c.Provider != sending.SES {
 		return ""
@@ -104,8 +110,8 @@ func externalIDWords(c sending.Connection) string {
 	return c.ExternalID
 }
 
-// templateWords returns the recorded version of the template and the newest one, as
-// text.
+// templateWords describes the applied version of the infrastructure template and the newest
+// version, such as "12 of 13".
 func templateWords(applied, latest int) string {
 	if applied == 0 {
 		return fmt.Sprintf("none recorded; %d is the newest", latest)
@@ -113,7 +119,8 @@ func templateWords(applied, latest int) string {
 	return fmt.Sprintf("%d of %d", applied, latest)
 }
 
-// limitWords describes a limit; "" for none. of is the unit: recipients or messages.
+// limitWords describes a sending limit, such as "at most 5 messages"; it returns "" for 0.
+// of is the unit: recipients or messages.
 func limitWords(limit int64, of string) string {
 	if limit == 0 {
 		return ""
@@ -125,7 +132,8 @@ func limitWords(limit int64, of string) string {
 // not contact the account.
 type accountShow struct{ accountTarget }
 
-// Run shows the connection. It fails if the organization has no connection.
+// Run prints the stored connection. It fails if the organization has no connected sending
+// account.
 func (c *accountShow) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connection(ctx)
@@ -136,8 +144,8 @@ func (c *accountShow) Run(p *cli.Program) error {
 	})
 }
 
-// accountTemplateVersion is `mailhelm admin account template-version`. The operator
-// runs it after the customer has applied a newer template.
+// accountTemplateVersion is `mailhelm admin account template-version`. The operator runs it
+// after the customer has applied a newer infrastructure template.
 type accountTemplateVersion struct {
 	accountTarget
 	Version int `arg:"" field:"template_version" help:"Number of the template."`
@@ -160,8 +168,8 @@ func (c *accountTemplateVersion) Run(p *cli.Program) error {
 // the simulated account of the installation.
 type accountDisconnect struct{ accountTarget }
 
-// Run deletes the connection. It deletes the stored credentials and the ingest address.
-// It does not change the customer's account.
+// Run deletes the connection, with its stored credentials and its ingest address. It
+// changes nothing in the customer's account at the provider.
 func (c *accountDisconnect) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		if err := s.connecting.Disconnect(ctx, s.org.ID); err != nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// accountVerify is `mailhelm admin account verify`. It contacts the account and sends
-// no mail.
+// accountVerify is `mailhelm admin account verify`. It contacts the sending account to
+// check it, but sends no mail.
 type accountVerify struct{ accountTarget }
 
-// verifiedJSON is the form in which --json prints a verified account. Status is the
-// worst verdict among the findings.
+// verifiedJSON is the form in which --json prints the result of checking a sending account.
+// Status is the worst verdict among the findings.
 type verifiedJSON struct {
 	OrgID    string            `json:"org_id"`
 	Status   sending.Verdict   `json:"status"`
 	Findings []sending.Finding `json:"findings"`
 }
 
-// Run examines the account. It stores the id of the account once it is known. It prints
-// all findings. The exit status is 1 if a finding is broken; warnings leave it at 0. It
-// may be repeated.
+// Run examines the sending account and prints all findings. If the account's id at Amazon
+// was unknown, Run stores it. The exit status is 1 if a finding is broken; warnings leave
+// it at 0. Run may be repeated.
 func (c *accountVerify) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connection(ctx)
@@ -54,10 +54,9 @@ func (c *accountVerify) Run(p *cli.Program) error {
 	})
 }
 
-// examine examines the account with the same adapters as a server. It closes the
-// adapters and the simulated account before it returns. The error reports an
-// interrupted command or a failure on this machine. Problems of the account are
-// findings.
+// examine checks the sending account of c with the adapters that a server uses. Problems of
+// the account are findings, not errors. An error means that the command was interrupted or
+// that something failed on this machine.
 func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]sending.Finding, sending.Overview, error) {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {
@@ -74,7 +73,8 @@ func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]se
 	return findings, overview, errors.Join(ctx.Err(), adapters.Close(), embedded.Close())
 }
 
-// worst returns the worst verdict. Without findings it returns Fine.
+// worst returns the worst verdict among the findings: Broken, then Warning, then Fine.
+// Without findings it returns Fine.
 func worst(findings []sending.Finding) sending.Verdict {
 	for _, verdict := range []sending.Verdict{sending.Broken, sending.Warning} {
 		if slices.ContainsFunc(findings, func(f sending.Finding) bool { return f.Verdict == verdict }) {
@@ -84,8 +84,8 @@ func worst(findings []sending.Finding) sending.Verdict {
 	return sending.Fine
 }
 
-// printFindings prints one row for each finding: verdict, name and detail. A second row
-// holds the next step, if there is one.
+// printFindings prints one table row for each finding: verdict, name and detail. If the
+// finding proposes a next step, a second row holds it.
 func printFindings(p *cli.Program, findings []sending.Finding) error {
 	var rows [][]string
 	for _, f := range findings {

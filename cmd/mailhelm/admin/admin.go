@@ -1,6 +1,7 @@
 // Package admin holds the commands of an operator. They manage organizations, people,
 // credentials and sending accounts directly in a database; a server may run on it at the
-// same time. The domains do the work; this package reads flags and prints.
+// same time. The packages in core make the changes; this package reads flags and prints
+// results.
 package admin
 
 import (
@@ -43,21 +44,22 @@ Examples:
     mailhelm admin audit list acme --json`
 }
 
-// target holds the flags of every command: where the data is, and how to print. Every
-// command in this package embeds it.
+// target holds the flags of every command in this package: the data folder, the database
+// and --json.
 type target struct{ installation.Target }
 
-// session is a running command with its open database. It is valid until the function
-// given to with returns.
+// session is a running admin command with its open database. It is valid until the function
+// passed to target.with returns.
 type session struct {
 	*installation.Session
-	// operator creates organizations, people and credentials in the operator's name.
+	// operator creates and changes organizations, people and credentials. The audit log then
+	// names the operator as the actor.
 	operator provision.Provisioner
 }
 
-// with opens the database and calls do. It closes the database afterwards. It fails
-// before do if the database is missing or lacks migrations. Refusals of the core name
-// the flags that the person typed.
+// with opens the database, calls do and closes the database. It fails before do if the
+// database is missing or lacks migrations. If the core refuses a request field, the error
+// names the flag that set it.
 func (t target) with(p *cli.Program, do func(context.Context, *session) error) error {
 	return t.With(p, func(ctx context.Context, opened *installation.Session) error {
 		db := opened.DB
@@ -68,7 +70,7 @@ func (t target) with(p *cli.Program, do func(context.Context, *session) error) e
 	})
 }
 
-// withOrg opens the database, finds the organization with this slug or id and calls do.
+// withOrg opens the database, finds the organization whose slug or id is ref, and calls do.
 // It fails if there is no such organization.
 func (t target) withOrg(p *cli.Program, ref string, do func(context.Context, *session, core.Org) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
@@ -80,9 +82,9 @@ func (t target) withOrg(p *cli.Program, ref string, do func(context.Context, *se
 	})
 }
 
-// personByEmail returns the person who signs in with the address. It fails with one
-// fixed text if there is none. People belong to no organization, so the lookup covers
-// the whole installation.
+// personByEmail returns the person who signs in with this email address. It fails if there
+// is no such person. It searches the whole installation, because people are not bound to
+// one organization.
 func (s *session) personByEmail(ctx context.Context, email string) (access.User, error) {
 	user, err := s.DB.Users().UserByEmail(ctx, email)
 	if installation.NotFound(err) {
@@ -91,9 +93,9 @@ func (s *session) personByEmail(ctx context.Context, email string) (access.User,
 	return user, err
 }
 
-// parseScopes reads scope names, "all", or "read" for all scopes that only read. It
-// ignores white space around names and fails for an unknown name. The result has no
-// duplicates.
+// parseScopes parses names of scopes, "all" for every scope, and "read" for every read-only
+// scope. It ignores white space around names and fails for an unknown name. The result has
+// no duplicates.
 func parseScopes(names []string) (core.Scopes, error) {
 	var chosen []string
 	for _, name := range names {
@@ -115,8 +117,8 @@ func parseScopes(names []string) (core.Scopes, error) {
 	return core.NewScopes(chosen...), nil
 }
 
-// instant formats a time for a table in RFC 3339 without fractions of a second; "" for
-// nil.
+// instant formats a time for a table, in RFC 3339 without fractions of a second. It returns
+// "" for nil.
 func instant(t *time.Time) string {
 	if t == nil {
 		return ""

@@ -12,7 +12,7 @@ import (
 )
 
 // keyCommands is `mailhelm admin key`. A running server applies each change within five
-// seconds, on PostgreSQL within one.
+// seconds, on PostgreSQL within one second.
 type keyCommands struct {
 	Create     keyCreate     `cmd:"" help:"Create an API key and print its secret once."`
 	List       keyList       `cmd:"" help:"List an organization's API keys."`
@@ -41,14 +41,14 @@ type keyJSON struct {
 	OrgID       string           `json:"org_id"`
 	Name        string           `json:"name"`
 	Environment core.Environment `json:"environment"`
-	// Prefix is the public name of the key: sk_live_ or sk_test_ and eight characters of
-	// the secret.
+	// Prefix is the public part of the key: sk_live_ or sk_test_ and the first eight
+	// characters of the secret.
 	Prefix    string          `json:"prefix"`
 	State     access.KeyState `json:"state"`
 	Scopes    []string        `json:"scopes"`
 	CreatedAt time.Time       `json:"created_at"`
-	// ExpiresAt is the end of the 24 hours for which a rotated key still works. It is
-	// null for other keys.
+	// ExpiresAt is the time, 24 hours after the rotation, at which a rotated key stops
+	// working. It is null for other keys.
 	ExpiresAt *time.Time `json:"expires_at"`
 	RevokedAt *time.Time `json:"revoked_at"`
 	// Secret is set only by create and rotate, which print it once. The database stores
@@ -56,8 +56,8 @@ type keyJSON struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// newKeyJSON returns the printed form of a key, with its state at this moment. secret
-// is "" unless the key was created now.
+// newKeyJSON returns the printed form of an API key. Its state is that at the current time.
+// secret is "" unless this command created the key.
 func (s *session) newKeyJSON(k access.APIKey, secret string) keyJSON {
 	return keyJSON{
 		ID: k.ID, OrgID: k.OrgID, Name: k.Name, Environment: k.Environment, Prefix: keyName(k), State: k.StateAt(s.Config.Clock()),
@@ -65,14 +65,14 @@ func (s *session) newKeyJSON(k access.APIKey, secret string) keyJSON {
 	}
 }
 
-// keyName returns the public name of a key, which is not secret. Commands accept it in
-// place of the id.
+// keyName returns the public name of an API key: its environment prefix and eight
+// characters of its secret. Commands accept it in place of the id.
 func keyName(k access.APIKey) string {
 	return access.KeyName{Environment: k.Environment, Prefix: k.Prefix}.String()
 }
 
-// printKey prints one key, as JSON with --json and otherwise as a table. It shows
-// secret with a hint to keep it, unless secret is "".
+// printKey prints one API key, as JSON with --json and otherwise as a table. If secret is
+// not "", it prints the secret too, with a hint to keep it.
 func (s *session) printKey(k access.APIKey, secret string) error {
 	shown := s.newKeyJSON(k, secret)
 	if s.JSON {
@@ -91,9 +91,9 @@ func (s *session) printKey(k access.APIKey, secret string) error {
 	return s.PrintTable("", rows)
 }
 
-// key returns the API key of an organization by its id or public name, whether it works
-// or not. It fails if there is none. It also fails if a public name fits several keys,
-// because only the id then identifies one.
+// key returns the API key of an organization by its id or public name, even if the key is
+// expired or revoked. It fails if there is no such key. It also fails if several keys have
+// the same public name.
 func (s *session) key(ctx context.Context, orgRef, ref string) (access.APIKey, error) {
 	org, err := s.Org(ctx, orgRef)
 	if err != nil {
@@ -118,8 +118,7 @@ func (s *session) key(ctx context.Context, orgRef, ref string) (access.APIKey, e
 	return access.APIKey{}, fmt.Errorf("several API keys begin with %s: name one by its id", ref)
 }
 
-// keyCreate is `mailhelm admin key create`. An operator may grant every scope of the
-// catalogue.
+// keyCreate is `mailhelm admin key create`. The operator may give the key any scope.
 type keyCreate struct {
 	target
 	Org         string   `arg:"" help:"Slug or id."`
@@ -128,9 +127,9 @@ type keyCreate struct {
 	Environment string   `help:"live or test." enum:"live,test" default:"live" once:""`
 }
 
-// Run creates the key. It prints the secret once. Each run creates another key, so
-// repeating it after an error can leave two. An unknown scope fails before the database
-// is opened.
+// Run creates the API key and prints its secret, this one time only. Each run creates
+// another key, so repeating it after an error can leave two. An unknown scope fails before
+// the database is opened.
 func (c *keyCreate) Run(p *cli.Program) error {
 	scopes, err := parseScopes(c.Scopes)
 	if err != nil {
@@ -153,8 +152,8 @@ type keyList struct {
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// Run lists the keys. The list includes expired and revoked keys. It contains no
-// secrets. The column SCOPES has the number of scopes; --json has their names.
+// Run lists the organization's API keys, including expired and revoked ones, without their
+// secrets. The column SCOPES shows the number of scopes; --json prints their names.
 func (c *keyList) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		keys, err := s.DB.Keys().APIKeysOf(ctx, org.ID)
@@ -170,15 +169,16 @@ func (c *keyList) Run(p *cli.Program) error {
 	})
 }
 
-// keyTarget holds the arguments that select one key.
+// keyTarget holds the arguments that select one API key.
 type keyTarget struct {
 	target
 	Org string `arg:"" help:"Slug or id of the organization."`
 	Key string `arg:"" help:"Id of the key, or the first characters of its secret."`
 }
 
-// on finds the key, calls do and prints the key that do returns. The string that do
-// returns is a new secret, or "" if the secret stays. It prints nothing if do fails.
+// on finds the API key, calls do and prints the key that do returns. The string that do
+// returns is a new secret, or "" if the secret is unchanged. If do fails, on prints nothing
+// and returns the error.
 func (c keyTarget) on(p *cli.Program, do func(context.Context, *session, access.APIKey) (access.APIKey, string, error)) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		key, err := s.key(ctx, c.Org, c.Key)
@@ -193,15 +193,14 @@ func (c keyTarget) on(p *cli.Program, do func(context.Context, *session, access.
 	})
 }
 
-// keyEditScopes is `mailhelm admin key edit-scopes`. The given scopes replace all
-// earlier ones.
+// keyEditScopes is `mailhelm admin key edit-scopes`. It replaces all scopes of the key.
 type keyEditScopes struct {
 	keyTarget
 	Scopes []string `help:"Scope names separated by commas, or all, or read." required:"" once:""`
 }
 
-// Run changes the scopes. It fails for a key that no longer works. The secret stays
-// valid. It may be repeated.
+// Run replaces the scopes of the API key; its secret stays valid. It fails if the key is
+// expired or revoked. It may be repeated.
 func (c *keyEditScopes) Run(p *cli.Program) error {
 	scopes, err := parseScopes(c.Scopes)
 	if err != nil {
@@ -213,12 +212,12 @@ func (c *keyEditScopes) Run(p *cli.Program) error {
 	})
 }
 
-// keyRotate is `mailhelm admin key rotate`. The old key works for another 24 hours, so
-// that programs can change over.
+// keyRotate is `mailhelm admin key rotate`. The old key works for another 24 hours, so that
+// programs can switch to the new one.
 type keyRotate struct{ keyTarget }
 
-// Run rotates the key and prints its successor. It fails for a key that no longer works
-// or that was rotated before.
+// Run creates the successor of an API key and prints it with its secret. It fails if the
+// key is expired or revoked, or was rotated before.
 func (c *keyRotate) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
 		return s.operator.Lifecycle().RotateKey(ctx, s.operator.Actor, k.OrgID, k.ID)
@@ -228,7 +227,8 @@ func (c *keyRotate) Run(p *cli.Program) error {
 // keyRevoke is `mailhelm admin key revoke`. Revocation cannot be undone.
 type keyRevoke struct{ keyTarget }
 
-// Run revokes the key. It may be repeated: a key that no longer works stays as it is.
+// Run revokes the API key. It may be repeated: a key that is already expired or revoked
+// stays unchanged.
 func (c *keyRevoke) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *session, k access.APIKey) (access.APIKey, string, error) {
 		changed, err := s.operator.Lifecycle().RevokeKey(ctx, s.operator.Actor, k.OrgID, k.ID)

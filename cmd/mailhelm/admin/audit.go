@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// auditCommands is `mailhelm admin audit`. The log is read-only here.
+// auditCommands is `mailhelm admin audit`. Its commands only read the audit log.
 type auditCommands struct {
 	List auditList `cmd:"" help:"List the latest events of an organization, newest first."`
 }
@@ -30,14 +30,15 @@ func (auditCommands) Help() string {
 type auditJSON struct {
 	ID         string    `json:"id"`
 	OccurredAt time.Time `json:"occurred_at"`
-	// Action is the name of an operation, or a word such as api_key.created for a change
-	// of a credential.
+	// Action names what was done: the name of an operation, or for credentials a word such
+	// as api_key.created.
 	Action string `json:"action"`
-	// ActorKind is api_key, oauth_client, user, operator or system. ActorID is the id
-	// within that kind.
+	// ActorKind is the kind of the actor: api_key, oauth_client, user, operator or system.
+	// ActorID is the id of that key, client or person, or a fixed name for the other two
+	// kinds.
 	ActorKind string `json:"actor_kind"`
 	ActorID   string `json:"actor_id"`
-	// SubjectID is the id of the changed thing; it may be empty.
+	// SubjectID is the id of the object that was changed; it may be empty.
 	SubjectID string `json:"subject_id"`
 	Surface   string `json:"surface"`
 	RequestID string `json:"request_id"`
@@ -45,7 +46,7 @@ type auditJSON struct {
 	Detail json.RawMessage `json:"detail"`
 }
 
-// mostListed limits the rows that one command reads into memory.
+// mostListed is the largest value of --limit. It bounds the memory of one command.
 const mostListed = 10_000
 
 // checkLimit returns an error unless --limit is from 1 to mostListed. Commands call it
@@ -57,7 +58,8 @@ func checkLimit(limit int) error {
 	return nil
 }
 
-// auditList is `mailhelm admin audit list`. All given filters must match.
+// auditList is `mailhelm admin audit list`. It lists the events that match all given
+// filters.
 type auditList struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
@@ -68,8 +70,8 @@ type auditList struct {
 	Since  string `help:"Only events since a date, an instant, or a duration ago such as 24h." placeholder:"WHEN" once:""`
 }
 
-// Run lists the events. It lists the newest event first, at most --limit of them. It
-// fails for an email address without a person.
+// Run lists the events of the organization's audit log, newest first, at most --limit of
+// them. It fails if --actor is an email address that belongs to no person.
 func (c *auditList) Run(p *cli.Program) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
@@ -95,8 +97,8 @@ func (c *auditList) Run(p *cli.Program) error {
 	})
 }
 
-// auditActor returns the id of an actor. It replaces an email address by the id of that
-// person, and returns other texts unchanged. "" selects every actor.
+// auditActor returns the actor id to filter the audit log by. It replaces an email address
+// by the id of that person, and returns other texts unchanged. "" matches every actor.
 func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	if !core.IsEmail(who) {
 		return who, nil
@@ -105,9 +107,9 @@ func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	return user.ID, err
 }
 
-// since parses a date, an instant or a duration before now; "" is no limit. A date
-// means midnight UTC. A duration must be positive and in Go's form, such as 24h or 90m.
-// Other texts fail.
+// since parses the earliest time of a filter: a date, an instant or a duration before now.
+// It returns the zero time for "". A date means midnight UTC. A duration must be positive
+// and in Go's form, such as 24h or 90m. It fails for other texts.
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

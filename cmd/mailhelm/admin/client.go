@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// clientCommands is `mailhelm admin client`. A running server applies each change
-// within five seconds, on PostgreSQL within one.
+// clientCommands is `mailhelm admin client`. A running server applies each change within
+// five seconds, on PostgreSQL within one second.
 type clientCommands struct {
 	Create  clientCreate  `cmd:"" help:"Register an OAuth client and print its secret once."`
 	List    clientList    `cmd:"" help:"List an organization's OAuth clients."`
@@ -44,18 +44,19 @@ Examples:
 // clientJSON is the form in which --json prints an OAuth client. Scripts rely on its
 // members.
 type clientJSON struct {
-	// ID is the UUID of the client. ClientID is the public id that the client sends,
-	// which begins with oc_.
+	// ID is the UUID of the client in the database. ClientID is the OAuth client_id, which
+	// begins with oc_.
 	ID          string           `json:"id"`
 	ClientID    string           `json:"client_id"`
 	OrgID       string           `json:"org_id"`
 	Name        string           `json:"name"`
 	Environment core.Environment `json:"environment"`
-	// Public reports whether the client has no secret.
+	// Public reports whether this is a public client, which has no secret.
 	Public       bool     `json:"public"`
 	Scopes       []string `json:"scopes"`
 	RedirectURIs []string `json:"redirect_uris"`
-	// RefreshDays is null if grants can be refreshed without a time limit.
+	// RefreshDays is how many days after the authorization a grant can be refreshed. It is
+	// null if there is no limit.
 	RefreshDays *int       `json:"refresh_days"`
 	CreatedAt   time.Time  `json:"created_at"`
 	RevokedAt   *time.Time `json:"revoked_at"`
@@ -64,8 +65,8 @@ type clientJSON struct {
 	Secret string `json:"client_secret,omitempty"`
 }
 
-// newClientJSON returns the printed form of a client. secret is "" unless it was
-// created now. RedirectURIs is never null in JSON.
+// newClientJSON returns the printed form of an OAuth client. secret is "" unless this
+// command created the secret. RedirectURIs is never null in JSON.
 func newClientJSON(c access.Client, secret string) clientJSON {
 	shown := clientJSON{
 		ID: c.ID, ClientID: c.ClientID, OrgID: c.OrgID, Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil,
@@ -87,7 +88,7 @@ func (c clientJSON) kind() string {
 	return "confidential"
 }
 
-// state returns "active" or "revoked". A client never becomes active again.
+// state returns "active" or "revoked". Revocation is permanent.
 func (c clientJSON) state() string {
 	if c.RevokedAt != nil {
 		return "revoked"
@@ -95,7 +96,8 @@ func (c clientJSON) state() string {
 	return "active"
 }
 
-// lifetime returns how long after the authorization a grant can be refreshed, as text.
+// lifetime describes for how many days after the authorization a grant can be refreshed,
+// such as "90 days" or "never ends".
 func (c clientJSON) lifetime() string {
 	if c.RefreshDays == nil {
 		return "never ends"
@@ -103,8 +105,8 @@ func (c clientJSON) lifetime() string {
 	return fmt.Sprintf("%d days", *c.RefreshDays)
 }
 
-// printClient prints one client, as JSON with --json and otherwise as a table. It shows
-// a new secret with a hint to keep it.
+// printClient prints one OAuth client, as JSON with --json and otherwise as a table. It
+// prints a newly created secret too, with a hint to keep it.
 func (s *session) printClient(c clientJSON) error {
 	if s.JSON {
 		return s.PrintJSON(c)
@@ -138,8 +140,9 @@ type clientCreate struct {
 	Environment     string   `help:"live or test." enum:"live,test" default:"live" once:""`
 }
 
-// Run registers the client. It prints the secret of a confidential client once. Each
-// run registers another client. An unknown scope fails before the database is opened.
+// Run registers an OAuth client. If the client is confidential, Run prints its secret, this
+// one time only. Each run registers another client. An unknown scope fails before the
+// database is opened.
 func (c *clientCreate) Run(p *cli.Program) error {
 	scopes, err := parseScopes(c.Scopes)
 	if err != nil {
@@ -161,8 +164,9 @@ func (c *clientCreate) Run(p *cli.Program) error {
 	})
 }
 
-// refreshDays parses a refresh lifetime; "never" is 0. Kong has checked the text, so an
-// error cannot come from the command line.
+// refreshDays parses a number of days; "never" gives 0, which means no limit. An error
+// cannot come from the command line, because the parser allows only the values of the enum
+// tag.
 func refreshDays(lifetime string) (int, error) {
 	if lifetime == "never" {
 		return 0, nil
@@ -176,8 +180,8 @@ type clientList struct {
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// Run lists the clients. The list includes revoked clients. It contains no secrets, and
-// no clients that belong to no organization.
+// Run lists the OAuth clients that the organization registered, including revoked ones,
+// without their secrets. It does not list clients that belong to no organization.
 func (c *clientList) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
@@ -200,9 +204,9 @@ type clientTarget struct {
 	Client string `arg:"" help:"The client id, oc_..., or the UUID."`
 }
 
-// on finds the client, calls do and prints the client that do returns. It fails for a
-// client that does not belong to the organization. The string that do returns is a new
-// secret, or "" if the secret stays.
+// on finds the OAuth client, calls do and prints the client that do returns. It fails if
+// the client does not belong to the organization. The string that do returns is a new
+// secret, or "" if the secret is unchanged.
 func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, access.Client) (access.Client, string, error)) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		clients, err := s.DB.Clients().ClientsOf(ctx, org.ID)
@@ -226,8 +230,7 @@ func (c clientTarget) on(p *cli.Program, do func(context.Context, *session, acce
 // clientRevoke is `mailhelm admin client revoke`. Revocation cannot be undone.
 type clientRevoke struct{ clientTarget }
 
-// Run revokes the client. It also revokes the grants that people gave the client. It
-// may be repeated.
+// Run revokes the OAuth client and the grants that people gave it. It may be repeated.
 func (c *clientRevoke) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
 		revoked, err := s.operator.Lifecycle().RevokeClient(ctx, s.operator.Actor, client.OrgID, client.ID)

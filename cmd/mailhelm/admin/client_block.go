@@ -9,16 +9,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// clientBlock is `mailhelm admin client block`, for clients that belong to no
-// organization. An organization revokes its own clients instead.
+// clientBlock is `mailhelm admin client block`. It blocks a client that belongs to no
+// organization, such as one that registered itself. An organization's own clients are
+// revoked instead.
 type clientBlock struct {
 	target
 	Org    string `arg:"" help:"Slug or id of the organization."`
 	Client string `arg:"" help:"The client id: the address of its metadata document, or oc_live_..."`
 }
 
-// Run blocks the client. It revokes the grants that people of the organization gave the
-// client. It fails for a client of an organization. It may be repeated.
+// Run blocks the OAuth client in one organization. It revokes the grants that people of the
+// organization gave the client. It fails if an organization owns the client. It may be
+// repeated.
 func (c *clientBlock) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		return s.setBlocked(ctx, org.ID, c.Client, s.operator.Lifecycle().BlockClient, true)
@@ -32,17 +34,17 @@ type clientUnblock struct {
 	Client string `arg:"" help:"The client id, as 'mailhelm admin client blocked' shows it."`
 }
 
-// Run unblocks the client. Earlier grants stay revoked: people authorize the client
-// again. It may be repeated.
+// Run unblocks the OAuth client in one organization. Grants that the block revoked stay
+// revoked, so people must authorize the client again. It may be repeated.
 func (c *clientUnblock) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		return s.setBlocked(ctx, org.ID, c.Client, s.operator.Lifecycle().UnblockClient, false)
 	})
 }
 
-// setBlocked calls task for a client of an organization and prints the new state. task
-// is BlockClient or UnblockClient; blocked is the state after it. It prints nothing if
-// task fails.
+// setBlocked calls task, which is BlockClient or UnblockClient, and prints the resulting
+// state. blocked is the state to print: true after BlockClient. setBlocked prints nothing
+// if task fails.
 func (s *session) setBlocked(
 	ctx context.Context, orgID, clientID string, task func(context.Context, access.Actor, string, string) error, blocked bool,
 ) error {
@@ -65,8 +67,8 @@ type clientBlocked struct {
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// blockedJSON is the form in which --json prints a blocked client. The client may never
-// have been used here.
+// blockedJSON is the form in which --json prints a client that the organization blocks. A
+// client can be blocked before its first use.
 type blockedJSON struct {
 	ClientID  string    `json:"client_id"`
 	BlockedAt time.Time `json:"blocked_at"`

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// clientEdit is `mailhelm admin client edit`. An empty field means that its flag was
-// not given, and its value stays.
+// clientEdit is `mailhelm admin client edit`. An empty field means that its flag was not
+// given; the client's value then stays unchanged.
 type clientEdit struct {
 	clientTarget
 	Name            string   `help:"Name for people; consent pages show it." once:""`
@@ -17,8 +17,9 @@ type clientEdit struct {
 	RefreshLifetime string   `help:"Days after the authorization during which a grant can be refreshed: 30, 90, 365, or never for no end. Applies to new grants." enum:",never,30,90,365" default:"" once:""`
 }
 
-// Run changes the client. The given scopes and redirect URIs replace all earlier ones.
-// It fails for a revoked client. Without any flag it prints the client unchanged.
+// Run changes the registration of an OAuth client. New scopes or redirect URIs replace all
+// earlier ones. It fails for a revoked client. Without any flag it prints the client
+// unchanged.
 func (c *clientEdit) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
 		if c.Name != "" {
@@ -45,8 +46,8 @@ func (c *clientEdit) Run(p *cli.Program) error {
 // clientRotate is `mailhelm admin client rotate-secret`.
 type clientRotate struct{ clientTarget }
 
-// Run changes the secret and prints the new one. The old secret stops working at once;
-// access tokens and grants stay. It fails for a public or revoked client.
+// Run replaces the client's secret and prints the new one. The old secret stops working at
+// once; access tokens and grants stay valid. It fails for a public or revoked client.
 func (c *clientRotate) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s *session, client access.Client) (access.Client, string, error) {
 		return s.operator.Lifecycle().RotateClientSecret(ctx, s.operator.Actor, client.OrgID, client.ID)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// grantCommands is `mailhelm admin grant`. People create grants when they consent; an
-// operator can only list and revoke them.
+// grantCommands is `mailhelm admin grant`. A grant is a person's consent to an OAuth
+// client. Only people create grants; an operator lists and revokes them.
 type grantCommands struct {
 	List   grantList   `cmd:"" help:"List the grants of the people in an organization."`
 	Revoke grantRevoke `cmd:"" help:"Revoke a grant permanently, with its tokens."`
@@ -34,13 +34,13 @@ type grantJSON struct {
 	ClientID  string    `json:"client_id"`
 	Scopes    []string  `json:"scopes"`
 	CreatedAt time.Time `json:"created_at"`
-	// ExpiresAt is the time after which the grant can no longer be refreshed; null means
-	// never.
+	// ExpiresAt is the time after which the grant can no longer be refreshed. It is null if
+	// there is no such limit.
 	ExpiresAt *time.Time `json:"expires_at"`
 	RevokedAt *time.Time `json:"revoked_at"`
 }
 
-// newGrantJSON returns the printed form of a grant, which holds no token.
+// newGrantJSON returns the printed form of a grant. It contains no token.
 func newGrantJSON(g access.Grant) grantJSON {
 	return grantJSON{g.ID, g.OrgID, g.UserID, g.ClientID, g.Scopes.Strings(), g.CreatedAt, g.ExpiresAt, g.RevokedAt}
 }
@@ -52,8 +52,8 @@ type grantList struct {
 	Limit int    `help:"Maximum number of rows." default:"100" placeholder:"N" once:""`
 }
 
-// Run lists the grants. It lists the newest first, at most --limit of them, and leaves
-// out revoked ones.
+// Run lists the organization's grants that are not revoked, newest first, at most --limit
+// of them.
 func (c *grantList) Run(p *cli.Program) error {
 	if err := checkLimit(c.Limit); err != nil {
 		return err
@@ -76,8 +76,8 @@ type grantRevoke struct {
 	Grant string `arg:"" help:"The grant's id."`
 }
 
-// Run revokes the grant. Its tokens stop working too. It fails for an unknown grant. It
-// may be repeated.
+// Run revokes the grant; its access tokens and refresh tokens stop working too. It fails
+// for an unknown grant. It may be repeated.
 func (c *grantRevoke) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		grant, err := s.operator.Lifecycle().RevokeGrant(ctx, s.operator.Actor, org.ID, c.Grant)

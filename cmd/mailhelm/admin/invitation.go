@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
-// userInvite is `mailhelm admin user invite`. AuthURL and AppURL must be those of the
-// server, or the printed link leads elsewhere.
+// userInvite is `mailhelm admin user invite`. AuthURL and AppURL must be the server's own
+// public addresses, because the printed link is built from them.
 type userInvite struct {
 	target
 	Org         string   `arg:"" help:"Slug or id."`
@@ -24,10 +24,10 @@ type userInvite struct {
 	AppURL      string   `name:"app-url" help:"Public address of the dashboard, for the link. Default: the auth URL, or http://localhost." placeholder:"URL" group:"public"`
 }
 
-// Run creates the invitation and prints its link. The command sends no mail: the
-// operator passes the link on. The link works for seven days. A new invitation of the
-// same address voids an earlier one. It fails for an owner with permissions, and for an
-// address that is a member already.
+// Run creates the invitation and prints its link, which works for seven days. It sends no
+// mail: the operator passes the link on. A new invitation of the same address voids the
+// earlier one. It fails if --permissions is given for an owner, and if the invited person
+// is already a member.
 func (c *userInvite) Run(p *cli.Program) error {
 	permissions, err := parsePermissions(c.Permissions)
 	if err != nil {

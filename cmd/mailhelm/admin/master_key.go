@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// masterKey returns the master key of the server. It fails if there is none: a new key
-// could not decrypt the server's data. configured is the key from the environment or
-// the configuration file. "" means the file in the data folder.
+// masterKey returns the server's master key. configured is the key from the environment or
+// the configuration file; "" means the file in the data folder. It fails if that file is
+// missing. It never creates a key, because a new one could not decrypt the server's data.
 func (s *session) masterKey(configured string) (signing.MasterKey, error) {
 	cfg := s.Config
 	cfg.MasterKey = configured

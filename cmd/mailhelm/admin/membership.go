@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// memberships returns the tasks for members. A running server applies their changes
-// within five seconds. The tasks check the permissions of their actor; the operator has
-// all.
+// memberships returns the functions that invite, change and remove members. They check the
+// permissions of the actor; the operator has all of them. A running server applies a change
+// within five seconds.
 func (s *session) memberships() members.Memberships {
 	return members.Memberships{
 		Orgs: s.DB.Orgs(), Members: s.DB.Members(), Invitations: s.DB.Invitations(), Users: s.DB.Users(), Grants: s.DB.Grants(), Audit: s.DB.Audit(),
@@ -23,16 +23,16 @@ func (s *session) memberships() members.Memberships {
 	}
 }
 
-// memberTarget holds the arguments that select a person in an organization.
+// memberTarget holds the arguments that select one person in one organization.
 type memberTarget struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
 	Email string `arg:"" help:"The person's address."`
 }
 
-// withMember finds the organization and the person, and calls do. It does not check
-// that the person is a member: the task that do calls does. It fails for an unknown
-// organization or address.
+// withMember finds the organization and the person, and calls do. It fails for an unknown
+// organization or email address. It does not check that the person is a member of the
+// organization; do must.
 func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
 	return t.withOrg(p, t.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, t.Email)
@@ -46,8 +46,8 @@ func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *sessi
 	})
 }
 
-// memberJSON is the form in which --json prints a member. Permissions is empty for an
-// owner, who has all of them.
+// memberJSON is the form in which --json prints a member of an organization. Permissions is
+// empty for an owner, who has all permissions.
 type memberJSON struct {
 	UserID      string               `json:"user_id"`
 	Email       string               `json:"email"`
@@ -56,8 +56,9 @@ type memberJSON struct {
 	Permissions []members.Permission `json:"permissions"`
 }
 
-// printMember prints a member, as JSON with --json and otherwise as a table. u supplies
-// the address, which m does not have. For an owner the table says "all" permissions.
+// printMember prints a member, as JSON with --json and otherwise as a table. It takes the
+// email address from u, because m has none. For an owner the table shows "all" as
+// permissions.
 func (s *session) printMember(u access.User, m members.Member) error {
 	shown := memberJSON{m.UserID, u.Email, m.OrgID, m.Role, append([]members.Permission{}, m.Permissions...)}
 	if s.JSON {
@@ -76,7 +77,8 @@ func (s *session) printMember(u access.User, m members.Member) error {
 	})
 }
 
-// permissionNames returns the names separated by blanks, "" for none.
+// permissionNames returns the names of the permissions, separated by blanks. Without
+// permissions it returns "".
 func permissionNames(permissions []members.Permission) string {
 	names := make([]string, len(permissions))
 	for i, p := range permissions {
@@ -85,9 +87,9 @@ func permissionNames(permissions []members.Permission) string {
 	return strings.Join(names, " ")
 }
 
-// parsePermissions parses names of permissions, "all" or "none". It ignores white space
-// around names and fails for an unknown name. "none" adds nothing. The result may have
-// duplicates, which the core removes.
+// parsePermissions parses names of permissions, "all", and "none", which adds no
+// permission. It ignores white space around names and fails for an unknown name. The result
+// may have duplicates; the core removes them.
 func parsePermissions(names []string) ([]members.Permission, error) {
 	var chosen []members.Permission
 	for _, name := range names {
@@ -110,8 +112,9 @@ type userSetRole struct {
 	As string `arg:"" name:"role" help:"owner or member. A former owner starts as a member without permissions." enum:"owner,member"`
 }
 
-// Run changes the role. A former owner becomes a member without permissions. It fails
-// for a person who is not a member, and for the last owner.
+// Run changes the member's role. A former owner becomes a member without permissions. It
+// fails for a person who is not a member. It also fails if the organization would have no
+// owner left.
 func (c *userSetRole) Run(p *cli.Program) error {
 	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
 		member, err := s.memberships().SetRole(ctx, s.operator.Actor, org.ID, user.ID, members.Role(c.As))
@@ -122,15 +125,15 @@ func (c *userSetRole) Run(p *cli.Program) error {
 	})
 }
 
-// userSetPermissions is `mailhelm admin user set-permissions`. The given permissions
-// replace all earlier ones.
+// userSetPermissions is `mailhelm admin user set-permissions`. It replaces all permissions
+// of the member.
 type userSetPermissions struct {
 	memberTarget
 	Permissions []string `arg:"" help:"The new permissions of the member: names, or all, or none."`
 }
 
-// Run changes the permissions. It fails for an owner, who has all permissions, and for
-// a person who is not a member. It may be repeated.
+// Run replaces the member's permissions. It fails for an owner, who has all permissions,
+// and for a person who is not a member. It may be repeated.
 func (c *userSetPermissions) Run(p *cli.Program) error {
 	permissions, err := parsePermissions(c.Permissions)
 	if err != nil {
@@ -148,8 +151,9 @@ func (c *userSetPermissions) Run(p *cli.Program) error {
 // userRemoveFromOrg is `mailhelm admin user remove-from-org`.
 type userRemoveFromOrg struct{ memberTarget }
 
-// Run ends the membership. The person stays. It revokes the grants that the person gave
-// to clients in this organization. It fails for the last owner.
+// Run removes the person from the organization and revokes the grants that the person gave
+// to clients there. It does not delete the person. It fails if the organization would have
+// no owner left.
 func (c *userRemoveFromOrg) Run(p *cli.Program) error {
 	return c.withMember(p, func(ctx context.Context, s *session, org core.Org, user access.User) error {
 		if err := s.memberships().RemoveMember(ctx, s.operator.Actor, org.ID, user.ID); err != nil {

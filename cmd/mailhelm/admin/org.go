@@ -37,11 +37,11 @@ type orgJSON struct {
 	ID   string `json:"id"`
 	Slug string `json:"slug"`
 	Name string `json:"name"`
-	// Tier is the plan. RetentionDays follows from it: how many days back analytics
-	// reach.
+	// Tier is the organization's tier, such as free or team. It determines RetentionDays,
+	// the number of days for which analytics are kept.
 	Tier          string `json:"tier"`
 	RetentionDays int    `json:"retention_days"`
-	// RateLimit is in calls a minute; null means no limit.
+	// RateLimit is the number of calls allowed per minute; null means no limit.
 	RateLimit *int `json:"rate_limit"`
 
 	RequireSecondFactor bool `json:"require_second_factor"`
@@ -70,7 +70,8 @@ func (s *session) printOrg(o core.Org) error {
 	})
 }
 
-// requiredText returns "required" or "optional", for the table.
+// requiredText returns "required" for true and "optional" for false. The table of an
+// organization shows it.
 func requiredText(required bool) string {
 	if required {
 		return "required"
@@ -78,7 +79,7 @@ func requiredText(required bool) string {
 	return "optional"
 }
 
-// onText returns "on" or "off", for the table.
+// onText returns "on" for true and "off" for false. The table of an organization shows it.
 func onText(on bool) string {
 	if on {
 		return "on"
@@ -86,7 +87,7 @@ func onText(on bool) string {
 	return "off"
 }
 
-// limitText returns a limit of calls with its unit, "none" for nil.
+// limitText describes a rate limit, such as "600 a minute". It returns "none" for nil.
 func limitText(perMinute *int) string {
 	if perMinute == nil {
 		return "none"
@@ -94,7 +95,7 @@ func limitText(perMinute *int) string {
 	return strconv.Itoa(*perMinute) + " a minute"
 }
 
-// orgCreate is `mailhelm admin org create`. No command changes the slug later.
+// orgCreate is `mailhelm admin org create`. The slug cannot be changed later.
 type orgCreate struct {
 	target
 	Slug      string `arg:"" help:"Name for URLs: lower-case letters, digits and dashes."`
@@ -103,13 +104,14 @@ type orgCreate struct {
 	RateLimit *int   `help:"Calls per minute. Default: no limit." placeholder:"N" once:""`
 }
 
-// slugForm matches slugs of 1 to 63 characters, which fit into a label of a host name.
+// slugForm matches slugs of 1 to 63 characters, the maximum for one label of a host name.
 var slugForm = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
-// Run creates the organization. It also creates the simulated sending account of the
-// organization. It fails for a taken slug and for a slug in the form of an id.
+// Run creates the organization and its simulated sending account. It fails if the slug is
+// taken or has the form of an id.
 func (c *orgCreate) Run(p *cli.Program) error {
-	// A slug must not look like an id: commands accept both.
+	// A slug must not look like an id, because commands accept a slug or an id as the name
+	// of an organization.
 	if !slugForm.MatchString(c.Slug) || core.IsID(c.Slug) {
 		return fmt.Errorf("slug %q: give at most 63 lower-case letters, digits and dashes, with no dash at the ends", c.Slug)
 	}
@@ -121,8 +123,8 @@ func (c *orgCreate) Run(p *cli.Program) error {
 		org.Name = c.Slug
 	}
 	return c.with(p, func(ctx context.Context, s *session) error {
-		// The account is not part of the transaction. If the commit fails, an unused account
-		// remains, which is harmless.
+		// The simulated account is in another database, outside the transaction. If the
+		// commit fails, an unused account remains, which is harmless.
 		err := s.DB.InTx(ctx, func(ctx context.Context) error {
 			var err error
 			if org, err = s.operator.CreateOrg(ctx, org); err != nil {
@@ -137,9 +139,9 @@ func (c *orgCreate) Run(p *cli.Program) error {
 	})
 }
 
-// seedAccount creates the simulated sending account of a new organization: in the
-// sandbox, with a small quota. It creates the data folder if it is missing: with
-// PostgreSQL there may be none yet. It may be repeated.
+// seedAccount creates the simulated sending account of a new organization, in the sandbox
+// and with a small quota. It creates the data folder if it is missing, because an
+// installation on PostgreSQL may have none yet. It may be repeated.
 func (s *session) seedAccount(ctx context.Context, orgID string) error {
 	if err := os.MkdirAll(s.Config.DataDir, 0o700); err != nil {
 		return fmt.Errorf("data folder: %w", err)
@@ -155,7 +157,7 @@ func (s *session) seedAccount(ctx context.Context, orgID string) error {
 // orgList is `mailhelm admin org list`.
 type orgList struct{ target }
 
-// Run lists the organizations. It lists all of them, without a limit.
+// Run lists all organizations of the installation.
 func (c *orgList) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		ids, err := s.DB.Orgs().OrgIDs(ctx)

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// orgEdit is `mailhelm admin org edit`. A nil field means that its flag was not given,
-// and the setting stays.
+// orgEdit is `mailhelm admin org edit`. A nil field means that its flag was not given; the
+// setting then stays unchanged.
 type orgEdit struct {
 	target
 	Org                 string  `arg:"" help:"Slug or id."`
@@ -21,8 +21,8 @@ type orgEdit struct {
 	PlatformMode        *bool   `help:"Count temporary inboxes separately for each customer of a platform." negatable:"" once:""`
 }
 
-// Run changes the settings that were given. It fails if no setting was given, before it
-// opens the database. It may be repeated.
+// Run changes the organization's settings for which a flag was given. Without any such flag
+// it fails before it opens the database. It may be repeated.
 func (c *orgEdit) Run(p *cli.Program) error {
 	if c.Name == nil && c.RequireSecondFactor == nil && c.PlatformMode == nil {
 		return errors.New("nothing to change: give --name, --require-second-factor or --platform-mode, or --no- before one")
@@ -37,16 +37,16 @@ func (c *orgEdit) Run(p *cli.Program) error {
 	})
 }
 
-// orgSetLimit is `mailhelm admin org set-limit`. Limit is a number from 1 up in calls a
-// minute, or "none".
+// orgSetLimit is `mailhelm admin org set-limit`. Limit is the number of calls allowed per
+// minute, at least 1, or "none".
 type orgSetLimit struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
 	Limit string `arg:"" help:"Calls per minute, or none."`
 }
 
-// Run sets the limit. An invalid limit fails before the database is opened. It may be
-// repeated.
+// Run sets or removes the organization's limit of calls per minute. An invalid number fails
+// before the database is opened. It may be repeated.
 func (c *orgSetLimit) Run(p *cli.Program) error {
 	var limit *int
 	if c.Limit != "none" {

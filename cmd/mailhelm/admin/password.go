@@ -16,7 +16,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// userSetPassword is `mailhelm admin user set-password`. The password never is a flag,
+// userSetPassword is `mailhelm admin user set-password`. No flag takes the password,
 // because other users of the machine can read command lines.
 type userSetPassword struct {
 	target
@@ -24,10 +24,9 @@ type userSetPassword struct {
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." once:""`
 }
 
-// Run sets the password. The operator must verify first that the request comes from the
-// person. Second factors stay in force. It ends the person's sessions and voids links
-// that reset the password. It prints a generated password once, and never prints a
-// given one.
+// Run sets the person's password, ends the person's sessions and voids links for resetting
+// the password. Second factors stay in force. It prints a generated password once, and
+// never prints a given one. The operator must first verify that the person asked for it.
 func (c *userSetPassword) Run(p *cli.Program) error {
 	password, made, err := readPassword(p.Stdin, c.PasswordStdin)
 	if err != nil {
@@ -38,7 +37,8 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 		if err != nil {
 			return err
 		}
-		// A running server runs the job that notifies the person by mail.
+		// SetPassword enqueues a job that notifies the person by mail. A running server runs
+		// the job.
 		queue, err := s.DB.NewJobs(engine.JobsConfig{})
 		if err != nil {
 			return err
@@ -55,9 +55,9 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 	})
 }
 
-// readPassword reads one line, or generates a password and reports that it did. It
-// removes the line break and keeps blanks. It reads at most 8192 bytes. The core checks
-// whether the password is acceptable.
+// readPassword reads the first line of stdin if read is true, otherwise it generates a
+// password; made reports which. It removes the line break, keeps blanks and reads at most
+// 8192 bytes. The core checks whether the password is acceptable.
 func readPassword(stdin io.Reader, read bool) (password string, made bool, err error) {
 	if !read {
 		return rand.Text(), true, nil
@@ -69,8 +69,8 @@ func readPassword(stdin io.Reader, read bool) (password string, made bool, err e
 	return strings.TrimRight(line, "\r\n"), false, nil
 }
 
-// peopleStores returns the stores of people and their sessions. It leaves out Attempts,
-// because no person signs in through a command.
+// peopleStores returns the stores that changes of a person's credentials need. It leaves
+// out Attempts, the store of attempts to sign in, because no command signs in a person.
 func (s *session) peopleStores() people.SessionsConfig {
 	return people.SessionsConfig{
 		Users: s.DB.Users(), Sessions: s.DB.Sessions(), Factors: s.DB.Factors(), Passkeys: s.DB.Passkeys(), Members: s.DB.Members(),

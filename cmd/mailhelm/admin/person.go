@@ -48,8 +48,8 @@ type userJSON struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Name  string `json:"name"`
-	// OrgID and Role are the membership that the command is about. Both are absent
-	// without one.
+	// OrgID and Role describe the membership that the command created or listed. JSON leaves
+	// out both for a person without such a membership.
 	OrgID     string       `json:"org_id,omitempty"`
 	Role      members.Role `json:"role,omitempty"`
 	CreatedAt time.Time    `json:"created_at"`
@@ -58,14 +58,14 @@ type userJSON struct {
 	Password string `json:"password,omitempty"`
 }
 
-// newUserJSON returns the printed form of a person. The zero value of m means no
-// membership.
+// newUserJSON returns the printed form of a person. m is the membership to print; its zero
+// value means none.
 func newUserJSON(u access.User, m members.Member) userJSON {
 	return userJSON{ID: u.ID, Email: u.Email, Name: u.Name, OrgID: m.OrgID, Role: m.Role, CreatedAt: u.CreatedAt}
 }
 
-// printUser prints one person, as JSON with --json and otherwise as a table. It shows a
-// generated password with a hint to keep it.
+// printUser prints one person, as JSON with --json and otherwise as a table. It prints a
+// generated password too, with a hint to keep it.
 func (s *session) printUser(u userJSON) error {
 	if s.JSON {
 		return s.PrintJSON(u)
@@ -80,7 +80,8 @@ func (s *session) printUser(u userJSON) error {
 	return s.PrintTable("", rows)
 }
 
-// userCreate is `mailhelm admin user create`. As counts only together with Org.
+// userCreate is `mailhelm admin user create`. As is the role in the organization Org;
+// without Org it has no effect.
 type userCreate struct {
 	target
 	Email         string `arg:"" help:"Address to sign in with."`
@@ -90,9 +91,9 @@ type userCreate struct {
 	PasswordStdin bool   `help:"Read the password from the first line of standard input." once:""`
 }
 
-// Run creates the person. It stores the person and the membership in one transaction.
-// It prints a generated password once. It fails for a taken address, an unknown
-// organization and a refused password.
+// Run creates the person and the membership in one transaction. It prints a generated
+// password, this one time only. It fails if the address is taken, the organization is
+// unknown or the core refuses the password.
 func (c *userCreate) Run(p *cli.Program) error {
 	if !core.IsEmail(c.Email) {
 		return fmt.Errorf("%q is not an email address", c.Email)
@@ -135,8 +136,7 @@ type userList struct {
 	Org string `arg:"" help:"Slug or id."`
 }
 
-// Run lists the people. It lists all members of the organization with their roles,
-// without a limit.
+// Run lists all members of the organization with their roles.
 func (c *userList) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		members, err := s.DB.Members().Members(ctx, org.ID)
@@ -157,8 +157,8 @@ func (c *userList) Run(p *cli.Program) error {
 	})
 }
 
-// userAddToOrg is `mailhelm admin user add-to-org`, for a person who exists. For other
-// addresses use invite or create.
+// userAddToOrg is `mailhelm admin user add-to-org`. It adds an existing person; the
+// commands invite and create add a new one.
 type userAddToOrg struct {
 	target
 	Org   string `arg:"" help:"Slug or id."`
@@ -166,8 +166,8 @@ type userAddToOrg struct {
 	As    string `name:"role" help:"owner or member." enum:"owner,member" default:"member" once:""`
 }
 
-// Run makes the person a member. A new member begins without permissions; an owner has
-// all. It fails for a person who is a member already, so repeating it fails.
+// Run adds the person to the organization. A new member has no permissions at first; an
+// owner has all. It fails if the person is already a member, so repeating it fails.
 func (c *userAddToOrg) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, c.Email)

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/account"
 )
 
-// productionCommands is `mailhelm admin production`. An organization makes its requests
-// through the API.
+// productionCommands is `mailhelm admin production`. It closes requests for production
+// access, which organizations make through the API.
 type productionCommands struct {
 	Deny productionDeny `cmd:"" help:"Record that the provider denied the open request."`
 }
@@ -30,8 +30,8 @@ type productionDeny struct {
 	Org string `arg:"" help:"Slug or id of the organization."`
 }
 
-// Run closes the open request. It records the denial in the audit log in the same
-// transaction. It fails if no request is open, so repeating it fails.
+// Run marks the open request for production access as denied. It records the denial in the
+// audit log in the same transaction. It fails if no request is open, so repeating it fails.
 func (c *productionDeny) Run(p *cli.Program) error {
 	return c.withOrg(p, c.Org, func(ctx context.Context, s *session, org core.Org) error {
 		requests := s.DB.ProductionRequests()

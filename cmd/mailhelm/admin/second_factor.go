@@ -9,17 +9,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// userResetSecondFactor is `mailhelm admin user reset-second-factor`, for a person who
-// lost every factor.
+// userResetSecondFactor is `mailhelm admin user reset-second-factor`. It serves a person
+// who has lost every second factor.
 type userResetSecondFactor struct {
 	target
 	Email string `arg:"" help:"The person's address."`
 }
 
-// Run removes the second factors. The operator must verify first that the request comes
-// from the person: afterwards the password alone is enough to sign in. It also ends the
-// person's sessions, and records the change in the audit log of each organization of
-// the person.
+// Run removes the person's second factors and ends the person's sessions. It records the
+// change in the audit log of each of the person's organizations. The operator must first
+// verify that the person asked for it: afterwards the password alone is enough to sign in.
 func (c *userResetSecondFactor) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		user, err := s.personByEmail(ctx, c.Email)

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// signingCommands is `mailhelm admin keys`. The keys belong to the installation, not to
-// an organization.
+// signingCommands is `mailhelm admin keys`. It manages the keys that sign access tokens.
+// All organizations of the installation share them.
 type signingCommands struct {
 	List   signingList   `cmd:"" help:"List the keys that sign access tokens."`
 	Rotate signingRotate `cmd:"" help:"Replace the key that signs access tokens."`
@@ -29,20 +29,22 @@ Examples:
     mailhelm admin keys rotate --revoke-old`
 }
 
-// signingJSON is the form in which --json prints a signing key.
+// signingJSON is the form in which --json prints a key that signs access tokens.
 type signingJSON struct {
 	ID        string        `json:"id"`
 	Algorithm string        `json:"algorithm"`
 	State     signing.State `json:"state"`
 	CreatedAt time.Time     `json:"created_at"`
-	// RetiredAt is the time from which the key no longer signs. It may be in the future.
+	// RetiredAt is the time at which the key stops signing. It is null for a key without
+	// such a time, and may be in the future.
 	RetiredAt *time.Time `json:"retired_at"`
-	// GoodUntil is the time at which the last token that the key can have signed expires.
+	// GoodUntil is the time until which servers accept tokens that the key signed. It is
+	// null unless RetiredAt is set.
 	GoodUntil *time.Time `json:"good_until"`
 }
 
-// printSigningKeys prints all stored keys without their private parts, with their
-// states at this moment.
+// printSigningKeys prints all stored signing keys with their current states, without their
+// private parts.
 func (s *session) printSigningKeys(ctx context.Context) error {
 	stored, err := s.DB.SigningKeys().SigningKeys(ctx)
 	if err != nil {
@@ -64,7 +66,7 @@ func (s *session) printSigningKeys(ctx context.Context) error {
 	})
 }
 
-// signingList is `mailhelm admin keys list`. It needs no master key.
+// signingList is `mailhelm admin keys list`. It works without the master key.
 type signingList struct{ target }
 
 // Run lists the keys.
@@ -72,8 +74,8 @@ func (c *signingList) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error { return s.printSigningKeys(ctx) })
 }
 
-// signingRotate is `mailhelm admin keys rotate`. With RevokeOld, AtOnce makes no
-// difference.
+// signingRotate is `mailhelm admin keys rotate`. RevokeOld includes the effect of AtOnce:
+// the new key signs immediately.
 type signingRotate struct {
 	target
 	MasterKey string `hidden:"" secret:"whole" group:"storage"`
@@ -81,9 +83,9 @@ type signingRotate struct {
 	RevokeOld bool   `name:"revoke-old" help:"For a stolen key: sign with the new key immediately, and refuse every access token that another key signed." once:""`
 }
 
-// Run rotates the key and lists the keys. It fails without the master key of the
-// server. It fails while an earlier new key does not sign yet, unless --at-once or
-// --revoke-old is given. Each run creates another key.
+// Run creates a new signing key and prints all signing keys. It fails without the server's
+// master key. It fails while a key from an earlier rotation does not sign yet, unless
+// --at-once or --revoke-old is given. Each run creates another key.
 func (c *signingRotate) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		master, err := s.masterKey(c.MasterKey)

@@ -2,12 +2,12 @@ package cli
 
 import "runtime/debug"
 
-// BuildInfo identifies the program. Version is "devel" unless the toolchain recorded
-// another; Commit is a full revision or "unknown".
+// BuildInfo identifies the program. Version is "devel" unless the Go toolchain recorded a
+// version. Commit is the full revision or "unknown".
 type BuildInfo struct{ Version, Commit string }
 
-// Build returns the version and commit that the toolchain recorded. The commit is
-// "unknown" unless the program was built in a checkout with `go build` or `go install`.
+// Build returns the version and the commit that the Go toolchain recorded in the program.
+// The commit is "unknown" unless `go build` or `go install` ran in a checkout.
 func Build() BuildInfo {
 	b := BuildInfo{Version: "devel", Commit: "unknown"}
 	info, ok := debug.ReadBuildInfo()

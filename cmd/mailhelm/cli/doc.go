@@ -1,7 +1,7 @@
-// Package cli is shared by all commands. It parses the command line, prints results,
-// errors and progress, and decides the exit status.
+// Package cli parses the command line, prints results, errors and progress, and decides the
+// exit status. All commands share it.
 //
-// A command is a struct whose tags are its flags and its help, with a method
-// Run(*Program) error. The commands themselves are in a package for each family; package
-// main lists them.
+// A command is a struct with a method Run(*Program) error. The tags of its fields define
+// its flags and its help. The commands themselves are in other packages; package main lists
+// them.
 package cli

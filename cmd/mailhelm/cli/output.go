@@ -9,7 +9,7 @@ import (
 )
 
 // PrintJSON writes v as one indented JSON object to standard output. It does not escape
-// characters that are special in HTML alone: addresses contain ampersands.
+// characters that are special only in HTML, because URLs contain ampersands.
 func (p *Program) PrintJSON(v any) error {
 	e := json.NewEncoder(p.Stdout)
 	e.SetEscapeHTML(false)
@@ -17,8 +17,8 @@ func (p *Program) PrintJSON(v any) error {
 	return e.Encode(v)
 }
 
-// PrintTable writes rows with aligned columns to standard output. It counts widths in
-// characters.
+// PrintTable writes rows with aligned columns to standard output. indent precedes each row.
+// Column widths are counted in characters, not bytes.
 func (p *Program) PrintTable(indent string, rows [][]string) error {
 	var widths []int
 	for _, row := range rows {
@@ -41,9 +41,9 @@ func (p *Program) PrintTable(indent string, rows [][]string) error {
 	return nil
 }
 
-// Logger returns a logger that writes JSON lines from the given level to standard error;
-// standard output is for results. It also becomes the default of libraries, from
-// warnings up.
+// Logger returns a logger that writes JSON lines of the given level and above to standard
+// error. It also sets the default logger, which libraries use, to write warnings and above
+// in the same form.
 func (p *Program) Logger(level string) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {

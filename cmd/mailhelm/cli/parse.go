@@ -13,9 +13,9 @@ const description = `Mailhelm is a control plane on top of your own email-sendin
 
 Every setting can be a flag (--base-url), a variable (MAILHELM_BASE_URL) or a line of the configuration file (base-url = "..."); the first of these wins.`
 
-// parser returns the parser of the grammar. It resolves flags that are not on the
-// command line through p.Sources. After printing help, the parser calls exit instead of
-// ending the process. An error means that the grammar itself is invalid.
+// parser returns a command line parser for grammar, a pointer to a struct of commands.
+// Flags missing on the command line get their values from p.Sources. After printing help,
+// it calls exit instead of ending the process. It returns an error if grammar is invalid.
 func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("mailhelm"),
@@ -36,10 +36,10 @@ func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 	)
 }
 
-// parse reads the command line into p.Parsed. It reports true when it has printed the
-// help for --help; other mistakes on the line are then ignored. An invalid line,
-// variable or file returns a usageError, which names the selected command as far as it
-// was recognized. Call it once for each Program.
+// parse parses the command line into p.Parsed. It returns true if it printed the help for
+// --help; it then ignores mistakes in args. For an invalid flag, environment variable or
+// file it returns a usageError, which names the selected command if one was recognized.
+// Call it once for each Program.
 func (p *Program) parse(grammar any, args []string) (bool, error) {
 	helped := false
 	parser, err := p.parser(grammar, func(int) { helped = true })
@@ -63,8 +63,8 @@ func (p *Program) parse(grammar any, args []string) (bool, error) {
 	return false, &usageError{command: command, err: err}
 }
 
-// valueHelp appends the environment variable to the help of a flag that has one. Kong
-// calls it for each flag and argument.
+// valueHelp returns the help of a flag or argument. It appends the name of the environment
+// variable that sets the flag, if there is one.
 func valueHelp(v *kong.Value) string {
 	if v.Flag == nil || !settings.Configurable(v.Flag) {
 		return v.Help

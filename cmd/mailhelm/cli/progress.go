@@ -17,19 +17,20 @@ const (
 	progressEvery = 100 * time.Millisecond
 )
 
-// Progress is a line on a terminal that shows the progress of a long command. If the
-// output is not a terminal, it writes nothing. It is not safe for concurrent use.
+// Progress is a line on a terminal that shows the progress of a long command. If the output
+// is not a terminal, it writes nothing. It must not be used concurrently.
 type Progress struct {
 	to    io.Writer // nil for none
 	total int64     // 0 if unknown
 	clock core.Clock
-	// drawn is when the line was last drawn. length is its length in bytes, so that a
-	// shorter line can overwrite it.
+	// drawn is the time at which the line was last written. length is the line's length in
+	// bytes, so that blanks can overwrite a longer line.
 	drawn  time.Time
 	length int
 }
 
-// NewProgress returns a progress line on w. total is the size of the work, 0 if unknown.
+// NewProgress returns a progress line on w. total is the number of work units, 0 if
+// unknown.
 func NewProgress(w io.Writer, total int64, clock core.Clock) *Progress {
 	p := &Progress{total: total, clock: clock}
 	if isTerminal(w) {
@@ -38,8 +39,8 @@ func NewProgress(w io.Writer, total int64, clock core.Clock) *Progress {
 	return p
 }
 
-// isTerminal reports whether w is a character device, such as a terminal. Pipes and
-// regular files are not, so scripts get no progress lines.
+// isTerminal reports whether w is a character device, such as a terminal. It returns false
+// for pipes and regular files, so scripts get no progress lines.
 func isTerminal(w io.Writer) bool {
 	file, ok := w.(*os.File)
 	if !ok {
@@ -49,10 +50,11 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// Resize sets the size of the work, for callers that did not know it at first.
+// Resize sets the total number of work units, for callers that learn it late.
 func (p *Progress) Resize(total int64) { p.total = total }
 
-// Show redraws the line with a note, at most ten times a second.
+// Show writes the line for the given number of finished units of work, followed by note. It
+// does so at most ten times a second and ignores calls in between.
 func (p *Progress) Show(done int64, note string) {
 	now := p.clock()
 	if p.to == nil || now.Sub(p.drawn) < progressEvery {
@@ -60,13 +62,13 @@ func (p *Progress) Show(done int64, note string) {
 	}
 	p.drawn = now
 	text := p.bar(done) + note
-	// Blanks overwrite the rest of a longer line.
+	// The added blanks overwrite the rest of a longer previous line.
 	_, _ = fmt.Fprintf(p.to, "\r%s%s", text, strings.Repeat(" ", max(0, p.length-len(text)))) // decoration
 	p.length = len(text)
 }
 
-// bar returns the bar and the percentage for done, followed by two blanks. It returns
-// "" if the total is unknown. Values outside the total count as 0 or 100 %.
+// bar returns the progress bar and the percentage for done units of work, followed by two
+// blanks. It returns "" if the total is unknown. It shows at least 0 % and at most 100 %.
 func (p *Progress) bar(done int64) string {
 	if p.total <= 0 {
 		return ""
@@ -76,7 +78,7 @@ func (p *Progress) bar(done int64) string {
 	return fmt.Sprintf("[%s%s] %3.0f%%  ", strings.Repeat("#", filled), strings.Repeat(".", progressWidth-filled), share*100)
 }
 
-// End removes the line. Call it before other output on the same terminal. It may be
+// End erases the progress line. Call it before other output on the same terminal. It may be
 // repeated.
 func (p *Progress) End() {
 	if p.to != nil && p.length > 0 {

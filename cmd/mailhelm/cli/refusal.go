@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Explain returns an error in the form for a person at a shell. A refusal comes without
-// its code, with the names of flags and arguments, and with the next step. It returns
-// other errors, and nil, unchanged. Call it after parsing, because it reads the flags
-// of the selected command.
+// Explain rewrites a refusal of the core for a person at a shell. The text names flags and
+// arguments instead of request fields, and ends with the next step; the error code is left
+// out. Explain returns nil and other errors unchanged. Call it after parsing, because it
+// reads the flags of the selected command.
 func (p *Program) Explain(err error) error {
 	refusal, ok := errors.AsType[*core.Error](err)
 	if !ok || refusal.Code == core.CodeInternalError {
@@ -28,8 +28,8 @@ func (p *Program) Explain(err error) error {
 	return errors.New(strings.ReplaceAll(text, "`", ""))
 }
 
-// refusalText replaces the names of request fields, which the core uses, by the flags
-// and arguments that the person typed. It returns a message that names no field
+// refusalText returns the message of a refusal. It replaces the names of request fields by
+// the flags and arguments that set them. It returns a message that names no field
 // unchanged.
 func (p *Program) refusalText(refusal *core.Error) string {
 	if len(refusal.Fields) == 0 || refusal.Message != core.InvalidFields(refusal.Fields...).Message {
@@ -42,9 +42,9 @@ func (p *Program) refusalText(refusal *core.Error) string {
 	return core.InvalidFields(typed...).Message
 }
 
-// flagOf returns the flags and arguments of the selected command that set a field of the
-// request. If there are none, it returns the field itself. The tag "field" gives the
-// field where the names differ.
+// flagOf returns the flags and arguments of the selected command that set a request field,
+// or the field's name if there are none. The struct tag "field" names the request field
+// where it differs from the flag's name.
 func (p *Program) flagOf(field string) string {
 	var names []string
 	sets := func(v *kong.Value) bool {

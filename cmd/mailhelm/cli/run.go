@@ -11,43 +11,43 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
-// The exit statuses. Scripts rely on their values.
+// The exit statuses of the program. Scripts rely on their values.
 const (
 	ExitOK      = 0
 	ExitFailure = 1 // the command failed
 	ExitUsage   = 2 // the command line, an environment variable or the configuration file is invalid
 )
 
-// ErrReported ends a command with [ExitFailure] if its output already describes the
-// failure. Run prints nothing for it.
+// ErrReported is returned by a command whose output already describes the failure. Run then
+// exits with [ExitFailure] and prints nothing more.
 var ErrReported = errors.New("reported")
 
-// Program is the running program, as commands use it.
+// Program holds what a command needs: input and output, the command line and the settings.
 type Program struct {
 	Ctx     context.Context //nolint:containedctx // as long as the process
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Stderr  io.Writer
 	Sources *settings.Sources
-	// Parsed is the parsed command line with the selected command.
+	// Parsed is the parsed command line, including the selected command.
 	Parsed *kong.Context
-	// BusyWait is how long the command waits for a busy database.
+	// BusyWait is how long a query waits for a busy database before it fails.
 	BusyWait time.Duration
 }
 
-// Surroundings are the inputs and outputs of the program, except for its arguments.
-// Tests pass buffers and their own variables.
+// Surroundings holds the inputs and outputs of the program, except for its arguments. Tests
+// pass buffers and their own environment variables.
 type Surroundings struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	// Lookup returns an environment variable, as os.LookupEnv does.
 	Lookup func(string) (string, bool)
-	// BusyWait is how long a command waits for a busy database.
+	// BusyWait is how long a query waits for a busy database before it fails.
 	BusyWait time.Duration
 }
 
-// Run parses args by the grammar, a pointer to a struct of commands, runs the selected
-// command and returns the exit status. Without arguments it prints the help.
+// Run parses args, runs the selected command and returns the exit status. grammar points to
+// a struct whose fields are the commands. Without arguments Run prints the help.
 func Run(ctx context.Context, grammar any, args []string, around Surroundings) int {
 	p := &Program{
 		Ctx: ctx, Stdin: around.Stdin, Stdout: around.Stdout, Stderr: around.Stderr,
@@ -69,8 +69,8 @@ func Run(ctx context.Context, grammar any, args []string, around Surroundings) i
 	}
 }
 
-// execute parses the line and runs the selected command. It returns nil after printing
-// help. Without arguments it prints the help.
+// execute parses args and runs the selected command. If args is empty or contains --help,
+// it prints the help and returns nil.
 func (p *Program) execute(grammar any, args []string) error {
 	if len(args) == 0 {
 		args = []string{"--help"}
@@ -91,7 +91,7 @@ type usageError struct {
 	err     error
 }
 
-// Error returns the text of the cause alone.
+// Error returns the text of the underlying error, without the command.
 func (e *usageError) Error() string { return e.err.Error() }
 
 // Unwrap returns the cause.

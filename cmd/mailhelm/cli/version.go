@@ -10,8 +10,8 @@ type Version struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Run prints the version. With --json the object has the members version, commit, go
-// and platform.
+// Run prints the program's version. With --json it prints an object with the members
+// version, commit, go and platform.
 func (c *Version) Run(p *Program) error {
 	b := Build()
 	if c.JSON {

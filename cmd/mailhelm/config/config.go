@@ -20,8 +20,8 @@ import (
 // Role selects what a process does.
 type Role string
 
-// The roles. An api process answers calls. A worker process runs background jobs and
-// serves only its admin address.
+// The roles of a process. An api process answers calls. A worker process runs background
+// jobs and listens only on its admin address. All does both.
 const (
 	All    Role = "all"
 	API    Role = "api"
@@ -35,65 +35,69 @@ type Config struct {
 	DataDir string
 	// DatabaseURL is the address of PostgreSQL; "" means SQLite in DataDir.
 	DatabaseURL string
-	// MaxConns limits the connections to PostgreSQL; 0 means storage's default.
+	// MaxConns limits the connections to PostgreSQL; 0 means package storage's default.
 	MaxConns int
-	// CallerWait limits how long a call waits for a database connection; 0 means storage's
-	// default.
+	// CallerWait limits how long a call waits for a database connection; 0 means package
+	// storage's default.
 	CallerWait time.Duration
-	// RedisURL is the Redis in which processes share rate limits; "" means that each process
-	// counts alone.
+	// RedisURL is the address of the Redis server through which processes share rate limits.
+	// "" means that each process counts calls on its own.
 	RedisURL string
-	// RedisTimeout limits how long a call waits for Redis; 0 means guardrails' default.
+	// RedisTimeout limits the wait for Redis in a call; 0 means the default of guardrails.
 	RedisTimeout time.Duration
-	// ActivitiesPerMinute limits the activities of an organization in a minute; 0 means
-	// activities.DefaultVolume.
+	// ActivitiesPerMinute limits how many activities an organization may send in a minute; 0
+	// means activities.DefaultVolume.
 	ActivitiesPerMinute int
-	// MasterKey is the master key in 64 hexadecimal digits; "" means the file in DataDir.
+	// MasterKey is the master key in 64 hexadecimal digits; "" means the key file in
+	// DataDir.
 	MasterKey string
-	// NoMigrate turns off migrations at start.
+	// NoMigrate keeps a starting server from applying missing database migrations.
 	NoMigrate bool
-	// Role selects what the process does. serve.Start replaces "" by All; Check refuses
-	// it.
+	// Role selects what the process does. serve.Start replaces "" by All. Check returns an
+	// error for "".
 	Role Role
-	// Public holds the addresses that clients use, Listen those on which the process
-	// listens.
+	// Public holds the addresses that clients use. Listen holds the addresses on which the
+	// process listens.
 	Public Public
 	Listen Listen
-	// AllowedOrigins are the browser origins that may call the agent endpoint.
+	// AllowedOrigins are the origins whose web pages may call the MCP endpoint.
 	AllowedOrigins []string
-	// DynamicRegistration lets OAuth clients register themselves.
+	// DynamicRegistration lets OAuth clients register themselves (RFC 7591).
 	DynamicRegistration bool
-	// NoIntrospection turns off token introspection (RFC 7662) for clients.
+	// NoIntrospection turns off the token introspection endpoint (RFC 7662).
 	NoIntrospection bool
-	// TrustedProxies are the networks, in CIDR form, of the proxies in front. The server
-	// trusts their X-Forwarded-For header.
+	// TrustedProxies are the networks, in CIDR form, of the reverse proxies in front of the
+	// server. The server trusts the X-Forwarded-For header of requests from them.
 	TrustedProxies []string
 	// ClientDocumentNetworks are private networks, in CIDR form, from which metadata
-	// documents may be fetched. The public Internet is always allowed.
+	// documents of OAuth clients may be fetched. The public Internet is always allowed.
 	ClientDocumentNetworks []string
-	// ClientDocumentCAs sign the certificates of hosts with metadata documents; nil means
-	// the system's CAs.
+	// ClientDocumentCAs are the certificate authorities trusted for hosts of client metadata
+	// documents; nil means the system's.
 	ClientDocumentCAs *x509.CertPool
 	// MailServerNetworks are private networks, in CIDR form, in which people may connect
-	// SMTP servers on the pages. The public Internet is always allowed.
+	// SMTP servers in the dashboard. The public Internet is always allowed.
 	MailServerNetworks []string
-	// AmazonClient sends requests to Amazon SES and Amazon SNS; nil means Mailhelm's own
-	// clients.
+	// AmazonClient sends the requests to Amazon SES and Amazon SNS; nil means the default
+	// HTTP clients of Mailhelm.
 	AmazonClient *http.Client
-	// NotificationCAs sign the certificates of Amazon SNS; nil means the system's CAs.
+	// NotificationCAs are the certificate authorities trusted for the certificates with
+	// which Amazon SNS signs notifications; nil means the system's.
 	NotificationCAs *x509.CertPool
-	// SystemSMTP is the URL of the operator's own SMTP server for mail to people. SystemFrom
-	// is the sender of that mail. Without both, no such mail is sent.
+	// SystemSMTP is the URL of the operator's own SMTP server for mail to people, such as
+	// password resets. SystemFrom is the sender of that mail. If both are empty, no such
+	// mail is sent.
 	SystemSMTP, SystemFrom string
-	// SystemCAs sign the certificate of that server; nil means the system's CAs.
+	// SystemCAs are the certificate authorities trusted for that server; nil means the
+	// system's.
 	SystemCAs *x509.CertPool
-	// OTLPEndpoint is the base URL of the collector of spans; "" turns spans off.
+	// OTLPEndpoint is the base URL of the tracing collector; "" turns tracing off.
 	OTLPEndpoint string
-	// Recipients determines how simulated recipients react to mail. The zero value delivers
-	// all of it.
+	// Recipients determines how the simulator's recipients react to mail. The zero value
+	// delivers every message.
 	Recipients simulator.Behaviour
-	// Operations are added to those of the product, on the same surfaces and behind the same
-	// guardrails. The program mailhelm adds none.
+	// Operations are added to the built-in operations, on the same surfaces (REST, MCP) and
+	// behind the same guardrails. The program mailhelm adds none.
 	Operations []core.Operation
 	Build      Build
 	Clock      core.Clock
@@ -103,16 +107,16 @@ type Config struct {
 // Build identifies the program.
 type Build struct{ Version, Commit string }
 
-// Public holds the public addresses of the services. An empty one is derived from the
-// listen address of its service.
+// Public holds the public addresses of the services. An empty address is derived, from the
+// listen address of the service or from another public address.
 type Public struct{ API, Auth, App, MCP, Fetch, Docs string }
 
-// Listen holds the listen addresses of the services, as host:port. The authorization
-// server and the app share one.
+// Listen holds the listen addresses of the services, as host:port. App is the address of
+// both the authorization server and the dashboard.
 type Listen struct{ API, App, MCP, Fetch, SMTP, Admin string }
 
-// DefaultListen returns addresses on the loopback only. The operator must configure any
-// other address explicitly.
+// DefaultListen returns the default listen addresses, all on 127.0.0.1. Other machines can
+// reach a service only if the operator configures another address.
 func DefaultListen() Listen {
 	return Listen{
 		API: loopback(8080), App: loopback(8081), MCP: loopback(8082),
@@ -120,7 +124,7 @@ func DefaultListen() Listen {
 	}
 }
 
-// PortRow returns six consecutive ports of the loopback, from first.
+// PortRow returns listen addresses on 127.0.0.1 with six consecutive ports from first.
 func PortRow(first int) Listen {
 	return Listen{
 		API: loopback(first), App: loopback(first + 1), MCP: loopback(first + 2),
@@ -128,13 +132,13 @@ func PortRow(first int) Listen {
 	}
 }
 
-// AnyPorts returns free ports of the loopback, chosen by the system.
+// AnyPorts returns listen addresses on 127.0.0.1; the system chooses free ports.
 func AnyPorts() Listen {
 	free := loopback(0)
 	return Listen{API: free, App: free, MCP: free, Fetch: free, SMTP: free, Admin: free}
 }
 
-// loopback returns a port of 127.0.0.1 as host:port. Port 0 lets the system choose one.
+// loopback returns 127.0.0.1 with the port, as host:port. Port 0 means any free port.
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
 
 // The files in the data folder. A backup of an installation on SQLite needs all three.
@@ -144,29 +148,28 @@ const (
 	accountFile   = "sending-account.db"
 )
 
-// MasterKeyFile returns the path of the master key that is used if none is configured.
+// MasterKeyFile returns the path of the key file, which is used if MasterKey is "".
 func (c Config) MasterKeyFile() string { return filepath.Join(c.DataDir, masterKeyFile) }
 
-// AccountFile returns the path of the simulated sending account.
+// AccountFile returns the path of the database of the simulated sending accounts.
 func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFile) }
 
 // DatabaseFile returns the path of the SQLite database.
 func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
 
-// DocumentNetworks returns ClientDocumentNetworks, parsed. The error names the flag and
-// the invalid network.
+// DocumentNetworks parses ClientDocumentNetworks. The error names the flag and the invalid
+// network.
 func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
 	return networksOf("--client-document-networks", c.ClientDocumentNetworks)
 }
 
-// MailNetworks returns MailServerNetworks, parsed. The error names the flag and the
-// invalid network.
+// MailNetworks parses MailServerNetworks. The error names the flag and the invalid network.
 func (c Config) MailNetworks() ([]netip.Prefix, error) {
 	return networksOf("--mail-server-networks", c.MailServerNetworks)
 }
 
-// networksOf parses networks in CIDR form. It clears the bits of an address beyond its
-// prefix. The error names the setting, which is a flag, and the first invalid text.
+// networksOf parses networks in CIDR form and clears the bits after the prefix. setting is
+// the flag that set the networks. The error names it and the first invalid text.
 func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	var networks []netip.Prefix
 	for _, text := range texts {
@@ -179,7 +182,7 @@ func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// Proxies returns TrustedProxies, parsed. The error names the flag.
+// Proxies parses TrustedProxies. The error names the flag.
 func (c Config) Proxies() (proxies.Trusted, error) {
 	trusted, err := proxies.Parse(c.TrustedProxies)
 	if err != nil {
@@ -188,9 +191,9 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 	return trusted, nil
 }
 
-// Check returns an error if the configuration is invalid or contradicts itself. It
-// contacts nothing. It returns the first problem that it finds, with the flag that
-// causes it. It may be repeated; doctor calls it too.
+// Check returns the first problem of the configuration: an invalid value, or two values
+// that contradict each other. The error names the flag. Check opens no file and no
+// connection, so doctor calls it too.
 func (c Config) Check() error {
 	if c.DataDir == "" {
 		return fmt.Errorf("no data folder is configured")

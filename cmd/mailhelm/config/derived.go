@@ -1,8 +1,8 @@
 package config
 
-// Derived returns, by flag, the derived values of the settings that are empty. The keys
-// are the names of flags without dashes. `mailhelm config` shows the values as derived.
-// It may return values of settings that are set; the caller ignores them.
+// Derived returns the values that are derived for empty settings. The keys are the names of
+// flags without leading dashes. `mailhelm config` prints them. The result may also contain
+// settings that are not empty; the caller ignores those.
 func (s Settings) Derived() map[string]string {
 	cfg := s.Server()
 	public := cfg.Complete()

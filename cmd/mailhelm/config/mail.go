@@ -11,16 +11,17 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// MailServer is the operator's SMTP server for mail to people.
+// MailServer is the operator's SMTP server for Mailhelm's own mail to people.
 type MailServer struct {
 	Address        string // host:port
-	User, Password string // both "" to send without signing in
+	User, Password string // both "" to send without authentication
 	ImplicitTLS    bool
-	// From is the sender of every mail, with or without a name.
+	// From is the sender address of every mail, optionally with a display name.
 	From string
 }
 
-// The ports of submission (RFC 6409, RFC 8314). They apply to a URL without a port.
+// The default ports of mail submission: with STARTTLS (RFC 6409) and with implicit TLS (RFC
+// 8314). They apply to a URL without a port.
 const (
 	submissionPort  = "587"
 	submissionsPort = "465"
@@ -29,9 +30,9 @@ const (
 // errServer is the error for a text that is not the URL of an SMTP server.
 var errServer = errors.New("must be an SMTP server such as smtp://user:password@mail.example.com:587, or smtps:// for TLS from the beginning")
 
-// parseMailServer parses the URL of a mail server. smtp:// means STARTTLS, which only a
-// server on this machine may lack. smtps:// means implicit TLS. An error never repeats
-// the URL, which may hold a password.
+// parseMailServer parses the URL of an SMTP server. smtp:// requires STARTTLS, except from
+// a server on this machine; smtps:// means implicit TLS. No error repeats the URL, because
+// it may contain a password.
 func parseMailServer(address, from string) (MailServer, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" {
@@ -56,7 +57,7 @@ func parseMailServer(address, from string) (MailServer, error) {
 	return s, nil
 }
 
-// checkSender returns an error unless from is one address, with or without a name. It
+// checkSender returns an error unless from is one email address, optionally with a name. It
 // refuses control characters, which could add header lines to a mail.
 func checkSender(from string) error {
 	a, err := mail.ParseAddress(from)
@@ -66,8 +67,8 @@ func checkSender(from string) error {
 	return nil
 }
 
-// SystemMail returns the operator's own SMTP server, and false if none is configured. An
-// error does not repeat the URL, which may hold a password.
+// SystemMail returns the server in SystemSMTP and SystemFrom, or false if both are empty.
+// It fails if only one is set. No error repeats the URL, which may contain a password.
 func (c Config) SystemMail() (MailServer, bool, error) {
 	switch {
 	case c.SystemSMTP == "" && c.SystemFrom == "":

@@ -1,18 +1,18 @@
 package config
 
-// Port is an address to listen on.
+// Port is the listen address of one service.
 type Port struct {
 	// Service is api, app, mcp, fetch, smtp or admin.
 	Service string
 	Addr    string
 }
 
-// Flag returns the flag that sets the address.
+// Flag returns the name of the flag that sets this listen address.
 func (p Port) Flag() string { return "--" + p.Service + "-addr" }
 
-// Shares reports whether the service may share its address with others. Web services on
-// one address are selected by the Host header. SMTP has no such header. The admin
-// address must not be reachable through a public one.
+// Shares reports whether the service may listen on the same address as other services. Web
+// services may, because the Host header selects one. SMTP has no such header. The admin
+// address must stay separate, because public addresses must not reach it.
 func (p Port) Shares() bool { return p.Service != SMTPService && p.Service != AdminService }
 
 // The services that listen.
@@ -25,7 +25,7 @@ const (
 	AdminService = "admin"
 )
 
-// Ports returns the ports on which a process of this configuration listens.
+// Ports returns the listen addresses of a process; a worker has only the admin address.
 func (c Config) Ports() []Port {
 	admin := Port{AdminService, c.Listen.Admin}
 	if c.Role == Worker {

@@ -11,11 +11,11 @@ import (
 	"time"
 )
 
-// probeTimeout limits the connection and the answer together.
+// probeTimeout limits the time of one probe, from connecting to the response.
 const probeTimeout = 2 * time.Second
 
-// Probe returns nil if a Mailhelm service answers on the port. It needs no credential.
-// It waits at most two seconds.
+// Probe returns nil if a Mailhelm service answers on the listen address. It needs no
+// credential and waits at most two seconds.
 func (p Port) Probe(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -36,14 +36,15 @@ func (p Port) Probe(ctx context.Context) error {
 		return err
 	}
 	defer answer.Body.Close()
-	// Several services on one address answer 421 to a request by address.
+	// If several services share the address, the Host header of this request matches none of
+	// them, and the server answers 421.
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusMisdirectedRequest {
 		return fmt.Errorf("%s answers %d", r.URL, answer.StatusCode)
 	}
 	return nil
 }
 
-// checkGreeting returns nil if a server at addr greets as SMTP does, with status 220
+// checkGreeting returns nil if the server at addr greets with status 220, as SMTP requires
 // (RFC 5321 section 4.2). It sends nothing. It waits until the deadline of ctx.
 func checkGreeting(ctx context.Context, addr string) error {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", addr)

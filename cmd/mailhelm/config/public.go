@@ -8,22 +8,22 @@ import (
 	"strings"
 )
 
-// PublicURL is one public address with the flag that sets it.
+// PublicURL is one public address and the flag that sets it.
 type PublicURL struct {
 	Flag string
 	URL  string
 }
 
-// URLs returns the addresses that must be origins: all but that of the documentation.
+// URLs returns the public addresses that must not have a path: all except Docs.
 func (p Public) URLs() []PublicURL {
 	return []PublicURL{
 		{"--base-url", p.API}, {"--auth-url", p.Auth}, {"--app-url", p.App}, {"--mcp-url", p.MCP}, {"--fetch-url", p.Fetch},
 	}
 }
 
-// Check returns an error if a configured address is malformed, or if the API and the
-// agent endpoint share one. An access token names its resource by address, so with one
-// address every token would be valid for both.
+// Check returns an error if a public address is malformed, or if the API and the MCP
+// endpoint have the same one. An access token is bound to a service by the address, so the
+// same address would make every token valid for both.
 func (p Public) Check() error {
 	for _, one := range p.URLs() {
 		if one.URL == "" {
@@ -47,7 +47,7 @@ func (p Public) Check() error {
 	return nil
 }
 
-// checkOrigin returns an error unless raw is a web address without a path.
+// checkOrigin returns an error unless raw is an http or https address without a path.
 func checkOrigin(raw string) error {
 	u, err := parseWeb(raw)
 	if err == nil && u.Path != "" {
@@ -56,9 +56,9 @@ func checkOrigin(raw string) error {
 	return err
 }
 
-// parseWeb parses an http or https address without user, query or fragment. Its host
-// must be in lower case; a path is allowed. The error completes a sentence that begins
-// with the flag and the address.
+// parseWeb parses an http or https address. It refuses a user, a query, a fragment, and
+// upper case in the host; a path is allowed. The error text is the end of a sentence that
+// begins with the flag and the address.
 func parseWeb(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {
@@ -72,8 +72,8 @@ func parseWeb(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// complete derives the empty addresses from the listen addresses. The app follows the
-// authorization server, and the documentation follows the app.
+// complete fills empty public addresses with http://localhost and the port of the service.
+// An empty App becomes Auth, and an empty Docs becomes App followed by /docs.
 func (p Public) complete(l Listen) Public {
 	for _, one := range []struct {
 		into *string
@@ -92,12 +92,12 @@ func (p Public) complete(l Listen) Public {
 	return p
 }
 
-// Complete returns the public addresses, derived ones included. Those on port 0 become
-// known when the host listens.
+// Complete returns the public addresses and derives the empty ones from the listen
+// addresses. If the system chooses a port, the address has port 0 until the server listens.
 func (c Config) Complete() Public { return c.Public.complete(c.Listen) }
 
-// LocalURL returns the address of a service on this machine, as http://localhost with
-// its port. It returns "" for an invalid listen address.
+// LocalURL returns http://localhost with the port of addr, a listen address. It returns ""
+// if addr is invalid.
 func LocalURL(addr string) string {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {

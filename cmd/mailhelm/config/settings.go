@@ -1,13 +1,14 @@
 package config
 
-// Database is the flags that name the data folder and the database.
+// Database holds the flags that name the data folder and the database.
 type Database struct {
 	Data        string `help:"Folder for the database, the keys and the simulated sending account." default:"./mailhelm-data" placeholder:"DIR" group:"storage"`
 	DatabaseURL string `name:"database-url" help:"PostgreSQL database, as postgres://user:password@host/name. Default: one SQLite file in the data folder." placeholder:"URL" group:"storage" secret:"url"`
 }
 
-// Settings are the settings of a server. Kong fills them in; the tags are the help of the
-// flags. Empty settings are derived from the others; see [Settings.Server].
+// Settings holds the settings of a server, as the command line parser fills them in. The
+// struct tags define the flags and their help. Empty addresses are derived later; see
+// [Settings.Server] and [Config.Complete].
 type Settings struct {
 	Database
 
@@ -50,8 +51,8 @@ type Settings struct {
 	AdminAddr string `name:"admin-addr" help:"Where /metrics, /readyz and /livez are served. Keep it private." placeholder:"HOST:PORT" group:"listen"`
 }
 
-// Server returns the configuration of a server with these settings. The caller adds clock,
-// log and build.
+// Server returns the configuration of a server with these settings. The caller sets Clock,
+// Log and Build.
 func (s Settings) Server() Config {
 	return Config{
 		DataDir: s.Data, DatabaseURL: s.DatabaseURL, RedisURL: s.RedisURL, MasterKey: s.MasterKey, NoMigrate: s.NoMigrate,
@@ -67,7 +68,8 @@ func (s Settings) Server() Config {
 	}
 }
 
-// listen returns the configured addresses. The others come from the row of ports.
+// listen returns the listen addresses. A service without a configured address gets its port
+// from --port, or its default port.
 func (s Settings) listen() Listen {
 	l := DefaultListen()
 	if s.Port > 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// OpenMasterKey returns the configured master key, or the one in the data folder. It
-// creates the key in the data folder if it is missing.
+// OpenMasterKey returns the configured master key. If none is configured, it reads the key
+// file in the data folder, and creates the file with a new key if it is missing.
 func (c Config) OpenMasterKey() (signing.MasterKey, error) {
 	if c.MasterKey != "" {
 		key, err := signing.ParseMasterKey(c.MasterKey)

@@ -6,13 +6,13 @@ import (
 	"path/filepath"
 )
 
-// Hold creates the data folder if it is missing. It refuses a folder that other
-// users may write to: they could replace the master key. If exclusive, it locks the
-// folder for this process until the returned function is called.
+// Hold creates the data folder dir if it is missing. It fails if other users may write to
+// the folder, because they could replace the master key. If exclusive is true, it locks the
+// folder for this process. The returned function releases the lock.
 //
-// exclusive is needed for SQLite. Write ordering, caches and rate limits belong to one
-// process, so two processes on one SQLite file would contradict each other. The lock is
-// a file named lock in the folder. It stays after the process, without effect.
+// A server on SQLite needs the lock. Write ordering, caches and rate limits are in the
+// memory of one process, so two processes on one SQLite file would contradict each other.
+// The lock is on a file named lock, which remains in the folder afterwards without effect.
 func Hold(dir string, exclusive bool) (func() error, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)

@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// account creates the simulated sending account. It is out of the sandbox and has a
-// channel for each kind of mail. One identity still waits for its DNS records. It may
-// be repeated.
+// account creates the demo's simulated sending account with the given people as contacts.
+// The account is out of the sandbox and has a channel for each kind of mail. Its identity
+// example.net still waits for DNS records. It may be repeated.
 func (s Seeder) account(ctx context.Context, orgID string, people []person) error {
 	contacts := make([]sending.Contact, len(people))
 	for i, p := range people {
@@ -28,7 +28,8 @@ func (s Seeder) account(ctx context.Context, orgID string, people []person) erro
 	})
 }
 
-// overview returns the state of an account out of the sandbox.
+// overview returns the state of a sending account out of the sandbox. sentLast24Hours is
+// the number of messages it shows as sent.
 func overview(sentLast24Hours int64) *sending.Overview {
 	return &sending.Overview{
 		Region: "eu-central-1", SendingEnabled: true,
@@ -36,7 +37,7 @@ func overview(sentLast24Hours int64) *sending.Overview {
 	}
 }
 
-// configurationSets hold one channel for each kind of mail.
+// configurationSets are the channels of the demo's account, one for each kind of mail.
 var configurationSets = []sending.ConfigurationSet{
 	{Name: "default", SuppressionPolicy: []string{"BOUNCE"}},
 	{Name: "transactional", SuppressionPolicy: []string{"BOUNCE"}},

@@ -27,8 +27,8 @@ Examples:
     mailhelm demo --json`
 }
 
-// Run serves the demo until a signal. The first start takes a few seconds longer. The
-// exit status is 0 after a signal.
+// Run serves the demo until the process receives a signal; the exit status is then 0. The
+// first start takes a few seconds longer, because it creates the data.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger(c.LogLevel)
 	if err != nil {
@@ -45,15 +45,15 @@ func (c *Command) Run(p *cli.Program) error {
 	if err := c.show(p, h); err != nil {
 		return h.Abandon(err)
 	}
-	// TuneMemory comes after the creation of the demo's data, which needs memory that
-	// serving does not.
+	// TuneMemory runs after the demo's data was created. It returns the memory that the
+	// creation needed to the system.
 	h.TuneMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
 }
 
-// show creates the missing data, checks that every address answers, and prints the
-// credentials. It prints nothing on standard output before all of that has succeeded,
-// so scripts can wait for the output.
+// show creates the demo's data if it is missing, checks that every address answers, and
+// prints the credentials. If a step fails, it prints nothing on standard output, so scripts
+// can wait for the output.
 func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	credentials, err := Seeder{DB: h.DB(), Account: h.Account(), Sync: h.Sync(), Clock: h.Clock()}.Ensure(p.Ctx, c.Data)
 	if err != nil {
@@ -71,8 +71,9 @@ func (c *Command) show(p *cli.Program, h *serve.Host) error {
 	return printDemo(p, h.Addresses(), credentials, c.Data)
 }
 
-// makePast creates 90 days of mail at the first start, which takes a few seconds. Later
-// starts find the data and return at once. Progress appears on standard error.
+// makePast creates 90 days of email events at the first start, which takes a few seconds.
+// At later starts the data exists, and it returns at once. It shows its progress on
+// standard error.
 func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	line := cli.NewProgress(p.Stderr, 1, h.Clock())
 	defer line.End()
@@ -85,7 +86,7 @@ func makePast(p *cli.Program, h *serve.Host, orgID string) error {
 	}.Ensure(p.Ctx, orgID)
 }
 
-// printed is the object that --json prints. Scripts rely on its members.
+// printed is the object that `mailhelm demo --json` prints. Scripts rely on its members.
 type printed struct {
 	BaseURL  string `json:"base_url"`
 	AuthURL  string `json:"auth_url"`
@@ -97,8 +98,8 @@ type printed struct {
 	Credentials
 }
 
-// newPrinted returns the printed form of addresses and credentials. It includes
-// secrets.
+// newPrinted returns the object that --json prints, from the addresses of the server and
+// the credentials, including the secrets.
 func newPrinted(a serve.Addresses, c Credentials) printed {
 	return printed{
 		BaseURL: a.API, AuthURL: a.Auth, AppURL: a.App, MCPURL: a.MCP, FetchURL: a.Fetch,

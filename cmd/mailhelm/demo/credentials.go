@@ -13,11 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// credentialsFile stores the demo's secrets. The database holds only their hashes.
+// credentialsFile is the name of the file that stores the demo's secrets in clear text. The
+// database holds only their hashes.
 const credentialsFile = "demo.json"
 
-// Credentials are the credentials of the demo organization. They are stored in clear
-// text.
+// Credentials are the credentials of the demo organization. A file in the data folder
+// stores them in clear text.
 type Credentials struct {
 	OrgID            string `json:"org_id"`
 	ClientID         string `json:"client_id"`
@@ -30,8 +31,9 @@ type Credentials struct {
 	UserPassword     string `json:"user_password"`
 }
 
-// create adds a client and a key for each environment, with every scope. It takes part
-// in the transaction of ctx.
+// create adds an OAuth client and an API key for each environment, live and test, each with
+// every scope. It fills in their ids and secrets. It runs in the transaction that ctx
+// carries.
 func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error {
 	for _, one := range []struct {
 		env                   core.Environment
@@ -53,8 +55,8 @@ func (c *Credentials) create(ctx context.Context, a provision.Provisioner) error
 	return nil
 }
 
-// write replaces the file atomically. Only its owner may read it. A crash leaves the
-// old file or the new one, never a part.
+// write replaces the file at path atomically: a crash leaves the old file or the new one,
+// never a part. Only the file's owner may read it.
 func (c Credentials) write(path string) error {
 	text, err := json.MarshalIndent(c, "", "  ") //nolint:gosec // the file is where the secrets are kept
 	if err != nil {
@@ -72,8 +74,8 @@ func (c Credentials) write(path string) error {
 	return os.Rename(temp.Name(), path)
 }
 
-// readCredentials reads the stored credentials of the organization with this id. It
-// fails if the file is missing, or belongs to another database. The error says how to
+// readCredentials reads the stored credentials of the organization orgID. It fails if the
+// file is missing or contains another organization's credentials. The error explains how to
 // start over.
 func readCredentials(path, orgID string) (Credentials, error) {
 	text, err := os.ReadFile(path)

@@ -18,11 +18,11 @@ const (
 	testersList    = "app-testers"
 )
 
-// plans are the values of the attribute subscription.
+// plans are the possible values of the attribute subscription.
 var plans = []string{"none", "monthly", "quarterly", "yearly"}
 
-// registeredAttributes returns the registry of the demo, with every type in it. Ids are
-// new at each call; now is the time of creation and change.
+// registeredAttributes returns the attribute definitions of the demo, which cover every
+// type. Their ids are new at each call. now is their creation and update time.
 func registeredAttributes(now time.Time) []attributes.Attribute {
 	all := []attributes.Attribute{
 		{Name: "first_name", Type: attributes.String, Description: "Given name."},
@@ -41,8 +41,8 @@ func registeredAttributes(now time.Time) []attributes.Attribute {
 	return all
 }
 
-// staticLists returns the lists of the demo, with new ids at each call. person.lists
-// refers to them by key.
+// staticLists returns the demo's lists. Their ids are new at each call, so the field
+// person.lists refers to them by key.
 func staticLists(now time.Time) []lists.List {
 	all := []lists.List{
 		{Key: newsletterList, Name: "Newsletter", Description: "Signed up on the website.", Source: "ui"},
@@ -57,7 +57,8 @@ func staticLists(now time.Time) []lists.List {
 	return all
 }
 
-// accountTopics are the topics of the contact list, with both defaults among them.
+// accountTopics are the topics of the demo's contact list. Some are opt-in by default, some
+// opt-out.
 var accountTopics = []sending.Topic{
 	{Name: "product-news", DisplayName: "New coffees", Description: "What is new in the shop.", Default: sending.OptIn},
 	{Name: "brewing-tips", DisplayName: "Brewing tips", Description: "Recipes and how-tos, twice a month.", Default: sending.OptIn},
@@ -66,8 +67,8 @@ var accountTopics = []sending.Topic{
 	{Name: "order-updates", DisplayName: "Order updates", Description: "Where an order is.", Default: sending.OptIn},
 }
 
-// segmentDefinitions returns the segments of the demo. They test events, attributes and
-// dates, as examples of expressions.
+// segmentDefinitions returns the demo's segments. Their expressions use events, attributes
+// and dates, as examples.
 func segmentDefinitions() []segments.Definition {
 	all := []segments.Definition{
 		{Key: "engaged-readers", Name: "Engaged readers", Description: "Open what they get.", Source: `count(open within 30d) >= 2 and not unsubscribed from all`},

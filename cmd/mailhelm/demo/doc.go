@@ -1,12 +1,12 @@
-// Package demo is `mailhelm demo`. It fills an empty installation with an organization
-// to try: Fernhill Coffee, an invented roaster with 500 invented customers. It has a
-// simulated sending account and credentials of every kind.
+// Package demo is `mailhelm demo`. It fills an empty installation with an organization to
+// try: Fernhill Coffee, an invented roaster with 500 invented customers. The organization
+// has a simulated sending account and credentials of every kind.
 //
 // The people, their attributes and their choices are the same in every installation, so
 // that examples can name them. Ids, secrets and dates differ. Every address is in
 // example.com, example.org or example.net, which are reserved for examples (RFC 2606
 // section 3).
 //
-// It owns the data, the file that stores the credentials, and what the command prints.
-// Package provision creates organizations and keys, package serve runs the service.
+// The package defines the data, the file that stores the credentials, and what the command
+// prints. Package provision creates organizations and keys. Package serve runs the server.
 package demo

@@ -11,25 +11,27 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// HistoryDays is the length of the demo's history in days.
+// HistoryDays is the number of past days for which the demo has email events.
 const HistoryDays = 90
 
-// badDaysAgo is the age, in days, of a campaign to a years-old list. It gives the demo a
-// day with many bounces.
+// badDaysAgo is how many days ago the demo sent one campaign to a years-old list. It gives
+// the demo a day with many bounces.
 const badDaysAgo = 21
 
-// failingDomain is the domain whose mailboxes are often full.
+// failingDomain is the domain at which many of the demo's messages bounce because of a full
+// mailbox.
 const failingDomain = "mail.example.net"
 
-// PastEvent is one event in the form in which Amazon SES publishes it.
+// PastEvent is one email event, such as a delivery or a bounce. Raw has the form in which
+// Amazon SES publishes it.
 type PastEvent struct {
 	At  time.Time
 	Raw json.RawMessage
 }
 
-// History returns the events of the last 90 days in order of time, none after now. They
-// cover receipts, a weekly newsletter and the onboarding of new customers. The random
-// seed is fixed, so the same now gives the same events.
+// History returns the demo's email events of the last 90 days in order of time, none after
+// now. They come from receipts, a weekly newsletter and the onboarding of new customers.
+// The random seed is fixed, so the same now gives the same events.
 func History(now time.Time) []PastEvent {
 	h := history{
 		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose
@@ -55,21 +57,22 @@ func History(now time.Time) []PastEvent {
 	return h.events
 }
 
-// history builds the events of all days. The order of calls determines the random
-// numbers, so changing it changes every later event.
+// history builds the email events of all days from random numbers with a fixed seed. A
+// change in the order of its method calls changes all later events.
 type history struct {
 	now time.Time
-	// chance is seeded with fixed numbers. addresses get receipts and onboarding mail,
-	// readers the newsletter.
+	// chance is the random source, with a fixed seed. addresses receive receipts and
+	// onboarding mail; readers receive the newsletter.
 	chance             *rand.Rand
 	addresses, readers []string
-	gone               map[string]time.Time // when an address bounced permanently or complained
-	// messages counts the messages so far and is a part of their ids.
+	gone               map[string]time.Time // by address: when it bounced permanently or complained
+	// messages counts the messages so far. The count is a part of their message ids.
 	messages int
 	events   []PastEvent
 }
 
-// letterKind is a kind of mail with its open, click and complaint rates.
+// letterKind is a kind of mail with the probabilities, from 0 to 1, of an open, a click and
+// a complaint.
 type letterKind struct {
 	channel, template, from, subject string
 	opened, clicked, complained      float64
@@ -86,8 +89,8 @@ var (
 	}
 )
 
-// day adds the mail of the day that begins at midnight, in UTC. On a bad day a campaign
-// also goes to 150 old addresses.
+// day adds the events of all mail sent on the day that begins at midnight, in UTC. If bad
+// is true, a campaign also goes to 150 old addresses.
 func (h *history) day(midnight time.Time, bad bool) {
 	receipts, newcomers := 16, 3
 	if w := midnight.Weekday(); w == time.Saturday || w == time.Sunday {
@@ -114,7 +117,7 @@ func (h *history) day(midnight time.Time, bad bool) {
 	}
 }
 
-// anyone returns a random address of the demo. upTo returns a random duration below d.
+// anyone returns a random address from h.addresses. upTo returns a random duration below d.
 // happens returns true with the given probability, from 0 to 1.
 func (h *history) anyone() string { return h.addresses[h.chance.IntN(len(h.addresses))] }
 
@@ -123,8 +126,9 @@ func (h *history) upTo(d time.Duration) time.Duration {
 }
 func (h *history) happens(probability float64) bool { return h.chance.Float64() < probability }
 
-// send adds the events of one message. old marks an address that had no mail for years.
-// It adds none for a message after now, or to an address that is gone by then.
+// send adds the events of one message: its sending and what happened to it later. It adds
+// none for a message after now, or to an address that bounced permanently or complained
+// earlier. old marks an address that received no mail for years and bounces more often.
 func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	at = at.Truncate(time.Millisecond)
 	if since, gone := h.gone[to]; at.After(h.now) || gone && at.After(since) {
@@ -153,8 +157,8 @@ func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	}
 }
 
-// addBounce decides whether the message bounces, adds the event if so, and reports it.
-// A permanent bounce ends all later mail to the address.
+// addBounce decides at random whether the message bounces, adds the bounce event if so, and
+// reports whether it did. An address that bounces permanently receives no later mail.
 func (h *history) addBounce(m pastMail, failing, old bool) bool {
 	probability, permanent := 0.004, 0.8
 	switch {
@@ -179,9 +183,9 @@ func (h *history) addBounce(m pastMail, failing, old bool) bool {
 	return true
 }
 
-// addDelivery adds the delivery and what follows it. The delay until an open is
-// exponential, so opens become rarer over time. A complaint ends all later mail to the
-// address.
+// addDelivery adds the delivery event of a message and, at random, an open, a click and a
+// complaint. The delay until the open has an exponential distribution. An address that
+// complains receives no later mail.
 func (h *history) addDelivery(m pastMail) {
 	at := m.at.Add(time.Second + h.upTo(4*time.Second)).Truncate(time.Millisecond)
 	h.add("Delivery", m, at, map[string]any{
@@ -216,8 +220,8 @@ type pastMail struct {
 	id   string
 }
 
-// recipients returns one recipient as bounces and complaints list them. An empty status
-// or diagnostic is left out.
+// recipients returns a list with one recipient in the form of Amazon SES bounce and
+// complaint events. It leaves out an empty status or diagnostic.
 func recipients(to, status, diagnostic string) []map[string]string {
 	r := map[string]string{"emailAddress": to}
 	if status != "" {
@@ -229,16 +233,16 @@ func recipients(to, status, diagnostic string) []map[string]string {
 	return []map[string]string{r}
 }
 
-// members maps each type of event to the JSON member that holds its details.
+// members maps each Amazon SES event type to the JSON member that holds its details.
 var members = map[string]string{
 	"Send": "send", "Delivery": "delivery", "Bounce": "bounce", "Complaint": "complaint",
 	"Open": "open", "Click": "click", "DeliveryDelay": "deliveryDelay",
 	"Reject": "reject", "Rendering Failure": "failure",
 }
 
-// add appends an event of a message with the members that Amazon SES publishes, unless
-// it is after now. kind is a key of members. Sends, rejections and rendering failures
-// have no time of their own.
+// add appends one event of a message, in the form that Amazon SES publishes, unless it is
+// after now. kind is an event type, a key of members. The details of sends, rejections and
+// rendering failures have no timestamp.
 func (h *history) add(kind string, m pastMail, at time.Time, details map[string]any) {
 	if at.After(h.now) {
 		return
@@ -260,7 +264,7 @@ func (h *history) add(kind string, m pastMail, at time.Time, details map[string]
 		},
 	})
 	if err != nil {
-		panic(err) // cannot happen: only texts and numbers
+		panic(err) // cannot happen: the object contains only values that JSON can represent
 	}
 	h.events = append(h.events, PastEvent{at, raw})
 }

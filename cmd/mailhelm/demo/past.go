@@ -16,30 +16,32 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// Past creates a connected account and 90 days of mail for the demo organization. All
-// fields but Progress are required.
+// Past creates a connected sending account and 90 days of email events for the demo
+// organization. All fields except Progress are required.
 type Past struct {
 	DB          *storage.DB
 	Account     *simulator.Simulator
 	Connections sending.Connections
-	// Forget removes the cached connection of this process; see [sending.Connecting].
+	// Forget removes an organization's connection from this process's cache of connections;
+	// see [sending.Connecting].
 	Forget  func(orgID string)
 	Domains catalogue.Domains
 	Clock   core.Clock
-	// Progress, if not nil, receives the number of stored events and of all events.
+	// Progress, if not nil, receives the number of events stored so far and the total
+	// number.
 	Progress func(done, all int)
 }
 
-// recordedAtOnce is the number of events in one batch. Larger batches are not faster,
-// and the displayed progress would jump.
+// recordedAtOnce is the number of events stored in one batch. Larger batches are not
+// faster, and the displayed progress would jump.
 const recordedAtOnce = 2_000
 
-// Recipients determines how the demo's people react to mail that is sent to them now.
+// Recipients holds the probabilities with which the simulator's recipients react to mail
+// that a user of the demo sends.
 var Recipients = simulator.Behaviour{Delay: 0.01, Bounce: 0.01, Open: 0.45, Click: 0.25, Unsubscribe: 0.01, Complaint: 0.001}
 
-// Ensure creates the past, unless the organization has any messages. After that the
-// data belongs to the user, who may have changed it. It may be repeated after an
-// interruption.
+// Ensure creates the demo's past mail unless the organization already has messages, because
+// the user may have changed that data. It may be repeated after an interruption.
 func (p Past) Ensure(ctx context.Context, orgID string) error {
 	found, err := p.Domains.Messages.Store.CountMessages(ctx, orgID, messages.Filter{
 		Window: core.Window{From: time.Time{}, To: p.Clock().AddDate(1, 0, 0)}, Limit: 1,
@@ -53,9 +55,9 @@ func (p Past) Ensure(ctx context.Context, orgID string) error {
 	return nil
 }
 
-// make stores the past in one transaction. An interrupted start therefore stores
-// nothing, and the next start begins again. The account is not part of the transaction;
-// adding to it may be repeated.
+// make stores the demo's past mail in one transaction, so an interrupted start stores none
+// of it and the next start begins again. The simulated account is stored outside the
+// transaction; storing it again is harmless.
 func (p Past) make(ctx context.Context, orgID string) error {
 	now := p.Clock()
 	events, err := parseHistory(now)
@@ -78,8 +80,8 @@ func (p Past) make(ctx context.Context, orgID string) error {
 	})
 }
 
-// parseHistory returns the history as the server would parse it from a notification. An
-// event with several recipients would become several; these have one each.
+// parseHistory returns the events of History, parsed as the server parses notifications of
+// Amazon SES. Each event has one recipient, so parsing adds no further events.
 func parseHistory(now time.Time) ([]messages.Event, error) {
 	var events []messages.Event
 	for _, past := range History(now) {
@@ -92,8 +94,8 @@ func parseHistory(now time.Time) ([]messages.Event, error) {
 	return events, nil
 }
 
-// connect connects the simulated account and records the newest infrastructure
-// template. Both changes appear in the audit log.
+// connect stores a connection to the simulated account and records the newest version of
+// the infrastructure template. Both changes appear in the audit log.
 func (p Past) connect(ctx context.Context, orgID string) error {
 	connecting := sending.Connecting{Connections: p.Connections, Transactor: p.DB, Clock: p.Clock, Record: p.audit, Forget: p.Forget}
 	if _, err := connecting.Connect(ctx, sending.NewConnection{OrgID: orgID, Provider: sending.Simulated}); err != nil {
@@ -103,7 +105,7 @@ func (p Past) connect(ctx context.Context, orgID string) error {
 	return err
 }
 
-// audit appends a line to the audit log, with the installation as actor.
+// audit appends an event to the organization's audit log. The actor is Mailhelm itself.
 func (p Past) audit(ctx context.Context, orgID, action string, detail map[string]any) error {
 	text, err := json.Marshal(detail)
 	if err != nil {
@@ -115,8 +117,8 @@ func (p Past) audit(ctx context.Context, orgID, action string, detail map[string
 	})
 }
 
-// grant stores a request for production access from before the first message, granted
-// the day after.
+// grant stores a request for production access that was granted the next day. Both dates
+// are before the first message of the history.
 func (p Past) grant(ctx context.Context, orgID string) error {
 	asked := p.Clock().AddDate(0, 0, -HistoryDays-7)
 	granted := asked.AddDate(0, 0, 1)
@@ -135,7 +137,8 @@ func (p Past) grant(ctx context.Context, orgID string) error {
 	return err
 }
 
-// channels adopts all channels but the one that came with the account.
+// channels adopts the channels transactional, marketing and onboarding. The channel default
+// stays as the sync found it, not adopted.
 func (p Past) channels(ctx context.Context, orgID string) error {
 	if err := p.Domains.Channels.Sync(ctx, orgID); err != nil {
 		return err
@@ -148,8 +151,8 @@ func (p Past) channels(ctx context.Context, orgID string) error {
 	return p.Domains.Channels.Verify(ctx, orgID)
 }
 
-// record stores the events in batches of recordedAtOnce and reports progress after
-// each. It takes part in the transaction of ctx.
+// record stores the events in batches of recordedAtOnce and reports progress after each
+// batch. It runs in the transaction that ctx carries.
 func (p Past) record(ctx context.Context, orgID string, events []messages.Event) error {
 	for done := 0; done < len(events); {
 		next := min(done+recordedAtOnce, len(events))
@@ -164,8 +167,9 @@ func (p Past) record(ctx context.Context, orgID string, events []messages.Event)
 	return nil
 }
 
-// exclude excludes the first address that bounced permanently, so that the demo has an
-// address that is no longer undeliverable. Without such an event it does nothing.
+// exclude overrides the undeliverable mark of the first address that bounced permanently,
+// and gives a reason. The demo thus has an example of such an override. Without a permanent
+// bounce it does nothing.
 func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event) error {
 	for _, e := range events {
 		if !isPermanentBounce(e) {
@@ -178,8 +182,7 @@ func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event
 	return nil
 }
 
-// isPermanentBounce reports whether the event is a permanent bounce. The history has no
-// later mail to such an address.
+// isPermanentBounce reports whether the event is a permanent bounce.
 func isPermanentBounce(e messages.Event) bool {
 	return e.Type == messages.Bounce && e.Bounced != nil && e.Bounced.Type == messages.PermanentBounce
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// PeopleCount is how many contacts the demo has.
+// PeopleCount is the number of contacts in the demo.
 const PeopleCount = 500
 
-// FirstEmail is the address of the first contact, for examples.
+// FirstEmail is the address of the demo's first contact. The printed example commands use
+// it.
 const FirstEmail = "ada.almeida@example.com"
 
 var (
@@ -27,14 +28,14 @@ var (
 	domains = []string{"example.com", "example.org", "example.net"}
 )
 
-// person is a contact with its lists and choices.
+// person is a contact of the demo with the keys of its lists.
 type person struct {
 	contacts.Contact
 	lists []string
 }
 
-// allPeople returns the people. The random seed is fixed, so they are always the same.
-// Their dates are relative to now.
+// allPeople returns the demo's contacts. The random seed is fixed, so names, addresses and
+// choices are always the same. Their dates are relative to now.
 func allPeople(now time.Time) []person {
 	chance := rand.New(rand.NewPCG(2606, 500)) //nolint:gosec // repeatable on purpose
 	people := make([]person, PeopleCount)
@@ -44,12 +45,12 @@ func allPeople(now time.Time) []person {
 	return people
 }
 
-// newPerson returns the person with index i. Name and address depend on i alone; dates
-// and choices also depend on chance. All persons must be created in order, with one
-// chance.
+// newPerson returns the contact with index i. Name and address depend on i alone. Dates,
+// attributes and choices also depend on chance, so create all contacts in order with the
+// same chance.
 func newPerson(i int, now time.Time, chance *rand.Rand) person {
-	// With 30 and 26 names the pairs repeat after 390 people, so the second round
-	// is shifted by one.
+	// With 30 given names and 26 family names, the pairs repeat after 390 people. From then
+	// on, the family names are shifted by one.
 	given, family := givenNames[i%len(givenNames)], familyNames[(i+i/390)%len(familyNames)]
 	joined := now.Add(-time.Duration(chance.Int64N(int64(720 * 24 * time.Hour)))).Truncate(time.Second)
 	p := person{Contact: contacts.Contact{
@@ -59,7 +60,7 @@ func newPerson(i int, now time.Time, chance *rand.Rand) person {
 		UnsubscribeAll: i%37 == 36,
 		CreatedAt:      joined, UpdatedAt: joined,
 	}}
-	// People from the website have no customer number.
+	// Every fifth contact has no customer number, like a person who signed up on a website.
 	if i%5 != 4 {
 		id := fmt.Sprintf("customer-%d", 1001+i)
 		p.ExternalID = &id
@@ -69,9 +70,9 @@ func newPerson(i int, now time.Time, chance *rand.Rand) person {
 	return p
 }
 
-// customer returns the attributes of a person. A person without orders has no last
-// order, so that some values are missing, as in real data. spent_eur is in euro with
-// two decimals, and 0 without orders.
+// customer returns the attributes of a contact. Without orders, last_order_at is missing,
+// because real data has missing values too, and spent_eur is 0. spent_eur is in euro with
+// two decimals.
 func customer(given, family string, joined, now time.Time, chance *rand.Rand) map[string]any {
 	orders := int(chance.ExpFloat64() * 6)
 	attributes := map[string]any{
@@ -91,7 +92,8 @@ func customer(given, family string, joined, now time.Time, chance *rand.Rand) ma
 	return attributes
 }
 
-// choose sets explicit choices for some topics. The others follow the defaults.
+// choose makes the person choose the opposite of the default for about one in five topics.
+// For the other topics the person has no preference, so the default applies.
 func (p *person) choose(chance *rand.Rand) {
 	for _, t := range accountTopics {
 		choice := sending.OptIn
@@ -104,8 +106,8 @@ func (p *person) choose(chance *rand.Rand) {
 	}
 }
 
-// join sets the lists of the person. About two thirds get the newsletter. Wholesale
-// partners are exactly the people with the attribute wholesale.
+// join sets the lists of the contact. About two thirds are on the newsletter list. The list
+// of wholesale partners has exactly the contacts whose attribute wholesale is true.
 func (p *person) join(chance *rand.Rand) {
 	if chance.IntN(3) > 0 {
 		p.lists = append(p.lists, newsletterList)
@@ -121,8 +123,8 @@ func (p *person) join(chance *rand.Rand) {
 	}
 }
 
-// consent returns the person as a contact of the sending account. Topics without an
-// explicit choice are absent and follow the defaults.
+// consent returns the person in the form in which the sending account stores contacts.
+// Topics without an explicit choice are left out; the topic's default applies to them.
 func (p person) consent() sending.Contact {
 	c := sending.Contact{
 		Email: p.Email, UnsubscribeAll: p.UnsubscribeAll, UpdatedAt: p.UpdatedAt,
@@ -134,10 +136,10 @@ func (p person) consent() sending.Contact {
 	return c
 }
 
-// withoutMarks replaces the diacritics that occur in the names above. A new name may
-// need another pair.
+// withoutMarks replaces the diacritics in givenNames and familyNames and removes
+// apostrophes. A new name may need another pair.
 var withoutMarks = strings.NewReplacer("ö", "o", "é", "e", "í", "i", "á", "a", "ä", "a", "ı", "i", "'", "")
 
-// plainLetters returns a name in the form used in addresses: lower case, without
-// diacritics.
+// plainLetters returns a name in the form used in email addresses: lower case, without
+// diacritics and apostrophes.
 func plainLetters(name string) string { return withoutMarks.Replace(strings.ToLower(name)) }

@@ -23,7 +23,8 @@ const (
 	userEmail = "robin@example.com"
 )
 
-// Seeder creates the demo's data in these stores. All fields are required.
+// Seeder creates the demo's organization, credentials and contacts in the given stores. All
+// fields are required.
 type Seeder struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
@@ -31,9 +32,9 @@ type Seeder struct {
 	Clock   core.Clock
 }
 
-// Ensure creates the demo organization unless it exists, and returns its credentials.
-// dir holds the file with the credentials. It may be repeated. It fails if the
-// organization exists but the file does not fit.
+// Ensure creates the demo organization unless it exists, and returns its credentials. It
+// may be repeated. dir is the folder of the credentials file. It fails if the organization
+// exists but the file is missing or belongs to another organization.
 func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	path := filepath.Join(dir, credentialsFile)
 	org, err := s.DB.Orgs().OrgBySlug(ctx, Slug)
@@ -46,14 +47,14 @@ func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 	return s.Seed(ctx, path)
 }
 
-// Seed creates the organization and writes its credentials to the file at path. It
-// fails if the organization exists. Afterwards it copies the contact list of the
-// account into the mirror.
+// Seed creates the demo organization and writes its credentials to the file at path. It
+// then copies the account's contact list into the mirror. It fails if the organization
+// exists.
 func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	var c Credentials
-	// The file is written before the commit. A crash in between leaves a file without an
-	// organization, which the next start replaces. In the other order the secrets would be
-	// lost.
+	// Write the credentials file before the commit. A crash in between leaves a file for an
+	// organization that does not exist; the next start replaces it. In the other order a
+	// crash would lose the secrets.
 	err := s.DB.InTx(ctx, func(ctx context.Context) error {
 		var err error
 		if c, err = s.seed(ctx); err != nil {
@@ -70,8 +71,9 @@ func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	return c, nil
 }
 
-// seed creates the organization, its owner, the credentials, the account and the
-// contacts. It takes part in the transaction of ctx, except for the account.
+// seed creates the organization, its owner, the credentials, the simulated account and the
+// contacts. It runs in the transaction that ctx carries, but the account is stored outside
+// it.
 func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	org, err := a.CreateOrg(ctx, core.Org{Name: orgName, Slug: Slug, Tier: "demo"})
@@ -92,9 +94,8 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	return c, s.mirror(ctx, org.ID, people)
 }
 
-// mirror stores the attribute registry, the lists, the segments and the people. A job
-// computes the members of the segments later. It writes through the stores, without the
-// guardrails.
+// mirror stores the demo's attributes, lists, segments and contacts. It writes through the
+// stores, without the guardrails. A job computes the members of the segments later.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
 	store, now := s.DB.Contacts(), s.Clock()
 	for _, attribute := range registeredAttributes(now) {

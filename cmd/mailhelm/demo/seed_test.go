@@ -68,9 +68,9 @@ func TestCredentialsOfAnotherDatabaseAreRefused(t *testing.T) {
 	}
 }
 
-// TestFileWithoutOrganizationIsReplaced checks the start after a crash between writing
-// the file and the commit. The file belongs to no organization, so the start must
-// replace it.
+// TestFileWithoutOrganizationIsReplaced checks a start after a crash between writing the
+// credentials file and the commit. The file names an organization that does not exist, so
+// the start must replace it.
 func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -88,8 +88,9 @@ func TestFileWithoutOrganizationIsReplaced(t *testing.T) {
 	}
 }
 
-// TestSegmentsOfTheDemoDivide checks that each segment of the demo has some of the
-// people, and none has all of them.
+// TestSegmentsOfTheDemoDivide checks that the segments of the demo have some of the
+// contacts as members but not all. Only the segment engaged-readers must be empty, because
+// the test creates no mail.
 func TestSegmentsOfTheDemoDivide(t *testing.T) {
 	t.Parallel()
 	db, dir := storagetest.SQLite(t), t.TempDir()
@@ -106,7 +107,7 @@ func TestSegmentsOfTheDemoDivide(t *testing.T) {
 		t.Fatalf("%d segments, %v", len(all), err)
 	}
 	for _, s := range all {
-		// Before the past exists, no message has been opened.
+		// The segment engaged-readers needs opened messages, and this test creates none.
 		if some := s.Key != "engaged-readers"; (s.MemberCount > 0) != some || s.MemberCount == PeopleCount {
 			t.Errorf("%s has %d members", s.Key, s.MemberCount)
 		}

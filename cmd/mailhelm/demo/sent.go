@@ -9,9 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// accountOf returns the state that the history leaves in the account: its templates,
-// the messages sent today, and its suppression list. It marks the request for
-// production access as granted.
+// accountOf returns the simulated account after the events: its templates, its suppression
+// list, and the number of messages sent in the last 24 hours. Production access is granted.
 func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 	setup := simulator.Setup{Templates: letters}
 	yesterday, sent := now.Add(-24*time.Hour), int64(0)
@@ -28,8 +27,8 @@ func accountOf(events []messages.Event, now time.Time) simulator.Setup {
 	return setup
 }
 
-// suppressionEntry returns the suppression entry that the event causes under the policy
-// of the message's channel. It returns false if the event causes none.
+// suppressionEntry returns the entry that the event adds to the account's suppression list
+// under the policy of the message's channel. It returns false if the event adds none.
 func suppressionEntry(e messages.Event) (sending.Suppressed, bool) {
 	entry := sending.Suppressed{Email: e.Recipient, At: e.OccurredAt}
 	word := ""
@@ -43,7 +42,7 @@ func suppressionEntry(e messages.Event) (sending.Suppressed, bool) {
 	return entry, word != "" && at >= 0 && slices.Contains(configurationSets[at].SuppressionPolicy, word)
 }
 
-// letters are the templates of the mail in the history.
+// letters are the templates of the mail in the demo's history.
 var letters = []sending.Template{
 	letter(newsletter, "A washed coffee from Huila is in, and the tasting on Thursday has two seats left."),
 	letter(receipt, "Thank you for your order {{order}}. It leaves the roastery tomorrow."),
@@ -53,8 +52,8 @@ var letters = []sending.Template{
 	letter(onboarding[2], "Take ten per cent off your first order with the code FIRST."),
 }
 
-// letter returns the template of a kind of mail, as plain text and as HTML, with the
-// recipient's first name.
+// letter returns the template for a kind of mail, as plain text and as HTML. Both greet the
+// recipient by first name and contain text.
 func letter(k letterKind, text string) sending.Template {
 	return sending.Template{
 		Name: k.template, Subject: k.subject,

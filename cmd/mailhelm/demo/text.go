@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
-// printDemo prints addresses, credentials and commands for a person. It prints secrets
-// in clear text.
+// printDemo prints the demo's addresses, its credentials and commands to try, for a person.
+// It prints secrets in clear text.
 func printDemo(p *cli.Program, a serve.Addresses, c Credentials, dir string) error {
 	fmt.Fprintf(p.Stdout, "\nMailhelm demo: Fernhill Coffee, 500 contacts and 90 days of mail. Nothing is sent. Everything is kept in %s.\n\n", dir)
 	for _, table := range [][][]string{addressRows(a), credentialRows(c)} {
@@ -22,7 +22,7 @@ func printDemo(p *cli.Program, a serve.Addresses, c Credentials, dir string) err
 	return err
 }
 
-// addressRows returns the rows of the table of addresses: name and address.
+// addressRows returns the rows of the printed table of addresses: service and address.
 func addressRows(a serve.Addresses) [][]string {
 	return [][]string{
 		{"Dashboard", a.App + "/dashboard"},
@@ -36,7 +36,8 @@ func addressRows(a serve.Addresses) [][]string {
 	}
 }
 
-// credentialRows returns the rows of the table of credentials: group, kind and value.
+// credentialRows returns the rows of the printed table of credentials: group, kind and
+// value.
 func credentialRows(c Credentials) [][]string {
 	return [][]string{
 		{"Live", "client id", c.ClientID},
@@ -51,8 +52,8 @@ func credentialRows(c Credentials) [][]string {
 	}
 }
 
-// demoText has four verbs: the commands for a token, for the list of tools and for a
-// call, and the configuration of a client.
+// demoText is a format with four texts to insert. Three are shell commands, which get a
+// token, list the tools and call one. The last is the configuration of an MCP client.
 const demoText = `Get an access token, good for 15 minutes:
 
 %s
@@ -78,27 +79,28 @@ const tokenVariable = "MAILHELM_TOKEN"
 
 // The printed commands need only a POSIX shell, curl and sed.
 
-// tokenCommand returns the command that stores an access token for the agent endpoint
-// in tokenVariable. It contains the secret of the live client.
+// tokenCommand returns the shell command that stores an access token for the MCP endpoint
+// in the variable tokenVariable. The command contains the secret of the live OAuth client.
 func tokenCommand(a serve.Addresses, c Credentials) string {
 	return fmt.Sprintf(`export %s=$(curl -sS %s/oauth/token -u '%s:%s' \
   -d grant_type=client_credentials -d resource=%s | sed 's/.*"access_token": *"\([^"]*\)".*/\1/')`,
 		tokenVariable, a.Auth, c.ClientID, c.ClientSecret, a.MCP)
 }
 
-// listCommand returns the command that lists the tools.
+// listCommand returns the shell command that lists the MCP tools.
 func listCommand(a serve.Addresses) string {
 	return mcpCommand(a, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 }
 
-// callCommand returns the command that looks up the first contact.
+// callCommand returns the shell command that looks up the demo's first contact with an MCP
+// tool.
 func callCommand(a serve.Addresses) string {
 	return mcpCommand(a, fmt.Sprintf(
 		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"contacts_lookup","arguments":{"email":"%s"}}}`, FirstEmail))
 }
 
-// mcpCommand returns a command that posts body to the agent endpoint with the stored
-// token. body must not contain a single quote.
+// mcpCommand returns the shell command that posts body to the MCP endpoint with the token
+// in tokenVariable. body must not contain a single quote.
 func mcpCommand(a serve.Addresses, body string) string {
 	return strings.Join([]string{
 		"curl -sS " + a.MCP + "/mcp", `-H "Authorization: Bearer $` + tokenVariable + `"`,
@@ -107,8 +109,8 @@ func mcpCommand(a serve.Addresses, body string) string {
 	}, " ")
 }
 
-// clientConfiguration returns the configuration of an MCP client as JSON. The client
-// reads the token from its environment.
+// clientConfiguration returns the JSON configuration of an MCP client. The client reads the
+// token from an environment variable.
 func clientConfiguration(a serve.Addresses) string {
 	return fmt.Sprintf(`{
   "mcpServers": {

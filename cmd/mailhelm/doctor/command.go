@@ -21,9 +21,8 @@ Examples:
     mailhelm doctor --config /etc/mailhelm.toml --json`
 }
 
-// Run checks the configuration. The exit status is 1 if a part is broken; a part that
-// needs attention leaves it at 0. It changes nothing and may be repeated while a server
-// runs.
+// Run checks the configuration and prints a report. The exit status is 1 if a check fails;
+// a warning leaves it at 0. It changes nothing and may run beside a server.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger("error")
 	if err != nil {
@@ -43,8 +42,8 @@ func (c *Command) Run(p *cli.Program) error {
 	return err
 }
 
-// printReport prints one row for each check: status, name and detail. A second row
-// holds the next step, if there is one.
+// printReport prints one table row for each check: status, name and detail. If a check
+// proposes a next step, a second row holds it.
 func printReport(p *cli.Program, report Report) error {
 	var rows [][]string
 	for _, check := range report.Checks {

@@ -14,13 +14,14 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// database checks the database and the parts that need it: the sealed keys, the sending
-// account of each organization, the clock. It opens the database without a lock, so a
-// server may run at the same time.
+// database checks the database and what it stores: the signing keys and the sending
+// accounts. It also checks the clock against the stored data. It takes no lock, so a server
+// may run at the same time.
 func (e *examination) database(ctx context.Context) {
 	const name = "database"
 	if e.cfg.DatabaseURL == "" {
-		// Opening the database would create the file.
+		// Test first whether the SQLite file exists, because opening the database would
+		// create it.
 		path := e.cfg.DatabaseFile()
 		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 			e.add(name, OK, path+" does not exist yet; the first start makes it", "")
@@ -50,9 +51,9 @@ func (e *examination) database(ctx context.Context) {
 	}
 }
 
-// contents checks what a database with the current schema stores: signing keys, the
-// clock and sending accounts. The newest signing key gives the time that the clock must
-// not precede.
+// contents checks what a database with the current schema stores: the signing keys and the
+// sending accounts. It also checks that the clock is not before the creation of the newest
+// signing key.
 func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	keys, err := db.SigningKeys().SigningKeys(ctx)
 	if err != nil {
@@ -68,8 +69,8 @@ func (e *examination) contents(ctx context.Context, db *storage.DB) {
 	e.sendingAccounts(ctx, db)
 }
 
-// signingKeys checks that the master key decrypts the stored keys. Call it only if keys
-// are stored, because it would create one otherwise.
+// signingKeys checks that the master key decrypts the stored signing keys. Call it only if
+// signing keys are stored: without any, it would create one.
 func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	master, err := e.cfg.OpenMasterKey()
 	if err != nil {
@@ -82,9 +83,9 @@ func (e *examination) signingKeys(ctx context.Context, db *storage.DB) {
 	e.add("signing keys", OK, "open with the master key", "")
 }
 
-// sendingAccounts checks the state of each organization's account. It examines the
-// simulated account alone and contacts no provider; `mailhelm admin account verify`
-// does that. It reports only the first organization whose account does not answer.
+// sendingAccounts checks that the simulator answers for each organization. It contacts no
+// real provider; `mailhelm admin account verify` does. It reports only the first
+// organization for which the simulator does not answer.
 func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 	const name = "sending account"
 	path := e.cfg.AccountFile()
@@ -112,11 +113,12 @@ func (e *examination) sendingAccounts(ctx context.Context, db *storage.DB) {
 	e.add(name, OK, fmt.Sprintf("simulated; answers for %d organizations", len(orgs)), "")
 }
 
-// programDate is before this program was written. A clock before it is wrong.
+// programDate is a date before this program was written. A clock that shows an earlier time
+// is wrong.
 var programDate = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// clock compares the clock with the newest recorded event. A clock that is behind issues
-// tokens that are not valid yet.
+// clock adds a Fail if the machine's clock is before newest, the creation of the newest
+// signing key, or before programDate. Tokens issued with a slow clock would not be valid.
 func (e *examination) clock(newest time.Time) {
 	now := e.cfg.Clock()
 	known := programDate

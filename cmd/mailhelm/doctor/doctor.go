@@ -1,8 +1,8 @@
 // Package doctor is `mailhelm doctor`: it examines whether a server would work with a
-// configuration, and what to do if not. It changes nothing: it makes no file, runs no
+// configuration, and proposes what to do if not. It leaves no file behind, runs no
 // migration and creates no key.
 //
-// Each file examines one part. What a server needs is in packages config and serve.
+// Each file examines one part. Packages config and serve define what a server needs.
 package doctor
 
 import (
@@ -17,35 +17,35 @@ import (
 // Status is the outcome of a check.
 type Status string
 
-// The outcomes. With a Fail a server does not start or is not safe. With a Warn it
-// works, but something needs attention.
+// The outcomes of a check. Fail means that a server does not start or is not safe. Warn
+// means that a server works, but something needs attention.
 const (
 	OK   Status = "ok"
 	Warn Status = "warn"
 	Fail Status = "fail"
 )
 
-// Check is the result for one part.
+// Check is the result of one check, such as that of the database.
 type Check struct {
 	Name   string `json:"name"`
 	Status Status `json:"status"`
 	Detail string `json:"detail"`
-	// Next is the next step; empty if none is needed.
+	// Next is the step that the operator should take; empty if none is needed.
 	Next string `json:"next,omitempty"`
 }
 
-// Report holds all checks and the worst outcome.
+// Report holds the results of all checks. Status is the worst of their outcomes.
 type Report struct {
 	Status Status  `json:"status"`
 	Checks []Check `json:"checks"`
 }
 
-// checkTimeout limits each check that contacts another program.
+// checkTimeout limits the duration of each check that uses a network connection.
 const checkTimeout = 10 * time.Second
 
-// Examine runs all checks on a configuration. file is the configuration file, "" for
-// none. It returns the checks in the order in which they ran. It allows ten seconds
-// each for the database, Redis, mail and the ports.
+// Examine runs all checks on a configuration and returns their results in the order in
+// which they ran. file is the path of the configuration file, "" for none. The checks of
+// the database, Redis, the mail server and the ports may take ten seconds each.
 func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -63,14 +63,14 @@ func Examine(ctx context.Context, cfg config.Config, file string) Report {
 	return e.report
 }
 
-// examination is one run of all checks. Each check adds its result to the report.
+// examination is one run of all checks. Each check adds its result to report.
 type examination struct {
 	cfg    config.Config
 	report Report
 }
 
-// add appends a result and raises the status of the report if this one is worse. next
-// is the next step for the operator, "" for none.
+// add appends the result of a check to the report. It changes the report's status if this
+// status is worse. next is the step that the operator should take, "" for none.
 func (e *examination) add(name string, status Status, detail, next string) {
 	e.report.Checks = append(e.report.Checks, Check{Name: name, Status: status, Detail: detail, Next: next})
 	if status == Fail || status == Warn && e.report.Status == OK {
@@ -78,7 +78,8 @@ func (e *examination) add(name string, status Status, detail, next string) {
 	}
 }
 
-// settings checks the form of the settings, as a server does at start.
+// settings checks the values of the settings with [config.Config.Check], as a server does
+// when it starts.
 func (e *examination) settings() {
 	if err := e.cfg.Check(); err != nil {
 		e.add("settings", Fail, err.Error(), "Correct it where 'mailhelm config' says the value comes from.")

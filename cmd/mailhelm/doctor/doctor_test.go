@@ -20,7 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// fresh returns a valid configuration on free ports.
+// fresh returns a valid configuration with an empty data folder and free ports.
 func fresh(t *testing.T) config.Config {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -33,7 +33,7 @@ func fresh(t *testing.T) config.Config {
 	}}
 }
 
-// used returns a configuration with which a server has run.
+// used returns a valid configuration with which a server has run and stopped.
 func used(t *testing.T) config.Config {
 	t.Helper()
 	cfg := fresh(t)
@@ -161,7 +161,7 @@ func TestBrokenThingsAreFound(t *testing.T) {
 	}
 }
 
-// mailServer sets the server for mail to people.
+// mailServer returns a function that configures address as the operator's SMTP server.
 func mailServer(address string) func(*testing.T, *config.Config) {
 	return func(_ *testing.T, cfg *config.Config) {
 		cfg.SystemSMTP, cfg.SystemFrom = address, "mailhelm@example.com"
@@ -181,8 +181,8 @@ func TestRedisIsAsked(t *testing.T) {
 	}
 }
 
-// TestMailServerIsAsked checks that doctor signs in to the server for mail to people. It
-// requires encryption unless the server is on this machine.
+// TestMailServerIsAsked checks that doctor signs in to the operator's SMTP server. It must
+// warn if the password is wrong or if the server does not support the configured TLS.
 func TestMailServerIsAsked(t *testing.T) {
 	t.Parallel()
 	cfg := fresh(t)
@@ -214,7 +214,7 @@ type quiet struct{}
 func (quiet) Printf(string, ...any) {}
 func (quiet) Println(...any)        {}
 
-// mailSession accepts the sign-in of the test's user. It cannot receive mail.
+// mailSession is an SMTP session that accepts one user and password. It accepts no mail.
 type mailSession struct{ smtp.Session }
 
 func (mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
@@ -259,7 +259,7 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// empty replaces the database by one without tables.
+// empty replaces the SQLite database by an empty file, which is a database without tables.
 func empty(t *testing.T, cfg *config.Config) {
 	t.Helper()
 	for _, suffix := range []string{"-wal", "-shm"} {
@@ -270,7 +270,7 @@ func empty(t *testing.T, cfg *config.Config) {
 
 func at(now time.Time) core.Clock { return func() time.Time { return now } }
 
-// taken returns a port on which another listener is open.
+// taken returns an address on which another listener is open until the test ends.
 func taken(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

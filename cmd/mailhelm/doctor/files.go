@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 )
 
-// configurationFile checks who may read the configuration file. It may hold the master
-// key and the passwords of the database, Redis and the mail server. It warns if other
-// users have any access and such a setting is in use. Without a file it adds no result.
+// configurationFile checks the permissions of the configuration file, which may contain
+// secrets. It warns if other users have any access and a setting that can hold a secret is
+// set. Without a file it adds no result.
 func (e *examination) configurationFile(path string) {
 	if path == "" {
 		return
@@ -26,8 +26,8 @@ func (e *examination) configurationFile(path string) {
 	}
 }
 
-// dataFolder checks the data folder and the master key in it. It warns if other users
-// have any access to the folder.
+// dataFolder checks the permissions of the data folder, and the master key in it. It warns
+// if other users have any access to the folder.
 func (e *examination) dataFolder() {
 	dir := e.cfg.DataDir
 	info, err := os.Stat(dir)
@@ -48,7 +48,8 @@ func (e *examination) dataFolder() {
 	e.masterKey()
 }
 
-// missingFolder checks whether the first start can create the data folder.
+// missingFolder checks whether a server could create the data folder, which does not exist
+// yet.
 func (e *examination) missingFolder() {
 	parent := filepath.Dir(filepath.Clean(e.cfg.DataDir))
 	for parent != filepath.Dir(parent) {
@@ -64,8 +65,8 @@ func (e *examination) missingFolder() {
 	e.add("data folder", OK, e.cfg.DataDir+" does not exist yet; the first start makes it", "")
 }
 
-// writable reports whether a file can be created in dir. It creates one, because
-// permission bits do not show read-only mounts or the rights of root.
+// writable reports whether a file can be created in dir. It creates and removes one,
+// because permission bits do not show read-only mounts or the rights of root.
 func writable(dir string) bool {
 	f, err := os.CreateTemp(dir, ".mailhelm-doctor-*")
 	if err != nil {
@@ -74,8 +75,8 @@ func writable(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// masterKey checks that the master key can be read. It does not create a missing one.
-// Only the check of the signing keys shows whether it is the right one.
+// masterKey checks that the master key can be read. It does not create a missing key.
+// Whether the key fits the database is checked by signingKeys.
 func (e *examination) masterKey() {
 	const name = "master key"
 	path := e.cfg.MasterKeyFile()

@@ -7,13 +7,13 @@ import (
 )
 
 // mail signs in to the operator's SMTP server and sends nothing. A failure is a Warn: a
-// server starts without it, but people cannot reset their passwords.
+// server starts without SMTP, but people cannot reset their passwords.
 func (e *examination) mail(ctx context.Context) {
 	const name = "mail to people"
 	server, configured, err := e.cfg.SystemMail()
 	switch {
 	case err != nil:
-		return // the check of the settings reports it
+		return // the check in settings has already reported err
 	case !configured:
 		e.add(name, OK, "no SMTP server is configured; a forgotten password is set by 'mailhelm admin user set-password'", "")
 		return

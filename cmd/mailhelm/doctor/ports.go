@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// ports tries to listen on each port. If that fails, it checks whether Mailhelm is
-// already listening there. It closes each port at once. A port that several services
-// share is checked once.
+// ports tries to listen on each listen address, and stops listening at once. If that fails,
+// it checks whether a running Mailhelm listens there. It checks an address that several
+// services share once.
 func (e *examination) ports(ctx context.Context) {
 	var free, ours []string
 	seen := map[string]bool{}
@@ -40,8 +40,8 @@ func (e *examination) ports(ctx context.Context) {
 	}
 }
 
-// addUnavailable adds a Fail for a port on which a server could not listen. The next
-// step depends on the cause: taken, not permitted, or an invalid address.
+// addUnavailable adds a Fail for a listen address that a server could not use. The proposed
+// next step depends on err: address in use, not permitted, or an invalid address.
 func (e *examination) addUnavailable(p config.Port, err error) {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

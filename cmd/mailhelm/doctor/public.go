@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// publicURLs checks the public addresses in combination. The check of the settings
-// covers the form of each. With invalid settings it adds no result.
+// publicURLs checks the public addresses: https, and different origins where tokens or
+// scripts require it. If the settings themselves are invalid, it adds no result, because
+// another check reports them.
 func (e *examination) publicURLs() {
 	const name = "public addresses"
 	if e.cfg.Check() != nil {
@@ -33,23 +34,23 @@ func (e *examination) publicURLs() {
 	}
 }
 
-// unsafe reports whether an address uses plain http for another machine. An invalid
-// address counts as unsafe.
+// unsafe reports whether a public address uses plain http and is not on this machine. An
+// invalid address counts as unsafe.
 func unsafe(address string) bool {
 	u, err := url.Parse(address)
 	return err != nil || u.Scheme != "https" && !isLocal(u.Hostname())
 }
 
-// isLocal reports whether a host is this machine: localhost, a name below it (RFC 6761
-// section 6.3), or a loopback address.
+// isLocal reports whether a host is this machine: localhost, a name ending in .localhost
+// (RFC 6761 section 6.3), or a loopback address.
 func isLocal(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// sharedOrigins reports a Fail if the fetch host shares its origin with another service.
-// The fetch host shows mail from strangers, and scripts in it must not run in another
-// origin.
+// sharedOrigins adds a Fail if the fetch host has the same origin as another service. The
+// fetch host shows mail from strangers, and scripts in that mail must not run in the origin
+// of another service.
 func (e *examination) sharedOrigins(name string, public config.Public) {
 	for _, other := range public.URLs() {
 		if other.Flag != "--fetch-url" && other.URL == public.Fetch {
@@ -58,8 +59,8 @@ func (e *examination) sharedOrigins(name string, public config.Public) {
 	}
 }
 
-// localPorts warns if an address on this machine has a port on which its service does
-// not listen.
+// localPorts adds a Warn if a public address on this machine has another port than the one
+// on which its service listens.
 func (e *examination) localPorts(name string, public config.Public) {
 	l := e.cfg.Listen
 	for _, one := range []struct{ flag, address, listen string }{

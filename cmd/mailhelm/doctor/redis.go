@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 )
 
-// redis checks the Redis with the shared rate limits, if one is configured and this
-// role uses it. A failure is a Warn, because a server works without it. Only an invalid
-// address is a Fail, because it prevents the start.
+// redis checks the connection to Redis, if one is configured and the role is not worker. If
+// Redis does not answer, it adds a Warn, because a server works without it. An invalid
+// address is a Fail, because a server does not start with it.
 func (e *examination) redis(ctx context.Context) {
 	const name = "redis"
 	if e.cfg.RedisURL == "" || e.cfg.Role == config.Worker {

@@ -25,15 +25,15 @@ type contacts struct {
 	installation.Target
 	File string `arg:"" help:"CSV file in UTF-8 whose first line names the columns; - for standard input."`
 	Org  string `help:"Slug or id of the organization that the contacts belong to. Default: the only organization." placeholder:"ORG" once:""`
-	// Map holds the target of a column by its header, as written in the file. An empty
-	// target ignores the column.
+	// Map assigns columns to fields: the keys are headers as written in the file, the values
+	// are fields. "" as value ignores the column.
 	Map           map[string]string `help:"Assign a column to a field, by its header: 'E-mail=email', 'Plan=attributes.plan', 'News=topics.news'; 'Notes=' ignores the column. May be repeated." placeholder:"HEADER=FIELD" mapsep:"none"`
 	IgnoreUnknown bool              `help:"Ignore columns that are neither a field nor a registered attribute."`
 	ClearEmpty    bool              `help:"Clear the attribute of an empty cell. Default: leave the attribute unchanged."`
 	Rebind        bool              `name:"rebind-external-id" help:"Let a row replace the external id of the contact with its address."`
 	Delimiter     string            `help:"Separator of fields: comma, semicolon or tab. Default: detected from the header." enum:",comma,semicolon,tab" default:""`
-	// Rejected is the file for rejected rows. "" means FILE.rejected.csv, or no file for
-	// standard input.
+	// Rejected is the name of the file for rejected rows. "" means FILE.rejected.csv, or no
+	// such file if the contacts come from standard input.
 	Rejected string `help:"File for rejected rows, with the line and the reason of each. Default: FILE.rejected.csv." placeholder:"FILE"`
 	DryRun   bool   `help:"Report the outcome of each row without changing anything."`
 	Again    bool   `help:"Import rows again that an earlier run of this command imported within seven days."`
@@ -58,23 +58,24 @@ Examples:
     zcat people.csv.gz | mailhelm import contacts - --org acme --rejected rejected.csv --json`
 }
 
-// printedContacts is the object that --json prints. Scripts rely on its members.
-// RejectedFile is absent if no file of rejected rows was written.
+// printedContacts is the object that `mailhelm import contacts --json` prints. Scripts rely
+// on its members. RejectedFile is absent if no row was rejected.
 type printedContacts struct {
 	Organization string `json:"organization"`
 	DryRun       bool   `json:"dry_run"`
-	// Columns holds the target of each column by its header, "" for an ignored one.
+	// Columns maps each header to what its column sets, such as "email", or to "" for an
+	// ignored column.
 	Columns map[string]string `json:"columns"`
 	contactimport.Summary
 	RejectedFile string `json:"rejected_file,omitempty"`
 }
 
-// delimiters maps the values of --delimiter to characters; 0 means that the header
-// decides.
+// delimiters maps the values of --delimiter to characters. 0 means that the delimiter is
+// detected from the header.
 var delimiters = map[string]rune{"": 0, "comma": ',', "semicolon": ';', "tab": '\t'}
 
-// Run imports the contacts of the file. It may be repeated after an interruption. It
-// fails if the file cannot be read to its end, and if every row was rejected.
+// Run imports the contacts of the file. It fails if the file cannot be read to its end, or
+// if every row was rejected. It may be repeated after an interruption.
 func (c *contacts) Run(p *cli.Program) error {
 	return c.With(p, func(ctx context.Context, s *installation.Session) error {
 		org, file, err := open(ctx, s, c.Org, c.File)
@@ -85,8 +86,8 @@ func (c *contacts) Run(p *cli.Program) error {
 	})
 }
 
-// run imports an open file and prints the summary. It prints the summary also after an
-// error, if it has read any row. The caller closes the file.
+// run imports an open file and prints the summary. After an error it prints the summary
+// too, if it has processed at least one row. The caller closes the file.
 func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Org, file *counted) error {
 	people := serve.Imports(s.DB, s.Config.Clock, s.Config.Log)
 	attributes, err := people.AttributeNames(ctx, org.ID)
@@ -125,8 +126,8 @@ func (c *contacts) run(ctx context.Context, s *installation.Session, org core.Or
 	return nil
 }
 
-// rejectedName returns the name of the file for rejected rows, "" for no file. An
-// import from standard input has no name to derive one from.
+// rejectedName returns the name of the file for rejected rows. It returns "" for an import
+// from standard input without --rejected; no such file is then written.
 func (c *contacts) rejectedName() string {
 	if c.Rejected != "" || c.File == "-" {
 		return c.Rejected
@@ -134,8 +135,8 @@ func (c *contacts) rejectedName() string {
 	return c.File + ".rejected.csv"
 }
 
-// print prints the summary, as JSON with --json and otherwise as a table. The table has
-// the columns in the order of the file.
+// print prints the summary of an import, as JSON with --json and otherwise as a table. The
+// table lists the columns in the order of the file.
 func (c *contacts) print(s *installation.Session, org core.Org, rows *contactfile.Reader, sum contactimport.Summary, rejected *rejectedFile) error {
 	columns := map[string]string{}
 	var meant []string

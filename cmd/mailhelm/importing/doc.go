@@ -1,6 +1,6 @@
-// Package importing is `mailhelm ingest` and `mailhelm import`: they import existing
-// data from a file into an installation.
+// Package importing is `mailhelm ingest`, which imports email events, and `mailhelm
+// import`, which imports contacts. Both read a file and store its data in an installation.
 //
-// It owns the commands and what they print. The packages backfill, contactfile and
-// contactimport below read the files; the domains store the data.
+// This package defines the commands and what they print. Its subpackages backfill,
+// contactfile and contactimport read the files. The packages in core store the data.
 package importing

@@ -33,15 +33,16 @@ Examples:
     zcat archive/*.gz | mailhelm ingest - --org acme --json`
 }
 
-// printedEvents is the object that --json prints. Scripts rely on its members.
+// printedEvents is the object that `mailhelm ingest --json` prints. Scripts rely on its
+// members.
 type printedEvents struct {
 	Organization string `json:"organization"`
 	backfill.Summary
 }
 
-// Run imports the events of the file. It prints the summary also after an error, if it
-// has read any line. It may be repeated: events that are stored already count as
-// duplicates.
+// Run imports the events of the file and prints a summary. After an error it prints the
+// summary too, if it has read at least one line. It may be repeated: events that are
+// already stored count as duplicates.
 func (c *Events) Run(p *cli.Program) error {
 	return c.With(p, func(ctx context.Context, s *installation.Session) error {
 		org, read, err := open(ctx, s, c.Org, c.File)
@@ -73,7 +74,8 @@ func (c *Events) Run(p *cli.Program) error {
 	})
 }
 
-// printEvents prints the summary, as JSON with --json and otherwise as a table.
+// printEvents prints the summary of an import of events, as JSON with --json and otherwise
+// as a table.
 func printEvents(s *installation.Session, org core.Org, sum backfill.Summary) error {
 	if s.JSON {
 		return s.PrintJSON(printedEvents{org.Slug, sum})
@@ -89,9 +91,8 @@ func printEvents(s *installation.Session, org core.Org, sum backfill.Summary) er
 	})
 }
 
-// lineCount returns a count of lines followed by the numbers of the first of them. If
-// count is greater than the number of lines in first, an ellipsis follows. A count of 0
-// is "0".
+// lineCount describes a number of lines and the first line numbers, such as "3 (lines 4, 5,
+// 6)". An ellipsis follows if first lists fewer than count lines. It returns "0" for 0.
 func lineCount(count int, first []int) string {
 	if count == 0 {
 		return "0"

@@ -10,11 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/importing/contactfile"
 )
 
-// rejectedFile writes rejected rows unchanged, with two more columns. The first row
-// creates the file. A person can correct the rows and import the file.
+// rejectedFile is the CSV file of rejected rows. It holds the rows unchanged, with two more
+// columns. The first rejected row creates the file. A user can correct its rows and import
+// it.
 type rejectedFile struct {
-	// name is the file to create, "" for none. header is the first line of the imported
-	// file, comma its delimiter.
+	// name is the path of the file to create, "" for no file. header is the first record of
+	// the imported file; comma is its delimiter.
 	name   string
 	header []string
 	comma  rune
@@ -22,9 +23,9 @@ type rejectedFile struct {
 	rows   *csv.Writer
 }
 
-// write appends a rejected row with its line number and the reason. The first call
-// replaces an existing file of that name. Columns that an earlier rejection added are
-// left out, so they do not accumulate. Without a name it does nothing.
+// write appends a rejected row with its line number and the reason. The first call replaces
+// an existing file. If the imported file is itself a file of rejected rows, its two added
+// columns are left out. If name is "", write does nothing.
 func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 	if f.name == "" {
 		return nil
@@ -56,7 +57,7 @@ func (f *rejectedFile) write(row contactfile.Row, reason string) error {
 	return f.rows.Write(append(cells, strconv.Itoa(row.Line), reason))
 }
 
-// createdName returns the name of the file, "" if no row was rejected.
+// createdName returns the name of the file of rejected rows, or "" if it was not created.
 func (f *rejectedFile) createdName() string {
 	if f.file == nil {
 		return ""
@@ -64,8 +65,8 @@ func (f *rejectedFile) createdName() string {
 	return f.name
 }
 
-// close writes buffered rows and closes the file. Without a rejected row it does
-// nothing. An error means that rows may be missing from the file.
+// close writes buffered rows and closes the file of rejected rows. It does nothing if the
+// file was not created. An error means that rows may be missing from the file.
 func (f *rejectedFile) close() error {
 	if f.file == nil {
 		return nil

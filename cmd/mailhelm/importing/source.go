@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// open returns an organization and the file to import for it. Without a reference it
-// returns the only organization. The caller closes the file.
+// open returns the organization with the slug or id ref, and opens the file to import for
+// it. If ref is "", it returns the only organization of the installation. The caller closes
+// the file.
 func open(ctx context.Context, s *installation.Session, ref, name string) (core.Org, *counted, error) {
 	org, err := s.OrgOrOnly(ctx, ref)
 	if err != nil {
@@ -23,8 +24,8 @@ func open(ctx context.Context, s *installation.Session, ref, name string) (core.
 	return org, file, err
 }
 
-// openFile opens a file, or returns standard input for "-". It fails for a folder.
-// Closing the result does not close standard input.
+// openFile opens the file with this name, or returns standard input for "-". It fails for a
+// folder. Closing the result does not close standard input.
 func openFile(stdin io.Reader, name string) (*counted, error) {
 	if name == "-" {
 		return &counted{ReadCloser: io.NopCloser(stdin)}, nil
@@ -43,15 +44,15 @@ func openFile(stdin io.Reader, name string) (*counted, error) {
 	return &counted{ReadCloser: file, size: info.Size()}, nil
 }
 
-// counted is a file that counts the bytes read. size is 0 if unknown. bytes may be read
-// while another goroutine reads the file, for the display of progress.
+// counted is a file that counts the bytes read from it, for the display of progress. size
+// is the file's size, 0 if unknown. bytes may be loaded while another goroutine reads.
 type counted struct {
 	io.ReadCloser
 	size  int64
 	bytes atomic.Int64
 }
 
-// Read reads and counts the next bytes.
+// Read reads from the file and adds the number of bytes to c.bytes.
 func (c *counted) Read(b []byte) (int, error) {
 	n, err := c.ReadCloser.Read(b)
 	c.bytes.Add(int64(n))

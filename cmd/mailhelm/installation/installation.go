@@ -1,5 +1,5 @@
-// Package installation opens the database of an installation for a command that works on
-// it directly. A server may run at the same time. It also finds organizations.
+// Package installation opens the database of an installation for commands that work on it
+// without a server. A server may run on it at the same time. It also finds organizations.
 package installation
 
 import (
@@ -17,29 +17,28 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Target holds the flags of a command that works on an installation: where its data is,
-// and how to print the result.
+// Target holds the flags of a command that works on an installation: the data folder, the
+// database and --json.
 type Target struct {
 	config.Database
 	JSON bool `help:"Print one JSON object."`
 }
 
-// Session is a running command with its open database. It ends when the function given
-// to [Target.With] returns.
+// Session is a running command with its open database. It is valid until the function
+// passed to [Target.With] returns.
 type Session struct {
 	*cli.Program
-	// JSON is true with --json. A command then prints one JSON object in place of a
-	// table.
+	// JSON reports whether --json was given. A command then prints one JSON object in place
+	// of a table.
 	JSON bool
-	// Config has only what names the data: the folder, the database, the clock and the
-	// log.
+	// Config contains only the data folder, the database URL, the clock and the log.
 	Config config.Config
 	DB     *storage.DB
 }
 
 // With opens the database, calls do and closes the database. Unlike a server it does not
-// lock the data folder, because a command makes only single transactions. It returns
-// refusals in the wording of [cli.Program.Explain].
+// lock the data folder, because a command runs only single transactions. It rewrites a
+// refusal of do with [cli.Program.Explain].
 func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {
@@ -54,9 +53,9 @@ func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) e
 	return errors.Join(p.Explain(do(p.Ctx, s)), db.Close())
 }
 
-// openExisting opens a database that exists and has the current schema. It creates and
-// migrates nothing, so that a misspelt folder does not become an empty installation.
-// Each query waits at most wait for a busy database.
+// openExisting opens a database that exists and has the current schema; otherwise it fails.
+// It never creates a database, so that a misspelt folder does not become an empty
+// installation. Each query waits at most wait for a busy database.
 func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*storage.DB, error) {
 	if cfg.DatabaseURL == "" {
 		if _, err := os.Stat(cfg.DatabaseFile()); errors.Is(err, fs.ErrNotExist) {
@@ -77,8 +76,8 @@ func openExisting(ctx context.Context, cfg config.Config, wait time.Duration) (*
 	return db, nil
 }
 
-// Org returns the organization with an id or slug. The error for an unknown one names
-// the command that lists them.
+// Org returns the organization whose slug or id is ref. If there is none, the error names
+// the command that lists organizations.
 func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
 	find := s.DB.Orgs().OrgBySlug
 	if core.IsID(ref) {
@@ -91,9 +90,8 @@ func (s *Session) Org(ctx context.Context, ref string) (core.Org, error) {
 	return org, err
 }
 
-// OrgOrOnly returns the organization with an id or slug. Without a reference it returns
-// the only organization, and fails if there are several. It also fails if there is
-// none.
+// OrgOrOnly returns the organization whose slug or id is ref. If ref is "", it returns the
+// only organization of the installation, and fails if there is not exactly one.
 func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	if ref != "" {
 		return s.Org(ctx, ref)
@@ -108,7 +106,8 @@ func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	return s.DB.Orgs().Org(ctx, ids[0])
 }
 
-// NotFound reports whether an error means that a store or the core found nothing.
+// NotFound reports whether err is a refusal of the core with the code for objects that do
+// not exist.
 func NotFound(err error) bool {
 	refusal, ok := errors.AsType[*core.Error](err)
 	return ok && refusal.Code == core.CodeNotFound

@@ -1,5 +1,5 @@
 // Package migrate is `mailhelm migrate`: it shows which migrations a database has, and
-// applies the missing ones. The migrations themselves are in storage.
+// applies the missing ones. Package storage contains the migrations.
 package migrate
 
 import (
@@ -27,7 +27,7 @@ func (Command) Help() string {
     mailhelm migrate up --database-url postgres://mailhelm@db/mailhelm`
 }
 
-// up is `mailhelm migrate up`. It creates the database on SQLite if it is missing.
+// up is `mailhelm migrate up`. If the SQLite database is missing, it creates the file.
 type up struct{ config.Database }
 
 // Run applies the missing migrations. It may be repeated: without missing migrations it
@@ -48,16 +48,16 @@ type status struct {
 	JSON bool `help:"Print one JSON object."`
 }
 
-// migrationJSON is the form in which --json prints a migration. Versions are numbered
-// in the order of application.
+// migrationJSON is the form in which --json prints a migration. Migrations are applied in
+// the order of Version.
 type migrationJSON struct {
 	Version int64  `json:"version"`
 	Name    string `json:"name"`
 	Applied bool   `json:"applied"`
 }
 
-// Run lists the migrations. It changes no schema. The exit status is 0 even if
-// migrations are missing.
+// Run lists all migrations and whether the database has them. It applies none. The exit
+// status is 0 even if migrations are missing.
 func (c *status) Run(p *cli.Program) error {
 	return withDatabase(p, c.Database, func(db *storage.DB) error {
 		states, err := db.MigrationStatus(p.Ctx)
@@ -81,9 +81,9 @@ func (c *status) Run(p *cli.Program) error {
 	})
 }
 
-// withDatabase opens a database of any version, calls do and closes the database. It
-// returns the errors of do and of closing. Unlike installation.Target it accepts a
-// database that lacks migrations.
+// withDatabase opens a database, calls do and closes the database. It returns the errors of
+// do and of closing. Unlike installation.Target it accepts a database that lacks
+// migrations.
 func withDatabase(p *cli.Program, where config.Database, do func(*storage.DB) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {

@@ -19,9 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/organization"
 )
 
-// peoplePages returns the pages for sign-in, consent and the dashboard, by path on the
-// app's address. [at] defines how paths match. The map is new for each call; the caller
-// owns it.
+// peoplePages returns the handlers of the pages for sign-in, consent and the dashboard. The
+// keys are paths on the app's address; [at] defines how they match.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 	guard *guardrails.Guard,
@@ -45,9 +44,9 @@ func peoplePages(
 	return pages, nil
 }
 
-// secondFactors returns the second factors. They include passkeys if the app's address
-// supports them. WebAuthn binds passkeys to a domain name or localhost, so an app on an
-// IP address has none.
+// secondFactors returns the second factors with which people can sign in. It leaves out
+// passkeys if appURL has an IP address, because WebAuthn binds a passkey to a domain name
+// or localhost.
 func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL string) (*people.SecondFactors, error) {
 	factors := people.SecondFactorsConfig{Sessions: sessions, Master: master}
 	if passkey.IsSupported(appURL) {
@@ -60,10 +59,9 @@ func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL s
 	return people.NewSecondFactors(factors), nil
 }
 
-// appSites returns the sites of the authorization server, the app with its pages for
-// people, and the documentation. Services with the same origin become one site. In it
-// the documentation's paths take precedence. The returned sites have different origins,
-// as dispatch requires.
+// appSites returns the sites of the authorization server, the app and the documentation. It
+// combines services with the same origin into one site, because dispatch needs different
+// origins. In a combined site, the documentation's paths take precedence.
 func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []site {
 	origin, path := splitAddress(public.Docs)
 	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -86,10 +84,10 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	return sites
 }
 
-// at returns a handler that selects a page by path. A path matches exactly; one that
-// ends in a slash also matches everything below it. The root matches only itself. Other
-// paths go to elsewhere. Two paths that end in a slash must not match the same request,
-// because their order is not defined.
+// at returns a handler that selects one of pages by the request's path, or else elsewhere.
+// A key matches that exact path. A key that ends in a slash also matches longer paths,
+// except "/". No two keys that end in a slash may match the same path, because the choice
+// between them is random.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]
@@ -105,8 +103,8 @@ func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	})
 }
 
-// below returns a handler that sends path and everything under it to inside, and the
-// rest to outside.
+// below returns a handler that passes requests for path, and for paths under it, to inside,
+// and all others to outside.
 func below(path string, inside, outside http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") {
@@ -117,8 +115,8 @@ func below(path string, inside, outside http.Handler) http.Handler {
 	})
 }
 
-// splitAddress splits a validated address into its origin and its path. The path has no
-// slash at its end. An invalid address is returned whole, as the origin.
+// splitAddress splits a public address into its origin and its path, without a slash at the
+// end of the path. For an invalid address it returns the whole text as the origin.
 func splitAddress(address string) (origin, path string) {
 	u, err := url.Parse(address)
 	if err != nil {

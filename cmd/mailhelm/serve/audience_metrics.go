@@ -2,10 +2,9 @@ package serve
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// countAudience registers counters for background work on contacts and returns the
-// function that increments them. Their labels have few values, all chosen by this
-// program. It ignores unknown values of what, and n below 1. Call it once for each
-// registry: a second registration panics.
+// countAudience registers counters for background work on contacts. It returns the function
+// that increments them, which ignores an unknown what and n below 1. The values of outcome
+// must be few. Call it once for each registry, because a second registration panics.
 func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{

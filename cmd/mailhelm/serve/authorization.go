@@ -11,9 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/consent"
 )
 
-// authorization returns the configuration of the authorization server and of the token
-// checks in this process. It also sets s.principals. A worker does not call it, so its
-// principals stay nil.
+// authorization returns the configuration of the authorization server. It also creates the
+// check of access tokens for this process, and stores it in s.principals. A worker does not
+// call it.
 func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Config, error) {
 	networks, err := cfg.DocumentNetworks()
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails/redisbuckets"
 )
 
-// redisTimeout limits a ping of Redis. It also limits the counting of activities there,
-// unless cfg.RedisTimeout is set.
+// redisTimeout limits how long a check of Redis waits. It also limits how long the count of
+// activities in Redis waits, unless cfg.RedisTimeout is set.
 const redisTimeout = time.Second
 
-// openBuckets returns the rate-limit buckets in the configured Redis, or nil without
-// one. A worker needs none. If Redis does not answer, it logs a warning and the host
-// starts: calls work without Redis too, see guardrails. It returns an error only for an
-// invalid address. The caller closes the buckets.
+// openBuckets returns the counters of rate limits in Redis. It returns nil if no Redis is
+// configured, and for a worker. If Redis does not answer, it only logs a warning, because
+// calls also work without Redis. It fails for an invalid address. The caller closes the
+// result.
 func openBuckets(ctx context.Context, cfg config.Config) (*redisbuckets.Buckets, error) {
 	if cfg.RedisURL == "" || cfg.Role == config.Worker {
 		return nil, nil
@@ -34,8 +34,9 @@ func openBuckets(ctx context.Context, cfg config.Config) (*redisbuckets.Buckets,
 	return buckets, nil
 }
 
-// sharedBuckets returns the buckets in Redis. Without a Redis it returns a nil
-// interface, not an interface that holds a nil pointer.
+// sharedBuckets returns the counters of rate limits in Redis, or nil without Redis. It
+// never returns an interface that holds a nil pointer, because such an interface is not
+// nil.
 func (s *stores) sharedBuckets() guardrails.Buckets {
 	if s.buckets == nil {
 		return nil
@@ -43,8 +44,8 @@ func (s *stores) sharedBuckets() guardrails.Buckets {
 	return s.buckets
 }
 
-// shares reports whether Redis answers. It logs a warning if Redis does not answer
-// within a second. Call it only with buckets.
+// shares reports whether Redis, with the shared rate limits, answers within a second. It
+// logs a warning if not. r.buckets must not be nil.
 func (r *readiness) shares(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, redisTimeout)
 	defer cancel()

@@ -13,50 +13,53 @@ import (
 )
 
 const (
-	// containerShare leaves room for memory that the Go runtime does not count.
+	// containerShare is the memory limit as a share of the container's memory. The rest is
+	// for memory that the Go runtime does not count.
 	containerShare = 0.9
-	// machineShare applies without a container's limit; other programs need the rest.
+	// machineShare is the memory limit as a share of the machine's memory, if there is no
+	// container limit. Other programs need the rest.
 	machineShare = 0.5
-	// boundedPace is GOGC under a memory limit. The heap may grow to five times the
-	// live heap before a collection; Go's default is twice.
+	// boundedPace is GOGC in percent if there is a memory limit. The heap may then grow to
+	// five times the live heap before a collection. Go's default lets it double.
 	boundedPace = 400
 	defaultPace = 100 // Go's default
 )
 
-// The variables by which an operator sets the collector. Go reads them itself, at
-// start. An empty one counts as unset.
+// The environment variables by which an operator configures Go's garbage collector. The Go
+// runtime reads them itself. An empty variable counts as unset.
 const (
 	limitVariable = "GOMEMLIMIT"
 	paceVariable  = "GOGC"
 )
 
-// surroundings determine the settings of the collector. Tests replace them.
+// surroundings are the sources from which the settings of the garbage collector are
+// derived. Tests replace them.
 type surroundings struct {
-	// variable reads a variable, "" if it is unset. container and machine return the
-	// memory in bytes.
+	// variable returns an environment variable, "" if it is unset. container and machine
+	// return the size of their memory in bytes.
 	variable  func(string) string
 	container memlimit.Provider
 	machine   memlimit.Provider
 }
 
-// thisProcess returns the real surroundings: the environment, the cgroup of the process
-// and the machine.
+// thisProcess returns the sources of this process: its environment, its cgroup and its
+// machine.
 func thisProcess() surroundings {
 	return surroundings{variable: os.Getenv, container: memlimit.FromCgroup, machine: memlimit.FromSystem}
 }
 
-// collector holds the settings of the garbage collector. A limit (bytes) or pace
-// (percent) of 0 keeps Go's own setting.
+// collector holds settings of Go's garbage collector: the memory limit in bytes and GOGC
+// (pace) in percent. 0 keeps the setting of the Go runtime.
 type collector struct {
 	limit int64
 	pace  int
-	// shown are both settings under the names of their variables.
+	// shown holds the values of GOMEMLIMIT and GOGC that `mailhelm config` prints.
 	shown []settings.Value
 }
 
-// collector returns the settings that the operator left open. It selects the slow pace
-// only under a limit, which bounds the heap. It changes no setting, so `mailhelm
-// config` can show the result.
+// collector returns settings of Go's garbage collector for the variables that the operator
+// did not set. It raises GOGC only if there is a memory limit, which bounds the heap. It
+// only computes the settings, so `mailhelm config` can print them.
 func (s surroundings) collector() collector {
 	var c collector
 	limit := settings.Value{Name: limitVariable, Value: s.variable(limitVariable), Source: "environment " + limitVariable}
@@ -80,9 +83,9 @@ func (s surroundings) collector() collector {
 	return c
 }
 
-// limit returns a share of the container's memory, or else of the machine's, and its
-// source. It is 0 when both are unknown. The limit is in bytes. A container without a
-// limit counts as unknown.
+// limit returns the memory limit in bytes, a share of the container's memory, and its
+// source. If the container has no limit, it is a share of the machine's memory. If both
+// sizes are unknown, limit returns 0.
 func (s surroundings) limit() (bytes int64, from string) {
 	if all, err := s.container(); err == nil && all < math.MaxInt64 {
 		return int64(float64(all) * containerShare), "derived from the container's memory"
@@ -93,11 +96,12 @@ func (s surroundings) limit() (bytes int64, from string) {
 	return 0, "default"
 }
 
-// TuneMemory returns free memory to the system, then sets the garbage collector of this
-// process and logs the settings. It repeats the first step for half a minute, because
-// the first runs of jobs are a part of starting. The end of ctx stops the repetition.
-// Call it when everything has started: at the slow pace an idle process would keep the
-// memory that starting took.
+// TuneMemory returns free memory to the operating system, sets Go's garbage collector and
+// logs its settings. It returns memory again several times in the first half minute, until
+// ctx ends, because the first background jobs need memory too.
+//
+// Call it after the start is complete. The garbage collector then runs less often, so an
+// idle process would otherwise keep the memory that the start needed.
 func (h *Host) TuneMemory(ctx context.Context) {
 	c := thisProcess().collector()
 	h.returnMemory(ctx)
@@ -117,8 +121,8 @@ func (h *Host) TuneMemory(ctx context.Context) {
 	}
 }
 
-// returnMemory closes idle connections to the database and returns free heap to the
-// system. It only logs an error. It may be repeated.
+// returnMemory closes idle connections to the database and returns free heap memory to the
+// operating system. It logs an error and does not return it. It may be repeated.
 func (h *Host) returnMemory(ctx context.Context) {
 	if err := h.DB().GiveBack(ctx); err != nil {
 		h.cfg.Log.Debug("the database's connections stay open", "cause", err.Error())
@@ -126,7 +130,7 @@ func (h *Host) returnMemory(ctx context.Context) {
 	debug.FreeOSMemory()
 }
 
-// sleep reports whether the time passed before ctx ended. It waits at most d.
+// sleep waits for the duration d or the end of ctx. It returns false if ctx ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

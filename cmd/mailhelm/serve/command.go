@@ -13,11 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// stopTimeout bounds how long calls in flight may take to finish.
+// stopTimeout limits how long a stopping server waits for calls in flight.
 const stopTimeout = 15 * time.Second
 
-// Command is `mailhelm serve`. It shares its settings with `mailhelm doctor` and
-// `mailhelm config`, so that both examine what serve would do.
+// Command is `mailhelm serve`. It has the same settings as `mailhelm doctor` and `mailhelm
+// config`, so that those commands examine what the server would do.
 type Command struct {
 	config.Settings
 	LogLevel string `help:"debug, info, warn or error." enum:"debug,info,warn,error" default:"info" group:"process"`
@@ -40,9 +40,9 @@ Examples:
         --fetch-url https://fetch.example.com`
 }
 
-// Run serves until a signal. It logs one line with all addresses when every address
-// answers. The exit status is 0 after a signal, and 1 if the start, a listener or the
-// stop failed.
+// Run runs a server until the process receives a signal. It logs all addresses once they
+// answer. The exit status is 0 after a signal, and 1 if starting, listening or stopping
+// failed.
 func (c *Command) Run(p *cli.Program) error {
 	log, err := p.Logger(c.LogLevel)
 	if err != nil {
@@ -62,22 +62,23 @@ func (c *Command) Run(p *cli.Program) error {
 	return h.RunUntilSignal(p.Ctx)
 }
 
-// RunUntilSignal waits until ctx ends or a listener fails, and stops the host. It
-// returns the failure of the listener, if any. Calls in flight get 15 seconds. Call it
-// once.
+// RunUntilSignal waits until ctx ends or a listener fails, then stops the host. Calls in
+// flight may take another 15 seconds. It returns the error of the listener or of stopping.
+// Call it once.
 func (h *Host) RunUntilSignal(ctx context.Context) error {
 	log := h.cfg.Log
 	var failure error
 	select {
 	case <-ctx.Done():
-		// main resets the signals too, but some time after ctx ends. A reader of the next
-		// line may send the second signal at once.
+		// main also resets the signals, but some time after ctx has ended. A user who sees
+		// the next log line may send the second signal before that.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout)
 	case failure = <-h.Failed():
 		log.Error("stopping: a listener failed", "error", failure)
 	}
-	// The signal has ended ctx; calls in flight get a deadline of their own.
+	// The signal has already ended ctx, so calls in flight get a new context with a
+	// deadline.
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
 	if err := h.Stop(last); err != nil {
@@ -87,8 +88,8 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 	return failure
 }
 
-// Abandon stops a host whose start failed at a later step. It returns the cause, joined
-// with the error of stopping. It waits at most 15 seconds.
+// Abandon stops a host when setting it up fails after [Start] has returned. It returns
+// cause, joined with an error of stopping. It waits at most 15 seconds for calls in flight.
 func (h *Host) Abandon(cause error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// connecting returns the tasks that change connections. This process uses a changed
-// connection at once, other processes within three seconds. The tasks enqueue a sync of
-// the account, which a process with jobs runs.
+// connecting returns the functions that change an organization's connection to its sending
+// account. This process uses a changed connection at once, other processes within three
+// seconds. Connecting an account also enqueues its syncs.
 func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
 		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,

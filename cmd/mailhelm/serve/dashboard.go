@@ -20,8 +20,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
-// newDashboard returns the handlers of the dashboard and of the invitation page. It
-// gives each area its stores and tasks. It fails if a page cannot be built.
+// newDashboard returns two handlers: the dashboard, and the page on which an invited person
+// joins an organization. It fails if a page cannot be built.
 func newDashboard(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, entrance *login.Site, factors *people.SecondFactors,
 	principals *access.Authenticator, guard *guardrails.Guard,

@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestADiagnosisHearsOfListedAddressesAlone checks that a diagnosis does not use an
-// address that an operator has excluded.
+// TestADiagnosisHearsOfListedAddressesAlone checks which addresses a diagnosis of a message
+// reports as undeliverable. It must not report an address that an operator excluded from
+// the suppressions.
 func TestADiagnosisHearsOfListedAddressesAlone(t *testing.T) {
 	t.Parallel()
 	db, org, at := storagetest.SQLite(t), core.NewID(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

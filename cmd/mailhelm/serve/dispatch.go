@@ -10,20 +10,20 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// site is one public address and its handler.
+// site is a public address and the handler of requests to it.
 type site struct {
-	// service is one of the services of package config, which selects the listener.
+	// service is a service name of package config, such as config.APIService. It selects the
+	// listener.
 	service string
-	// origin is the public address without a path. Its host, in lower case, selects the
-	// site.
+	// origin is the public address without a path. If several sites share a listener, the
+	// host in origin selects the site.
 	origin  string
 	handler http.Handler
 }
 
-// dispatch returns the handler of one listener. A single site answers under any host
-// name, so that a health check by IP address works. With several sites, the Host header
-// selects one. The caller must have merged sites of one origin. The returned handler is
-// safe for concurrent use.
+// dispatch returns the handler of one listener for its sites. A single site answers under
+// every host name, so that a health check by IP address works. With several sites, the Host
+// header selects the site, so they must have different origins.
 func dispatch(sites []site, docsURL string) http.Handler {
 	if len(sites) == 1 {
 		return sites[0].handler
@@ -41,9 +41,9 @@ func dispatch(sites []site, docsURL string) http.Handler {
 	})
 }
 
-// handlersOf returns one handler for each listener, by service. Services that share a
-// listener appear under the first of them in sites. Each site must have a listener in
-// open under its service.
+// handlersOf returns one handler for each listener that sites use. The key is a service
+// name: the first in sites if several services share the listener. open must have a
+// listener for each site.
 func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Handler {
 	first := map[net.Listener]string{}
 	grouped := map[string][]site{}
@@ -61,8 +61,9 @@ func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Ha
 	return handlers
 }
 
-// refuseMisdirected answers a request for an unknown host name with status 421 (RFC
-// 9110 section 15.5.20). Guessing a site could hand a credential to the wrong resource.
+// refuseMisdirected answers a request for an unknown host name with status 421 (RFC 9110
+// section 15.5.20). Choosing some site instead could give a credential to the wrong
+// service.
 func refuseMisdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	refuse(w, r, docsURL, &core.Error{
 		Code: core.CodeNotFound, Status: http.StatusMisdirectedRequest,
@@ -71,17 +72,16 @@ func refuseMisdirected(w http.ResponseWriter, r *http.Request, docsURL string) {
 	})
 }
 
-// refuse writes a problem document for a request that no surface handles. It takes the
-// request id from the X-Request-Id header, or makes one, and returns it in the same
-// header.
+// refuse answers a request with a problem document for the refusal. The X-Request-Id of the
+// response is that of the request, or a new id if the request has none.
 func refuse(w http.ResponseWriter, r *http.Request, docsURL string, refusal *core.Error) {
 	id := core.RequestID(r.Header["X-Request-Id"])
 	w.Header().Set("X-Request-Id", id)
 	rest.WriteProblem(w, core.ProblemOf(refusal, docsURL, id))
 }
 
-// hostOf returns the host of a public address in the form of normalHost, "" for an
-// invalid address.
+// hostOf returns the host of a public address, in lower case and without port 80 or 443. It
+// returns "" for an invalid address.
 func hostOf(origin string) string {
 	u, err := url.Parse(origin)
 	if err != nil {
@@ -90,8 +90,8 @@ func hostOf(origin string) string {
 	return normalHost(u.Host)
 }
 
-// normalHost returns a host in lower case without port 80 or 443. Behind a proxy the
-// client's scheme is unknown, so it removes both ports.
+// normalHost returns a host in lower case, without port 80 or 443. It removes both ports,
+// because the client's scheme is unknown behind a proxy.
 func normalHost(host string) string {
 	host = strings.ToLower(host)
 	if name, port, err := net.SplitHostPort(host); err == nil && (port == "80" || port == "443") {

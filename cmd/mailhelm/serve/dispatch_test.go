@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// named returns a handler that writes its name.
+// named returns a handler that answers every request with name, so that a test can see
+// which handler ran.
 func named(name string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte(name)) }) //nolint:errcheck // a recorder
 }

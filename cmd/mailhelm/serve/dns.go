@@ -9,23 +9,23 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// accountDNS looks up DNS records for the domains of real accounts. In a simulated
-// account every record counts as published, without a lookup.
+// accountDNS looks up DNS records of the domains from which an organization sends. If the
+// organization uses a simulated account, every record counts as published.
 type accountDNS struct {
-	// connection returns the organization's connection. It fails with core.CodeNotFound
-	// if there is none.
+	// connection returns the organization's connection to its sending account. It fails with
+	// core.CodeNotFound if no account is connected.
 	connection func(ctx context.Context, orgID string) (sending.Connection, error)
 	real       channels.DNS
 }
 
-// newDNS returns a lookup through the resolver of the system.
+// newDNS returns an accountDNS that uses the DNS resolver of the operating system.
 func newDNS(s *stores) accountDNS {
 	return accountDNS{connection: s.connections.Connection, real: resolver.System()}
 }
 
-// IsPublished reports whether DNS has the record. Without a connection, or with a
-// simulated one, it returns true. It fails if the connection cannot be read or no name
-// server answers.
+// IsPublished reports whether DNS has the record. For an organization without a connected
+// account, or with a simulated one, it returns true without a lookup. It fails if the
+// connection cannot be read or no name server answers.
 func (d accountDNS) IsPublished(ctx context.Context, orgID string, r channels.Record) (bool, error) {
 	c, err := d.connection(ctx, orgID)
 	if err != nil && core.AsError(err).Code != core.CodeNotFound {

@@ -26,9 +26,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newDomains returns the domains of the product. The surfaces, the pages and the jobs
-// share them. Call it once for each host, because it registers metrics. It starts no
-// job and contacts no account.
+// newDomains creates the domains of the product, such as contacts and messages. The
+// surfaces, the pages and the jobs share them. It starts no job and contacts no account.
+// Call it once for each host, because it registers metrics.
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
@@ -90,8 +90,8 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	}
 }
 
-// newSegments returns the domain of segments. Only the sweep reads the account's
-// suppression list, so account may be nil for callers that run no sweep.
+// newSegments returns the domain of segments. account may be nil for callers that do not
+// run its sweep, the job that reads the account's suppression list.
 func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
@@ -99,16 +99,16 @@ func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock,
 }
 
 // newSuppression returns the domain of undeliverable addresses. account may be nil for
-// callers that only record events.
+// callers that only record email events.
 func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
 	return suppression.New(suppression.Config{
 		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
-// Events returns a recorder that stores and counts events like the running product.
-// Commands that import events use it. Use it only for recording: it has no channels and
-// no suppression lists to read.
+// Events returns the messages domain for commands that import email events. It stores and
+// counts events as a server does. Use it only for recording, because it has no channels and
+// no suppression lists.
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock, Recorders: []messages.Recorder{
 		reports.New(reports.Config{Store: db.Reports(), Clock: clock}), newSuppression(db, nil, clock, log),
@@ -116,8 +116,8 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 	}})
 }
 
-// Sync returns a sync of contact lists that works like the running product's. Commands
-// that set up data without a server use it. It reports no changed contacts.
+// Sync returns a sync of contact lists for setting up data without a server. It works like
+// a server's sync, but does not notify the segments of changed contacts.
 func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
 	subjects := topics.New(topics.Config{
 		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Locks: sending.NewKeyedLocks(), Contacts: db.ContactCount(), Clock: clock,
@@ -125,9 +125,9 @@ func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.L
 	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Subscribers: db.Subscribers(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }
 
-// Imports returns bulk writes that store contacts like the running product. Commands
-// that import files use it. It sends nothing to the sending account; a server does that
-// later.
+// Imports returns the bulk writes of contacts for commands that import files. It stores
+// contacts as a server does. It does not send consent to the sending account; a server does
+// so later.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	return bulk.New(bulk.Config{
 		Store: bulkstore.NewJobStore(db.DB), Contacts: bulkstore.NewContactStore(db.DB), Transactor: db, Attributes: db.Attributes(), Topics: db.Topics(),
@@ -136,11 +136,13 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	})
 }
 
-// accountList reads the sending account's own suppression list for a diagnosis.
+// accountList reads the suppression list in the sending account, for the diagnosis of a
+// message.
 type accountList struct{ account sending.Suppressions }
 
-// FindSuppressed returns the entry for an address, or nil if the list has none. Other
-// failures of the account are returned, so a diagnosis can mention them.
+// FindSuppressed returns the entry of an email address in the account's suppression list,
+// or nil if there is none. It returns other errors of the account, so that a diagnosis can
+// mention them.
 func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*messages.SuppressedRecipient, error) {
 	found, err := l.account.FindSuppressed(ctx, orgID, email)
 	if sending.IsNotFound(err) {
@@ -152,11 +154,13 @@ func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*
 	return &messages.SuppressedRecipient{Reason: string(found.Reason), At: found.At}, nil
 }
 
-// judgedList reads the addresses that Mailhelm judged undeliverable, for a diagnosis.
+// judgedList reads the addresses that Mailhelm itself lists as undeliverable, for the
+// diagnosis of a message.
 type judgedList struct{ judged *suppression.Suppression }
 
-// Undeliverable returns the entry for an address, or nil if the address is not listed.
-// An excluded address counts as not listed.
+// Undeliverable returns the entry of an email address in Mailhelm's list of undeliverable
+// addresses. It returns nil if the address is not listed, or if an operator excluded it
+// from the list.
 func (l judgedList) Undeliverable(ctx context.Context, orgID, email string) (*messages.UndeliverableRecipient, error) {
 	found, err := l.judged.Undeliverable(ctx, orgID, email)
 	if err != nil || found == nil || found.Status != suppression.Listed {

@@ -10,10 +10,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest/ingest"
 )
 
-// eventSource returns the handler that receives events about sent mail. It runs on the
-// public API's host but outside the guardrails: the senders have no Mailhelm
-// credential. It authenticates each event itself: by the signature of the notification,
-// or by the ingest key.
+// eventSource returns the handler that receives events about sent mail from sending
+// accounts. Its path is on the API's address but outside the guardrails, because the
+// senders have no Mailhelm credential. It authenticates each event by the signature of the
+// notification, or by the ingest key.
 func eventSource(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers,
 ) http.Handler {

@@ -20,8 +20,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Host is the running product. Create it with [Start] and stop it once with
-// [Host.Stop].
+// Host is a running server. Create it with [Start] and stop it once with [Host.Stop].
 type Host struct {
 	cfg       config.Config
 	addresses Addresses
@@ -31,25 +30,27 @@ type Host struct {
 	// jobs runs the background jobs. It is nil in a process with the role api.
 	jobs    *engine.Jobs
 	servers *servers
-	// spans sends spans; without an endpoint it does nothing.
+	// spans exports tracing spans. It does nothing if no OTLP endpoint is configured.
 	spans *tracing.Exporter
-	// unfollow stops following the signing keys and delivering simulated events. It waits
-	// for both.
+	// unfollow stops two goroutines and waits for their end: the one that reloads the
+	// signing keys and the one that delivers simulated events.
 	unfollow func()
-	// leave gives back the reservations of this process. It is nil without surfaces.
+	// leave releases the reservations of idempotency keys that this process holds. It is nil
+	// in a worker.
 	leave func(context.Context) error
 }
 
-// Addresses are the addresses of a running host. Ports that the system chose are
-// included.
+// Addresses are the addresses of a running host, with the actual port if the system chose
+// it.
 type Addresses struct {
 	config.Public
 	SMTP  string // host:port
 	Admin string // a URL
 }
 
-// Start starts a host and returns it when every address answers. The host then runs
-// until [Host.Stop], even if ctx ends. On an error it has closed everything it opened.
+// Start starts a host and returns it when every address answers. The host runs until
+// [Host.Stop], even if ctx ends earlier. If Start fails, it closes everything that it
+// opened.
 func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 	cfg = withDefaults(cfg)
 	if err := cfg.Check(); err != nil {
@@ -66,8 +67,8 @@ func Start(ctx context.Context, cfg config.Config) (*Host, error) {
 	return h, nil
 }
 
-// withDefaults returns cfg with the role all, the system's clock, the default logger
-// and the commit "unknown" where these are unset.
+// withDefaults returns cfg with defaults for empty fields: the role all, the system's
+// clock, the default logger and the commit "unknown".
 func withDefaults(cfg config.Config) config.Config {
 	cfg.Role = cmp.Or(cfg.Role, config.All)
 	cfg.Build.Commit = cmp.Or(cfg.Build.Commit, "unknown")
@@ -80,8 +81,8 @@ func withDefaults(cfg config.Config) config.Config {
 	return cfg
 }
 
-// start opens spans and stores, and then assembles the host on the open listeners. On
-// an error it closes what it opened; the caller closes the listeners.
+// start opens the tracing exporter and the stores, and starts the host on the open
+// listeners. If it fails, it closes what it opened. The caller then closes the listeners.
 func (h *Host) start(ctx context.Context, open listeners) error {
 	h.cfg.Listen = open.boundAddresses(h.cfg.Listen)
 	h.addresses = Addresses{Public: h.cfg.Complete(), SMTP: h.cfg.Listen.SMTP, Admin: config.LocalURL(h.cfg.Listen.Admin)}
@@ -104,8 +105,8 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 	return nil
 }
 
-// assemble builds what the role needs and starts it: surfaces unless it is worker, jobs
-// unless it is api. On an error the caller closes the stores and returns the
+// assemble creates and starts what the role needs: the surfaces unless the role is worker,
+// the jobs unless it is api. If it fails, the caller closes the stores and releases the
 // reservations.
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
@@ -146,8 +147,8 @@ func (h *Host) assemble(ctx context.Context, open listeners) error {
 	return nil
 }
 
-// hostname returns the host name of a URL without the port, or "localhost" if the URL
-// is invalid. The receiver for incoming mail greets with it.
+// hostname returns the host name of a URL without the port, or "localhost" for an invalid
+// URL. The SMTP server for incoming mail uses it in its greeting.
 func hostname(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -156,45 +157,46 @@ func hostname(address string) string {
 	return u.Hostname()
 }
 
-// Addresses returns the addresses of the host. They stay the same until the host stops.
+// Addresses returns the public, SMTP and admin addresses of the host. They do not change
+// while the host runs.
 func (h *Host) Addresses() Addresses { return h.addresses }
 
-// DB returns the open database, for code that sets up data in this process. The host
-// closes it. Do not use it after [Host.Stop].
+// DB returns the open database, for code in this process that sets up data. The host closes
+// it; do not use it after [Host.Stop].
 func (h *Host) DB() *storage.DB { return h.stores.db }
 
-// Account returns the simulated sending account. Organizations without a connection use
-// it. The host closes it.
+// Account returns the simulated sending account, which organizations without a connected
+// account use. The host closes it.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
-// Sync returns the sync of contact lists without guardrails, for callers that cannot
-// wait for its job.
+// Sync returns the sync of contact lists, without guardrails. It is for callers that run a
+// sync themselves because they cannot wait for the background job.
 func (h *Host) Sync() *topics.Sync { return h.domains.Sync }
 
-// Domains returns the domains without guardrails, for code that sets up data in this
-// process.
+// Domains returns the domains, such as contacts and messages, without guardrails. It is for
+// code in this process that sets up data.
 func (h *Host) Domains() catalogue.Domains { return h.domains }
 
-// Connections returns the store of the organizations' connections, with secrets
-// decrypted. After changing a connection, call [Host.Forget]: this process then uses the
+// Connections returns the store of connections to sending accounts, which decrypts their
+// secrets. After changing a connection, call [Host.Forget], so that this process uses the
 // change at once.
 func (h *Host) Connections() sending.Connections { return h.stores.connections }
 
-// Forget removes an organization's connection from the cache of this process. The next
-// use of the account reads the connection again. It may be repeated.
+// Forget removes an organization's connection from this process's cache. The next use of
+// the sending account reads the connection from the database. It may be repeated.
 func (h *Host) Forget(orgID string) { h.stores.accounts.Forget(orgID) }
 
-// Clock returns the host's clock. Callers that set up data use it, so that all times
-// agree.
+// Clock returns the host's clock. Code that sets up data uses it, so that all times come
+// from one clock.
 func (h *Host) Clock() core.Clock { return h.cfg.Clock }
 
-// Failed returns a channel that receives an error when a listener ends by itself. The
+// Failed returns a channel that receives an error if a listener stops unexpectedly. The
 // caller must then stop the host.
 func (h *Host) Failed() <-chan error { return h.servers.failed }
 
-// Stop stops the host. It stops accepting, waits for calls in flight and for jobs until
-// ctx ends, and closes the stores. An error names what was cut off; the host has stopped
-// even then.
+// Stop stops accepting calls, waits for calls in flight and for jobs until ctx ends, and
+// closes the stores. An error means that calls or jobs were interrupted or that closing
+// failed; the host has stopped nevertheless.
 func (h *Host) Stop(ctx context.Context) error {
 	h.readiness.draining.Store(true)
 	failures := []error{h.servers.drain(ctx)}
@@ -208,9 +210,9 @@ func (h *Host) Stop(ctx context.Context) error {
 	return errors.Join(append(failures, h.stores.close())...)
 }
 
-// returnReservations gives back the reservations of this process, so that other
-// processes can take them over. It only logs an error: an unavailable database must not
-// prevent the host from stopping.
+// returnReservations releases the idempotency keys that this process has reserved, so that
+// other processes need not wait for them. It logs an error and does not return it, because
+// an unavailable database must not prevent the host from stopping.
 func (h *Host) returnReservations(ctx context.Context) {
 	if h.leave == nil {
 		return

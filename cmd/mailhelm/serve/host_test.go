@@ -24,8 +24,7 @@ func testConfig(t *testing.T) config.Config {
 	}
 }
 
-// running starts a host and stops it at the end of the test, unless the test stopped it
-// before.
+// running starts a host. The test ends if the start fails. The caller must stop the host.
 func running(t *testing.T, cfg config.Config) *Host {
 	t.Helper()
 	h, err := Start(t.Context(), cfg)
@@ -151,7 +150,8 @@ func TestStopCutsOffWhatDoesNotFinish(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	fmt.Fprint(conn, "POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
-	if _, err := conn.Read(make([]byte, 1)); err != nil { // the first byte of "100 Continue": the handler is reading
+	// the first byte of "100 Continue", sent when the handler reads the body
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}
 	over, cancel := context.WithCancel(context.Background())

@@ -14,7 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// lines is a log writer that sends every line to a channel.
+// lines is a writer for log lines. It sends each line to the channel, and drops the line if
+// the channel is full.
 type lines chan []byte
 
 func (l lines) Write(line []byte) (int, error) {

@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// listeners are the open ports by service. Web services with one address share a
-// listener, so a listener can appear several times.
+// listeners maps each service to its open listener. Web services with the same listen
+// address have the same listener.
 type listeners map[string]net.Listener
 
-// listen opens every port that the role needs. On an error it opens none. It fails with
-// an error that names the flag to change. Services with port 0 each get a port of their
-// own.
+// listen opens a listener on every address that the role needs. If one fails, it closes the
+// others and returns an error that names the flag of the address. Services with port 0 each
+// get their own port.
 func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 	open := listeners{}
 	byAddr := map[string]net.Listener{}
@@ -38,8 +38,8 @@ func listen(ctx context.Context, cfg config.Config) (listeners, error) {
 	return open, nil
 }
 
-// listenError returns the error for a port that cannot be opened. It names the flag
-// that sets the address and, for a taken port, what to do.
+// listenError returns the error for an address on which the process cannot listen. It names
+// the flag that sets the address. If the port is in use, it also proposes what to do.
 func listenError(p config.Port, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return fmt.Errorf("%s is taken: stop what listens there, or choose another address with %s, or six others in a row with --port", p.Addr, p.Flag())
@@ -47,8 +47,8 @@ func listenError(p config.Port, err error) error {
 	return fmt.Errorf("%s %s: %w", p.Flag(), p.Addr, err)
 }
 
-// boundAddresses returns the addresses in use, with the ports that the system chose.
-// Services that this process does not open keep their configured address.
+// boundAddresses returns the listen addresses with the ports that the system chose.
+// Services without a listener in this process keep their configured address.
 func (open listeners) boundAddresses(configured config.Listen) config.Listen {
 	addr := func(service, otherwise string) string {
 		if l, ok := open[service]; ok {
@@ -63,8 +63,8 @@ func (open listeners) boundAddresses(configured config.Listen) config.Listen {
 	}
 }
 
-// close closes all listeners and returns the errors. It may be repeated: a listener
-// that is closed already is no error.
+// close closes all listeners and returns the errors. It may be repeated, because a closed
+// listener causes no error.
 func (open listeners) close() error {
 	var failures []error
 	for _, l := range open {

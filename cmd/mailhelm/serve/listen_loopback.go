@@ -8,17 +8,18 @@ import (
 	"syscall"
 )
 
-// portTries limits the attempts to find a port that is free on both loopback addresses.
+// The IPv4 and IPv6 loopback addresses. portTries is how often listenOn looks for a port
+// that is free on both.
 const (
 	loopbackV4 = "127.0.0.1"
 	loopbackV6 = "::1"
 	portTries  = 10
 )
 
-// listenOn opens an address. For 127.0.0.1 it also opens ::1 on the same port. Printed
-// URLs say localhost, and clients try ::1 first; another user's program listening there
-// could receive their credentials. With port 0 it tries up to ten times, because a port
-// can be free on only one of the two.
+// listenOn listens on an address; for 127.0.0.1 it also listens on ::1 with the same port.
+// Clients resolve the localhost of printed URLs to ::1 first, where another user's program
+// could receive their credentials. With port 0 it tries up to ten times, because the chosen
+// port may be taken on ::1.
 func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host != loopbackV4 {
@@ -33,9 +34,9 @@ func listenOn(ctx context.Context, addr string) (net.Listener, error) {
 	return nil, syscall.EADDRINUSE
 }
 
-// listenOnBoth opens a port on both loopback addresses. On a machine without IPv6 it
-// opens only the IPv4 one. It fails with EADDRINUSE if either is taken. Port "0" lets
-// the system choose one port for both.
+// listenOnBoth listens on a port of 127.0.0.1 and ::1, or only of 127.0.0.1 on a machine
+// without IPv6. It fails with EADDRINUSE if the port is taken on one of them. Port "0" lets
+// the system choose a port for both.
 func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 	var config net.ListenConfig
 	v4, err := config.Listen(ctx, "tcp4", net.JoinHostPort(loopbackV4, port))
@@ -56,25 +57,26 @@ func listenOnBoth(ctx context.Context, port string) (net.Listener, error) {
 	return newPair(v4, v6), nil
 }
 
-// pair combines two listeners into one. Its address is that of the first.
+// pair combines two listeners into one net.Listener. Its address is that of the first
+// listener.
 type pair struct {
 	net.Listener
 	second net.Listener
-	// accepted passes the results of both listeners to Accept. closing is closed by the
-	// first Close; close implements Close.
+	// accepted transfers connections and errors from both listeners to Accept. The first
+	// call of Close closes the channel closing. The function close does the work of Close.
 	accepted chan accepted
 	closing  chan struct{}
 	close    func() error
 }
 
-// accepted is one result of a listener's Accept: a connection or an error.
+// accepted is one result of net.Listener.Accept: a connection or an error.
 type accepted struct {
 	conn net.Conn
 	err  error
 }
 
-// newPair returns a pair and starts to accept on both listeners. The pair owns the
-// listeners and closes them.
+// newPair combines two listeners and starts to accept connections on both. Closing the pair
+// closes both listeners.
 func newPair(first, second net.Listener) *pair {
 	p := &pair{Listener: first, second: second, accepted: make(chan accepted), closing: make(chan struct{})}
 	p.close = sync.OnceValue(func() error {
@@ -86,8 +88,8 @@ func newPair(first, second net.Listener) *pair {
 	return p
 }
 
-// accept passes connections to Accept until the listener fails. Closing the pair makes
-// it fail.
+// accept accepts connections on one listener and sends them to p.accepted. It returns when
+// the listener fails permanently, for example because the pair was closed.
 func (p *pair) accept(l net.Listener) {
 	for {
 		conn, err := l.Accept()
@@ -104,15 +106,15 @@ func (p *pair) accept(l net.Listener) {
 	}
 }
 
-// isTemporary reports whether the next Accept may succeed, for example after file
-// descriptors ran out.
+// isTemporary reports whether the next Accept may succeed although this one failed, for
+// example because file descriptors ran out.
 func isTemporary(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.ECONNABORTED)
 }
 
-// Accept waits for a connection on either address. After Close it returns
-// net.ErrClosed. A listener that fails with an error that is not temporary accepts no
-// more.
+// Accept returns the next connection from one of the two listeners, or the error of a
+// listener. After Close it returns net.ErrClosed. A listener with a permanent error
+// delivers no further connections.
 func (p *pair) Accept() (net.Conn, error) {
 	select {
 	case a := <-p.accepted:

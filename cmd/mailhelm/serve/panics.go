@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// logPanics returns the handler with panics logged by Mailhelm. It re-panics with
-// http.ErrAbortHandler, so that net/http closes the connection. net/http itself would
-// log the panic's value and the client's address. The client gets no answer, or a
-// cut-off one.
+// logPanics wraps handler. It logs a panic without the panic's value, and panics again with
+// http.ErrAbortHandler. net/http then closes the connection without logging; its own log
+// line would contain the value and the client's address. The client gets an incomplete
+// response or none.
 func logPanics(handler http.Handler, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {

@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestAPanicOfAHandlerIsLoggedWithoutItsWords checks that a panic in a handler closes
-// its connection. The log must name the place, but not the panic's value.
+// TestAPanicOfAHandlerIsLoggedWithoutItsWords checks that a panic in a handler closes the
+// connection. The log must contain the source file of the panic but not its value, which
+// may contain personal data.
 func TestAPanicOfAHandlerIsLoggedWithoutItsWords(t *testing.T) {
 	t.Parallel()
 	handler := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// newMailer returns the sender of system mail to people. It connects when it sends the
-// first mail. The caller closes it.
+// newMailer returns the sender of Mailhelm's own mail to people. It connects to the SMTP
+// server when it sends the first mail. The caller closes it.
 func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 	return smtpmail.New(smtpmail.Config{
 		Address: server.Address, User: server.User, Password: server.Password, ImplicitTLS: server.ImplicitTLS, From: server.From,
@@ -19,16 +19,16 @@ func newMailer(cfg config.Config, server config.MailServer) *smtpmail.Sender {
 	})
 }
 
-// peopleStores returns the stores of people and their sessions. Where people sign in,
-// the caller adds Attempts. Jobs need no Attempts.
+// peopleStores returns the stores of people and their sessions. For sign-in, the caller
+// must also set Attempts, the limits on attempts to sign in.
 func peopleStores(cfg config.Config, db *storage.DB) people.SessionsConfig {
 	return people.SessionsConfig{
 		Users: db.Users(), Sessions: db.Sessions(), Factors: db.Factors(), Passkeys: db.Passkeys(), Members: db.Members(), Orgs: db.Orgs(), Audit: db.Audit(), Tx: db, Clock: cfg.Clock,
 	}
 }
 
-// entrance returns the sign-in pages and the second factors. Without a server for
-// system mail, the pages offer no reset of passwords by mail.
+// entrance returns the sign-in pages and the second factors for them. If the operator has
+// configured no SMTP server, the pages offer no password reset by mail.
 func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, *people.SecondFactors, error) {
 	trusted, err := cfg.Proxies()
 	if err != nil {
@@ -52,8 +52,9 @@ func entrance(cfg config.Config, public config.Public, s *stores) (*login.Site, 
 	return site, factors, err
 }
 
-// addPeopleWorkers registers the jobs that mail people and the job that deletes expired
-// records. Without a server for system mail the jobs run too, but send nothing.
+// addPeopleWorkers registers the jobs that send mail to people, and the job that deletes
+// expired records about them. If the operator has configured no SMTP server, the jobs run
+// but send no mail.
 func addPeopleWorkers(queue *engine.Jobs, cfg config.Config, public config.Public, s *stores) {
 	mail := people.MailConfig{
 		Sessions: peopleStores(cfg, s.db), Store: s.db.People(), Queue: s.queue,

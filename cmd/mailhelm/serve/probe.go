@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Probe returns an error unless every address of the host answers. It asks all services
-// at the same time and waits at most two seconds. The error names each service that
-// does not answer.
+// Probe returns an error unless every listen address of the host answers. The error names
+// each service that does not answer. It contacts all services concurrently and waits at
+// most two seconds.
 func (h *Host) Probe(ctx context.Context) error {
 	var asking sync.WaitGroup
 	ports := h.cfg.Ports()

@@ -18,8 +18,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// newMetrics returns a new registry of metrics. Each host has its own, because several
-// hosts may run in one process.
+// newMetrics returns a new registry of Prometheus metrics. Each host needs its own
+// registry, because several hosts may run in one process.
 func newMetrics(b config.Build) *prometheus.Registry {
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "mailhelm_build_info", Help: "Always 1; the labels say which program this is.",
@@ -31,32 +31,32 @@ func newMetrics(b config.Build) *prometheus.Registry {
 	return r
 }
 
-// readinessTimeout limits all checks of one request together.
+// readinessTimeout limits the duration of all checks for one readiness request.
 const readinessTimeout = 2 * time.Second
 
-// readiness decides whether this host should receive calls. It is ready if the database
+// readiness determines whether this host should receive calls. It is ready if the database
 // answers, the schema is current and the host is not stopping.
 //
-// The sending account does not count. Without it, reads still work from the mirror, and
-// writes report the failure themselves. Counting it would turn a partial outage into a
-// full one.
+// The sending account is not checked. Without it, reads still work from the mirror and
+// writes report the failure. If it were checked, its failure would make all calls fail.
 //
-// Redis does not count either: without it each process counts rate limits itself. Its
-// check is still reported.
+// Redis is checked and reported, but the host is ready without it, because each process can
+// count rate limits on its own.
 type readiness struct {
 	db       *storage.DB
 	buckets  *redisbuckets.Buckets // nil without a Redis
 	log      *slog.Logger
 	draining atomic.Bool
-	// migrated is set once the schema was found current, and saves further reads. A schema
-	// does not go back while a program runs.
+	// migrated is true after a check has found the schema current. Later checks then do not
+	// read the schema, because it does not change back while the program runs.
 	migrated atomic.Bool
 }
 
-// checks maps the name of a check to "ok" or "failed".
+// checks maps the name of a readiness check to its result, "ok" or "failed".
 type checks map[string]string
 
-// set stores the result of a check under its name and returns ok.
+// set stores "ok" or "failed" as the result of the check with this name. It returns ok
+// unchanged.
 func (c checks) set(name string, ok bool) bool {
 	c[name] = "ok"
 	if !ok {
@@ -65,9 +65,9 @@ func (c checks) set(name string, ok bool) bool {
 	return ok
 }
 
-// check runs all checks and reports whether the host is ready. It also returns the
-// causes of failed checks. Only the operator sees them, because the admin address is
-// private. It takes at most two seconds.
+// check runs all readiness checks. It returns their results, the causes of failures, and
+// whether the host is ready. The causes are for the operator, who alone can reach the admin
+// address. It takes at most two seconds.
 func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	ctx, cancel := context.WithTimeout(core.WithLane(ctx, core.Vital), readinessTimeout)
 	defer cancel()
@@ -80,11 +80,11 @@ func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 	return c, why, c.set("migrations", r.current(ctx)) && ready
 }
 
-// causes maps the name of a failed check to its cause.
+// causes maps the name of a failed readiness check to its cause.
 type causes map[string]string
 
-// answers reports whether the database accepts calls. If it does not, answers stores
-// the cause in why and logs it.
+// answers reports whether the database answers. If not, it logs the cause and stores it in
+// why.
 func (r *readiness) answers(ctx context.Context, why causes) bool {
 	err := r.db.Check(ctx)
 	if err != nil {
@@ -94,8 +94,8 @@ func (r *readiness) answers(ctx context.Context, why causes) bool {
 	return err == nil
 }
 
-// current reports whether the schema has all migrations of this program. It reads the
-// database until the answer is yes for the first time.
+// current reports whether the database has all migrations of this program. Once that is
+// true, later calls return true without reading the database.
 func (r *readiness) current(ctx context.Context) bool {
 	if r.migrated.Load() {
 		return true
@@ -109,8 +109,8 @@ func (r *readiness) current(ctx context.Context) bool {
 	return true
 }
 
-// serve answers GET /readyz: status 200 if the host is ready, otherwise 503, with the
-// checks and causes as JSON.
+// serve answers GET /readyz with status 200 if the host is ready, otherwise with 503. The
+// JSON body contains the checks and the causes of failures.
 func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 	c, why, ready := r.check(req.Context())
 	status, word := http.StatusOK, "ready"
@@ -124,9 +124,9 @@ func (r *readiness) serve(w http.ResponseWriter, req *http.Request) {
 	answer(w, status, body)
 }
 
-// adminHandler returns the handler of the admin address: metrics, readiness and
-// liveness. It authenticates no caller, so the address must be private. /livez answers
-// as long as the process serves, whatever the readiness.
+// adminHandler returns the handler of the admin address: /metrics, /readyz and /livez. It
+// authenticates no caller, so the address must be private. /livez answers 200 as long as
+// the process runs, even if the host is not ready.
 func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(metrics, promhttp.HandlerOpts{}))
@@ -137,8 +137,8 @@ func adminHandler(metrics *prometheus.Registry, r *readiness) http.Handler {
 	return mux
 }
 
-// answer writes body as JSON with a status. Caches must not store it, because readiness
-// changes at any time.
+// answer writes body as JSON with the given status. It forbids caching, because the
+// readiness can change at any time.
 func answer(w http.ResponseWriter, status int, body map[string]any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")

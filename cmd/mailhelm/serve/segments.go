@@ -10,9 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// attributeSegments returns a function that reports which segments a change of the
-// attribute registry affects. With change.Preview it only reports; otherwise it also
-// updates the segments.
+// attributeSegments returns a function that returns the segments affected by a change of an
+// attribute definition. Unless change.Preview is true, it also updates those segments.
 func attributeSegments(s *segments.Segments) func(context.Context, string, attributes.Change) ([]attributes.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change attributes.Change) ([]attributes.AffectedSegment, error) {
 		edit := segments.AttributeEdit{Name: change.Before.Name, Disruptive: change.Class == attributes.Disruptive, Preview: change.Preview}
@@ -29,9 +28,9 @@ func attributeSegments(s *segments.Segments) func(context.Context, string, attri
 	}
 }
 
-// propertySegments returns a function that reports which segments a change of a
-// promoted property affects. With change.Preview it only reports; otherwise it also
-// updates the segments.
+// propertySegments returns a function that returns the segments affected by a change of a
+// promoted activity property. Unless change.Preview is true, it also updates those
+// segments.
 func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) ([]activities.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
@@ -49,22 +48,23 @@ func propertySegments(s *segments.Segments) func(context.Context, string, activi
 	}
 }
 
-// propertyName returns the property in the terms of segment expressions.
+// propertyName returns the activity and name of the property, in the type that segment
+// expressions use.
 func propertyName(p activities.Property) predicate.ActivityProperty {
 	return predicate.ActivityProperty{Activity: p.ActivityName, Property: p.Property}
 }
 
-// forwardRedefinedTopics returns a function that passes changes of topics to the
-// segments. The topics domain calls it in the transaction of the change, with the
-// topics that are gone or have another default.
+// forwardRedefinedTopics returns a function that updates the segments after topics were
+// deleted or got another default. The topics domain calls it in the transaction of that
+// change.
 func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneTopics: what.Gone, TurnedTopics: what.Turned})
 	}
 }
 
-// forwardDeletedLists returns a function that passes the deletion of lists to the
-// segments. It takes the ids of the lists.
+// forwardDeletedLists returns a function that updates the segments after lists were
+// deleted. Its last argument is the ids of those lists.
 func forwardDeletedLists(s *segments.Segments) func(context.Context, string, []string) error {
 	return func(ctx context.Context, orgID string, listIDs []string) error {
 		return s.ApplyRedefinition(ctx, orgID, segments.Redefinition{GoneLists: listIDs})

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// divided returns an organization with one segment of this predicate.
+// divided creates an organization, calls define for it, and adds one segment whose
+// expression is source. It returns the organization's id and the segments domain.
 func divided(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "demo", RetentionDays: 365}
@@ -30,7 +31,8 @@ func divided(t *testing.T, db *storage.DB, define func(org string) error, source
 	return org.ID, s
 }
 
-// warns checks whether the segment has its warning. A preview must not set it.
+// warns checks whether the stored segment has an evaluation warning. want is false after a
+// preview, which must not change the segment.
 func warns(t *testing.T, s *segments.Segments, org string, want bool) {
 	t.Helper()
 	if seen, err := s.Store.Segment(t.Context(), org, "one"); err != nil || (seen.EvalWarning != "") != want {

@@ -14,8 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 )
 
-// Limits of every HTTP listener. A handler answers within the sending account's deadline
-// of a few seconds. So the write limit only affects clients that do not read.
+// The limits of every HTTP server. Handlers answer within a few seconds, the deadline of
+// the sending account. writeTimeout therefore affects only clients that do not read the
+// response.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
@@ -24,23 +25,24 @@ const (
 	maxHeaderBytes    = 64 << 10
 )
 
-// servers are the running listeners of a host.
+// servers are the running HTTP and SMTP servers of a host.
 type servers struct {
 	public []*http.Server
 	admin  *http.Server
-	// smtp is nil in a worker.
+	// smtp is the SMTP server for incoming mail; nil in a worker.
 	smtp *smtpd.Server
-	// failed receives the error of a server that ended by itself.
+	// failed receives the error of a server that stopped unexpectedly.
 	failed  chan error
 	running sync.WaitGroup
 	// abort cancels the contexts of all calls in flight.
 	abort context.CancelFunc
 }
 
-// serve starts a server on each listener and returns them. It takes over the listeners:
-// stopping the servers closes them. smtp may be nil.
+// serve starts a server on each listener and returns the servers. Stopping the servers also
+// closes the listeners. byService holds the HTTP handlers by service. smtp is nil in a
+// worker.
 func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server, log *slog.Logger) *servers {
-	// Calls must outlive the context that started the host: stopping waits for them.
+	// Calls must not end with the context that started the host: stopping waits for them.
 	base, abort := context.WithCancel(context.Background())
 	s := &servers{failed: make(chan error, len(open)), abort: abort, smtp: smtp}
 	for service, handler := range byService {
@@ -58,9 +60,9 @@ func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server
 	return s
 }
 
-// newServer returns an HTTP server with the limits of this file. base is the parent of
-// the context of each call; cancelling it cancels all calls. Panics and errors of the
-// protocol are logged.
+// newServer returns an HTTP server with the limits above. base is the parent of every
+// call's context; cancelling base cancels all calls. It logs panics of the handler and
+// errors of the HTTP protocol.
 func newServer(base context.Context, handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           logPanics(handler, log),
@@ -74,8 +76,8 @@ func newServer(base context.Context, handler http.Handler, log *slog.Logger) *ht
 	}
 }
 
-// run runs serve in a goroutine. If serve ends by itself, run sends its error to
-// failed, which has room for one error of each server.
+// run calls serve in a goroutine. If serve returns an error other than
+// http.ErrServerClosed, run sends it to s.failed.
 func (s *servers) run(serve func() error) {
 	s.running.Go(func() {
 		if err := serve(); err != nil && !errors.Is(err, http.ErrServerClosed) {
@@ -84,9 +86,9 @@ func (s *servers) run(serve func() error) {
 	})
 }
 
-// drain stops accepting and waits for calls in flight until ctx ends. Then it closes
-// their connections and returns an error that says so. It covers the public servers and
-// the SMTP server; the admin address stays open.
+// drain stops the public HTTP servers and the SMTP server. It waits for calls in flight
+// until ctx ends; then it closes their connections and returns an error. The admin address
+// stays open.
 func (s *servers) drain(ctx context.Context) error {
 	var waiting sync.WaitGroup
 	failures := make([]error, len(s.public))
@@ -101,8 +103,8 @@ func (s *servers) drain(ctx context.Context) error {
 	return errors.Join(append(failures, receiver)...)
 }
 
-// close closes the admin address, cancels the remaining calls and waits for all servers.
-// The admin address answers until then.
+// close closes the admin address, cancels the remaining calls and waits for the end of all
+// servers. Call it after drain.
 func (s *servers) close() error {
 	err := s.admin.Close()
 	s.abort()
@@ -110,7 +112,7 @@ func (s *servers) close() error {
 	return err
 }
 
-// shutdown stops one server and waits for its calls in flight until ctx ends. Then it
+// shutdown stops one HTTP server and waits for its calls in flight. If ctx ends first, it
 // closes their connections and returns an error.
 func shutdown(ctx context.Context, one *http.Server) error {
 	err := one.Shutdown(ctx)

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/settings"
 )
 
-// ShowSettings is `mailhelm config`. It opens no store and contacts no other program.
+// ShowSettings is `mailhelm config`. It opens no database and contacts no other program.
 type ShowSettings struct {
 	config.Settings
 	JSON bool `help:"Print one JSON object."`
@@ -24,8 +24,9 @@ Examples:
     MAILHELM_PORT=7000 mailhelm config --json`
 }
 
-// Run prints the configuration. After the table it prints why a server would not start,
-// if so. The exit status is 0 even then; doctor reports it as a failure.
+// Run prints the settings and their sources. If a server would not start with them, it
+// prints the reason after the table. The exit status is 0 even then; `mailhelm doctor`
+// fails in that case.
 func (c *ShowSettings) Run(p *cli.Program) error {
 	values := append(p.Sources.Report(p.Parsed, c.Derived()), thisProcess().collector().shown...)
 	if c.JSON {

@@ -19,30 +19,30 @@ import (
 )
 
 const (
-	// deliverEvery is the longest delay of a simulated account's event.
+	// deliverEvery is the interval at which due events of simulated accounts are delivered.
 	deliverEvery = time.Second
-	// deliverBatch is the largest number of events delivered to one organization before the
-	// next.
+	// deliverBatch is the maximum number of events delivered to one organization in each
+	// interval, so that other organizations need not wait long.
 	deliverBatch = 500
 )
 
-// simulatedEvents delivers the events of simulated accounts to the same handler that
-// receives those of real ones. They are signed, posted and confirmed in the same way,
-// but in this process, without a socket.
+// simulatedEvents delivers the events of simulated accounts to the handler that receives
+// those of real accounts. It signs and posts them like Amazon SNS, but calls the handler in
+// this process, without a network connection.
 type simulatedEvents struct {
 	outbox      *simulator.Outbox
 	connections sending.Connections
 	clock       core.Clock
 	log         *slog.Logger
 	publisher   *notify.Publisher
-	// to leads to the handler that receives events. The handler is set before the first
-	// delivery.
+	// to passes requests to the handler that receives events. Set its handler before the
+	// first delivery.
 	to   *inprocess.Transport
 	base string // the public API's address
 }
 
-// newSimulatedEvents returns the delivery to base, the public address of the API. The
-// caller must set the handler of its transport before it calls follow.
+// newSimulatedEvents returns a simulatedEvents that posts to base, the public address of
+// the API. The caller must set the handler of the field to before it calls follow.
 func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logger) (*simulatedEvents, error) {
 	e := &simulatedEvents{
 		outbox: s.account.Outbox(), connections: s.connections, clock: clock, log: log,
@@ -56,21 +56,22 @@ func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logg
 	return e, nil
 }
 
-// Key returns the publisher's public key. It returns ingest.ErrUntrusted if the
-// certificate URL is not the publisher's.
+// Key returns the public key that verifies the signatures of simulated events. It fails
+// with ingest.ErrUntrusted unless certificateURL is the certificate URL of simulated
+// events.
 func (e *simulatedEvents) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	key, err := e.publisher.Key(ctx, certificateURL)
 	return key, asIngestError(err)
 }
 
-// Confirm opens a confirmation link of the publisher. It returns ingest.ErrUntrusted if
-// the link is not the publisher's.
+// Confirm confirms the subscription of a simulated account's topic with the link that the
+// topic sent. It fails with ingest.ErrUntrusted for the link of another sender.
 func (e *simulatedEvents) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	return asIngestError(e.publisher.Confirm(ctx, subscribeURL, topic))
 }
 
-// asIngestError replaces an error about a foreign publisher by ingest.ErrUntrusted. It
-// returns other errors, and nil, unchanged.
+// asIngestError replaces notify.ErrNotMine, the error for a foreign certificate or link, by
+// ingest.ErrUntrusted. It returns other errors, and nil, unchanged.
 func asIngestError(err error) error {
 	if errors.Is(err, notify.ErrNotMine) {
 		return ingest.ErrUntrusted
@@ -78,8 +79,9 @@ func asIngestError(err error) error {
 	return err
 }
 
-// follow delivers events every second until the returned function is called. That
-// function waits for a delivery in progress. Call it once, after the handler is set.
+// follow starts to deliver due events every second. The returned function stops that and
+// waits for a delivery in progress. Call follow once, after the handler of the field to is
+// set.
 func (e *simulatedEvents) follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(deliverEvery)
@@ -101,8 +103,8 @@ func (e *simulatedEvents) follow() func() {
 	}
 }
 
-// deliver delivers the due events of every organization. A failure for one organization
-// does not delay the others.
+// deliver delivers the due events of every organization. If the delivery to one
+// organization fails, it logs the error and continues with the next.
 func (e *simulatedEvents) deliver(ctx context.Context) {
 	orgs, err := e.outbox.Waiting(ctx, e.clock())
 	if err != nil {
@@ -115,13 +117,13 @@ func (e *simulatedEvents) deliver(ctx context.Context) {
 	}
 }
 
-// deliverTo delivers at most deliverBatch due events of one organization. It subscribes
-// the organization's topic first if necessary. It does nothing unless the connection is
-// simulated and has a topic.
+// deliverTo delivers at most deliverBatch due events of one organization. It first confirms
+// the subscription of the account's topic if necessary. It does nothing unless the
+// organization has connected a simulated account with a topic.
 func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	c, err := e.connections.Connection(ctx, orgID)
 	if core.AsError(err) != nil && core.AsError(err).Code == core.CodeNotFound {
-		return nil // without a connection its events wait
+		return nil // its events wait until an account is connected
 	}
 	if err != nil {
 		return err
@@ -139,8 +141,9 @@ func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	return err
 }
 
-// complain logs a failed delivery, which the next tick repeats. It logs nothing after
-// the end of ctx, because stopping causes such failures. orgID may be "".
+// complain logs a failed delivery, which the next interval repeats. After the end of ctx it
+// logs nothing, because stopping causes such failures. orgID is "" if the failure concerns
+// no single organization.
 func (e *simulatedEvents) complain(ctx context.Context, orgID string, err error) {
 	if ctx.Err() == nil {
 		e.log.WarnContext(ctx, "events of a simulated account were not delivered", "org_id", orgID, "error", err)

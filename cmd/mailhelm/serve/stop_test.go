@@ -19,10 +19,10 @@ import (
 
 const (
 	posters  = 12
-	untilEnd = 60 // acknowledgements before the host is stopped
+	untilEnd = 60 // number of accepted events after which the host is stopped
 )
 
-// senders post events, one for each new message, until the host no longer answers.
+// senders are concurrent clients. Each posts events of new messages until a request fails.
 type senders struct {
 	address string
 	client  *http.Client
@@ -43,7 +43,7 @@ func (s *senders) start(ctx context.Context) {
 	}
 }
 
-// post reports whether the event was acknowledged.
+// post posts a delivery event and reports whether the server accepted it with status 202.
 func (s *senders) post(ctx context.Context, id string) bool {
 	at := s.at.UTC().Format(time.RFC3339)
 	body := `{"eventType":"Delivery","mail":{"timestamp":"` + at + `","messageId":"` + id + `","source":"a@b.example","destination":["c@d.example"]},` +
@@ -69,9 +69,9 @@ func (s *senders) post(ctx context.Context, id string) bool {
 	return true
 }
 
-// TestStopKeepsAcknowledgedEvents sends events while a host stops, with and without time
-// to finish. Each event answered with 202 must exist after a restart and be counted
-// once. Other events must be stored completely or not at all.
+// TestStopKeepsAcknowledgedEvents stops a host while clients post events, with and without
+// time for calls in flight. After a restart, each event answered with 202 must be stored
+// and counted once. Other events must be both stored and counted, or neither.
 func TestStopKeepsAcknowledgedEvents(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -127,7 +127,8 @@ func stopUnderLoad(t *testing.T, postgres, patient bool) {
 	s.check(t, again, org.ID)
 }
 
-// check compares the acknowledged events with those stored and counted.
+// check checks that every accepted event is stored, and that the reports count exactly the
+// stored events.
 func (s *senders) check(t *testing.T, h *Host, orgID string) {
 	t.Helper()
 	missing := 0

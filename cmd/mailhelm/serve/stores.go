@@ -23,34 +23,37 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// stores holds what the product keeps: the database, the sending accounts and the keys.
+// stores holds what the parts of a server share: the database, the sending accounts, the
+// job queue and the keys.
 type stores struct {
 	letGo   func() error // releases the data folder
 	db      *storage.DB
 	account *simulator.Simulator // for organizations without a connection
-	// accounts are the sending accounts of all organizations, by their connections. They
-	// include account.
+	// accounts gives access to the sending accounts of all organizations. For an
+	// organization without a connected account it uses the simulated one in the field
+	// account.
 	accounts    *sending.Accounts
 	adapters    accounts.Adapters
 	connections sending.Connections
 	queue       *engine.Jobs          // enqueues jobs, runs none
 	buckets     *redisbuckets.Buckets // nil without a Redis
-	mailer      *smtpmail.Sender      // nil without a server for system mail
+	mailer      *smtpmail.Sender      // nil if the operator has configured no SMTP server
 	signing     *signing.Keys
-	// principals caches authenticated callers in this process. It is nil in a worker.
+	// principals authenticates callers and caches them in this process. It is nil in a
+	// worker.
 	principals *access.Authenticator
 	master     signing.MasterKey
 	confirm    []byte // secret that derives confirmation keys
 	process    *replay.Process
 }
 
-// StorageOf returns the database settings of a configuration.
+// StorageOf returns the settings of the database in a server's configuration.
 func StorageOf(cfg config.Config) engine.Config {
 	return engine.Config{URL: cfg.DatabaseURL, Dir: cfg.DataDir, MaxConns: cfg.MaxConns, CallerWait: cfg.CallerWait, Clock: cfg.Clock, Logger: cfg.Log}
 }
 
-// openStores opens the data folder and the database, and creates what is missing. On an
-// error it has closed everything.
+// openStores locks the data folder and opens the database and the other stores. It creates
+// files that are missing. If it fails, it closes what it opened.
 func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 	letGo, err := datafolder.Hold(cfg.DataDir, cfg.DatabaseURL == "")
 	if err != nil {
@@ -63,8 +66,8 @@ func openStores(ctx context.Context, cfg config.Config) (*stores, error) {
 	return s, nil
 }
 
-// open opens the stores in the order in which they depend on each other. On an error
-// some are open; the caller closes s.
+// open opens the stores in the order of their dependencies. If it fails, some of them stay
+// open; the caller then closes s.
 func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	master, err := cfg.OpenMasterKey()
 	if err != nil {
@@ -104,17 +107,17 @@ func (s *stores) open(ctx context.Context, cfg config.Config) error {
 	if s.signing, err = signing.NewKeys(ctx, s.db.SigningKeys(), master, cfg.Clock); err != nil {
 		return err
 	}
-	// Derived from the master key, so that all processes on one database agree on it without
-	// storing another secret.
+	// The secret of confirmation tokens is derived from the master key. All processes on one
+	// database thus have the same secret without storing it.
 	if s.confirm, err = master.Derive("mailhelm confirmation 1", guardrails.ConfirmationSecretBytes); err != nil {
 		return fmt.Errorf("confirmation secret: %w", err)
 	}
 	return nil
 }
 
-// follow applies changes of other processes to the signing keys and the cached callers.
-// The returned function stops it and waits. A worker has no cached callers and follows
-// only the keys.
+// follow keeps this process up to date with changes that other processes make. It reloads
+// the signing keys and, except in a worker, removes changed callers from the cache. The
+// returned function stops both and waits for their end.
 func (s *stores) follow(log *slog.Logger) func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(signing.ReloadEvery)
@@ -132,8 +135,9 @@ func (s *stores) follow(log *slog.Logger) func() {
 	}
 }
 
-// live registers this process as a holder of reservations and renews that registration
-// regularly. The returned function stops this and gives back the open reservations.
+// live registers this process as one that reserves idempotency keys, and keeps the
+// registration current. The returned function ends the registration and releases the
+// reserved keys.
 func (s *stores) live(ctx context.Context) (func(context.Context) error, error) {
 	if err := s.process.Start(ctx); err != nil {
 		return nil, fmt.Errorf("reservations: %w", err)
@@ -150,13 +154,13 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 	}, nil
 }
 
-// reloadTimeout limits a reload of the signing keys, so that an unresponsive database
-// does not delay later changes.
+// reloadTimeout limits one reload of the signing keys, so that an unresponsive database
+// does not delay the handling of later changes.
 const reloadTimeout = 2 * time.Second
 
-// apply applies a change committed by any process to the caches of this process. A
-// reload of the signing keys takes at most reloadTimeout. A failed one is logged, and
-// the periodic reload repeats it.
+// apply handles a change of access data that this or another process committed. It removes
+// the changed callers from the cache and reloads the signing keys if they may have changed.
+// It logs a failed reload, which the periodic reload repeats.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
 		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)
@@ -168,8 +172,8 @@ func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	s.principals.Apply(c)
 }
 
-// migrate applies missing migrations. With leave it applies none, and returns an error
-// if any are missing. A server with missing migrations does not start.
+// migrate applies missing migrations to the database. If leave is true, it applies none and
+// fails if any are missing, so that the server does not start.
 func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	if !leave {
 		return db.Migrate(ctx)
@@ -181,9 +185,8 @@ func migrate(ctx context.Context, db *storage.DB, leave bool) error {
 	return err
 }
 
-// close closes what is open and releases the data folder, and returns all errors. It
-// works on stores that are open only in part. Call it once, after all users of the
-// stores have ended.
+// close closes the stores that are open, releases the data folder and returns all errors.
+// Call it once, after the last use of the stores.
 func (s *stores) close() error {
 	var failures []error
 	if s.buckets != nil {

@@ -16,15 +16,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// observers receive metrics and spans of calls, in addition to the log.
+// observers receive metrics and tracing spans of calls.
 type observers struct {
 	metrics prometheus.Registerer
-	tracer  trace.Tracer // nil when there are no spans
+	tracer  trace.Tracer // nil if tracing is off
 }
 
-// surfaces returns every HTTP site except the admin address. All operations pass
-// through the same guardrails. It also sets s.principals and the handler of simulated.
-// Call it once, before follow.
+// surfaces returns the sites of all HTTP services except the admin address. All operations
+// pass the same guardrails. It also sets s.principals and the handler to which simulated
+// delivers events. Call it once, before s.follow and simulated.follow.
 func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
@@ -78,8 +78,8 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	return append(web, appSites(public, issuer.Handler(), documentation, pages)...), nil
 }
 
-// toolNames returns the names of the documented tools that the catalogue can serve. The
-// documentation lists no other tools.
+// toolNames returns the names of the MCP tools whose operation is in the catalogue. The
+// documentation lists only these.
 func toolNames(operations *guardrails.Catalogue) []string {
 	var names []string
 	for _, name := range tools.Table() {

@@ -10,14 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// volumeBuckets is the credential id under which items of activities are counted,
-// separately from calls.
+// volumeBuckets is the credential id in the key of the bucket that counts an organization's
+// activities. It keeps them separate from the counts of calls.
 const volumeBuckets = "activities"
 
-// activityVolume returns a function that admits up to n items of an organization,
-// within its limit for a minute. It counts in this process, and also in Redis if that
-// answers, where all processes share the count. The function returns how many items it
-// admits; core/activities refuses the others one by one.
+// activityVolume returns a function that limits the activities of an organization per
+// minute. Of n activities it admits as many as the limit allows, and returns their number;
+// core/activities refuses the others. It counts in this process, and in Redis for all
+// processes together if Redis answers.
 func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
 	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
 	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()
@@ -39,10 +39,10 @@ func activityVolume(cfg config.Config, s *stores) func(context.Context, string, 
 	}
 }
 
-// takeUpTo takes up to n tokens from a bucket and returns how many it took. After three
-// failed attempts it returns 0, which refuses all items. n must be at least 1.
+// takeUpTo takes up to n tokens from a rate-limit bucket and returns how many it took. It
+// returns 0 if the bucket is empty or after three failed attempts. n must be at least 1.
 func takeUpTo(ctx context.Context, from guardrails.Buckets, key guardrails.BucketKey, limit, n int) (int, error) {
-	const attempts = 3 // other callers take from the bucket concurrently
+	const attempts = 3 // an attempt fails if other callers take tokens concurrently
 	for range attempts {
 		state, taken, err := from.Take(ctx, key, limit, n)
 		if err != nil {

@@ -10,16 +10,16 @@ import (
 type Value struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	// Source is "flag --x", "environment MAILHELM_X", "file path", "default", "derived" or
-	// "derived from x".
+	// Source is where the value came from: "flag --x", "environment MAILHELM_X", "file
+	// path", "default", "derived" or "derived from x".
 	Source string `json:"source"`
 }
 
-// hidden replaces a secret, or a URL that may contain one, in a report.
+// hidden is printed in place of a secret, or of a text that may contain one.
 const hidden = "(hidden)"
 
-// Report lists the settings of the selected command in the order of its help, with
-// secrets hidden. derived holds, by flag, the values of empty settings.
+// Report returns the settings of the selected command in the order of its help, with
+// secrets hidden. derived maps flags to the values that are derived if the flags are empty.
 func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 	var values []Value
 	for _, flag := range ctx.Selected().Flags {
@@ -36,9 +36,9 @@ func (s *Sources) Report(ctx *kong.Context, derived map[string]string) []Value {
 	return values
 }
 
-// concealSecrets returns the value as text, with its secrets hidden. The tag "secret"
-// of a flag selects how: "whole" hides all of the value, "url" only passwords in it. An
-// empty value stays empty.
+// concealSecrets returns the value of a flag as text, with secrets hidden. The flag's tag
+// "secret" selects how: "whole" hides the whole value, "url" hides the passwords in a URL.
+// An empty value stays empty.
 func concealSecrets(flag *kong.Flag, value any) string {
 	text := stringOf(value)
 	switch flag.Tag.Get("secret") {
@@ -52,8 +52,8 @@ func concealSecrets(flag *kong.Flag, value any) string {
 	return text
 }
 
-// ConcealURL hides the passwords in a database URL: before the host and among the
-// parameters. It hides a text that is not a URL completely.
+// ConcealURL hides the passwords in a URL, such as a database URL: before the host and in
+// the query parameters. It hides the whole text if it is not a URL. It returns "" for "".
 func ConcealURL(raw string) string {
 	if raw == "" {
 		return ""

@@ -10,29 +10,29 @@ import (
 	"github.com/pelletier/go-toml/v2"
 )
 
-// environmentPrefix is the start of every variable of this program.
+// environmentPrefix begins the names of all environment variables of this program.
 const environmentPrefix = "MAILHELM_"
 
-// standard maps settings to the variables that other programs use for them. They come
-// last: a variable or a file for this program is more specific.
+// standard maps settings to the environment variables that other programs use for them.
+// Those have the lowest precedence, because they are less specific.
 var standard = map[string]string{"otlp-endpoint": "OTEL_EXPORTER_OTLP_ENDPOINT"}
 
-// configFlag names the file; it cannot itself be in the file.
+// configFlag names the configuration file; the file itself cannot set this flag.
 const configFlag = "config"
 
-// Sources resolves flags that are not on the command line from the environment and from
-// the configuration file, and records where it found each value. It is one resolver for
-// both, because kong alone would let a file win over the environment.
+// Sources gives kong, the command line parser, the values of flags that are not on the
+// command line. It reads the environment and the configuration file and records the source
+// of each value. With two resolvers, kong would prefer the file to the environment.
 type Sources struct {
-	// lookup reads a variable, as os.LookupEnv does.
+	// lookup returns an environment variable and whether it is set, as os.LookupEnv does.
 	lookup func(string) (string, bool)
-	// path is the configuration file, "" for none. file holds its content by setting.
-	// loaded is true once load has been called.
+	// path is the path of the configuration file, "" for none. file holds the values in the
+	// file by setting. loaded is true after the first call of load.
 	path   string
 	file   map[string]any
 	loaded bool
-	// found holds, by flag, where the last value came from. Flags on the command line
-	// and defaults have no entry.
+	// found maps the names of flags to the source of their value: a variable or the file.
+	// Flags on the command line and flags with their default have no entry.
 	found map[string]string
 }
 
@@ -41,17 +41,17 @@ func NewSources(lookup func(string) (string, bool)) *Sources {
 	return &Sources{lookup: lookup, found: map[string]string{}}
 }
 
-// Environment returns the variable of a flag.
+// Environment returns the environment variable of a flag, given without dashes in front.
 func Environment(flag string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// Validate does nothing; Resolve reports errors. It is part of kong.Resolver.
+// Validate does nothing; Resolve reports errors. kong.Resolver requires it.
 func (s *Sources) Validate(*kong.Application) error { return nil }
 
-// Resolve returns the value of a flag that is not on the command line; nil means the
-// default. An empty variable counts as unset, because some container tools cannot omit a
-// variable.
+// Resolve returns the value of a flag that is not on the command line, or nil if the
+// default applies. An empty variable counts as unset, because some container tools cannot
+// leave out a variable.
 func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any, error) {
 	if !Configurable(flag) {
 		return nil, nil
@@ -77,15 +77,14 @@ func (s *Sources) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) (any
 	return nil, nil
 }
 
-// Configurable reports whether a flag is a setting. Other flags select what one run does
-// or prints; they carry the tag once:"" and are read from the command line only.
+// Configurable reports whether environment and configuration file may set a flag. Flags for
+// a single run of a command have the tag once:"" and come only from the command line.
 func Configurable(flag *kong.Flag) bool {
 	return flag.Name != "help" && flag.Name != "json" && flag.Name != configFlag && !flag.Tag.Has("once")
 }
 
-// load reads the file that --config or MAILHELM_CONFIG names, once. Without a file it
-// returns nil. A second call returns nil even after an error, which Resolve has
-// returned already.
+// load reads and checks the configuration file that --config or MAILHELM_CONFIG names. It
+// returns nil if none is named. Only the first call reads the file and can return an error.
 func (s *Sources) load(ctx *kong.Context) error {
 	if s.loaded {
 		return nil
@@ -110,9 +109,9 @@ func (s *Sources) load(ctx *kong.Context) error {
 	return s.checkFile(ctx.Model)
 }
 
-// checkFile refuses names that no command has as a setting: ignoring a misspelt setting
-// would be worse than failing. It also refuses values that are lists, tables, dates or
-// fractions.
+// checkFile returns an error if the configuration file contains a name that is not a
+// setting of any command, such as a misspelt one. It also refuses lists, tables, dates and
+// fractions as values.
 func (s *Sources) checkFile(app *kong.Application) error {
 	known := knownFlags(app)
 	for name, value := range s.file {
@@ -128,9 +127,8 @@ func (s *Sources) checkFile(app *kong.Application) error {
 	return nil
 }
 
-// knownFlags returns the names that a configuration file may contain: the settings of
-// all commands. One file can serve several commands, so a setting of another command is
-// no mistake.
+// knownFlags returns the names that a configuration file may contain: the settings of all
+// commands. It includes every command, because one file can serve several commands.
 func knownFlags(app *kong.Application) []string {
 	var names []string
 	for _, flag := range flagsOf(app.Node) {
@@ -141,8 +139,8 @@ func knownFlags(app *kong.Application) []string {
 	return names
 }
 
-// flagsOf returns the flags of a node and of all nodes below it. A flag of several
-// commands appears several times.
+// flagsOf returns the flags of a command and of all its subcommands. A flag that several
+// commands have appears several times.
 func flagsOf(node *kong.Node) []*kong.Flag {
 	flags := slices.Clone(node.Flags)
 	for _, child := range node.Children {
@@ -154,7 +152,7 @@ func flagsOf(node *kong.Node) []*kong.Flag {
 // File returns the path of the configuration file in use, "" for none.
 func (s *Sources) File() string { return s.path }
 
-// Of returns the source of a flag's value.
+// Of returns the source of a flag's value, such as "default" or "environment MAILHELM_X".
 func (s *Sources) Of(ctx *kong.Context, flag string) string {
 	for _, p := range ctx.Path {
 		if p.Flag != nil && p.Flag.Name == flag && !p.Resolved {
@@ -167,8 +165,8 @@ func (s *Sources) Of(ctx *kong.Context, flag string) string {
 	return "default"
 }
 
-// Check refuses the master key on the command line, where every user of the machine can
-// read it.
+// Check returns an error if the master key is on the command line, where other users of the
+// machine can read it.
 func (s *Sources) Check(ctx *kong.Context) error {
 	for _, p := range ctx.Path {
 		if p.Flag != nil && !p.Resolved && p.Flag.Name == "master-key" {

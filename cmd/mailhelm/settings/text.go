@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// stringOf formats a setting as in the environment; "" for an empty one. Lists are
-// joined with commas. The number 0 counts as empty; false does not.
+// stringOf formats a setting as an environment variable would contain it. It joins lists
+// with commas. It returns "" for an empty value; 0 counts as empty, false does not.
 func stringOf(value any) string {
 	switch v := value.(type) {
 	case string:

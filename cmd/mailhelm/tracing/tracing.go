@@ -1,6 +1,6 @@
-// Package tracing sends spans to a collector by OTLP over HTTP. Only this package uses
-// the SDK of OpenTelemetry; other packages use its API. It does not decide what becomes
-// a span or which attributes a span has.
+// Package tracing sends tracing spans to a collector by OTLP over HTTP. Only this package
+// uses the SDK of OpenTelemetry; other packages use its API. The callers decide which spans
+// exist and which attributes they have.
 package tracing
 
 import (
@@ -21,33 +21,34 @@ import (
 
 // Config configures the exporter.
 type Config struct {
-	// Endpoint is the base URL of the collector. "/v1/traces" is appended to its path, as
-	// for OTEL_EXPORTER_OTLP_ENDPOINT. "" turns spans off.
+	// Endpoint is the base URL of the OTLP collector. The exporter appends "/v1/traces" to
+	// its path, as for OTEL_EXPORTER_OTLP_ENDPOINT. "" turns tracing off.
 	Endpoint string
-	// Version is the version of the program.
+	// Version is the version of this program; each span carries it.
 	Version string
 	Log     *slog.Logger
 }
 
 const (
-	// scope names the instrumentation of all spans, tracesPath is the path that OTLP
-	// over HTTP defines.
+	// scope is the instrumentation scope of all spans. tracesPath is the path that OTLP over
+	// HTTP defines for spans.
 	scope      = "github.com/mailhelm/mailhelm"
 	tracesPath = "v1/traces"
-	// flushTimeout limits how long an unresponsive collector delays the end of the program.
+	// flushTimeout limits how long Close waits for an unresponsive collector.
 	flushTimeout = 3 * time.Second
 )
 
-// Exporter creates and sends spans. Without an endpoint it does nothing. Each host has
-// its own.
+// Exporter creates tracing spans and sends them to a collector. It does nothing if no
+// endpoint is configured. Each host has its own exporter.
 type Exporter struct {
-	// provider is nil without an endpoint.
+	// provider creates the tracer; it is nil if no endpoint is configured.
 	provider *sdktrace.TracerProvider
 	log      *slog.Logger
 }
 
-// Open returns an exporter. It does not wait for the collector, which may start later.
-// Headers, sampling and resource attributes come from the standard OTEL variables.
+// Open returns an exporter. It fails for an invalid endpoint. It does not contact the
+// collector, which may start later. Headers, sampling and resource attributes come from the
+// standard OTEL variables.
 func Open(ctx context.Context, cfg Config) (*Exporter, error) {
 	if cfg.Endpoint == "" {
 		return &Exporter{log: cfg.Log}, nil
@@ -78,8 +79,8 @@ func Open(ctx context.Context, cfg Config) (*Exporter, error) {
 	}, nil
 }
 
-// Tracer returns the tracer, or nil without an endpoint. With nil, callers can skip all
-// work for spans.
+// Tracer returns the tracer that creates spans, or nil if no endpoint is configured.
+// Callers then skip all work for spans.
 func (e *Exporter) Tracer() trace.Tracer {
 	if e.provider == nil {
 		return nil
@@ -87,8 +88,8 @@ func (e *Exporter) Tracer() trace.Tracer {
 	return e.provider.Tracer(scope)
 }
 
-// Close sends the remaining spans, for at most three seconds, even if ctx has ended. It
-// logs spans that it could not send.
+// Close sends the remaining spans, even if ctx has ended. It waits at most three seconds
+// and logs an error if spans were lost.
 func (e *Exporter) Close(ctx context.Context) {
 	if e.provider == nil {
 		return
@@ -100,7 +101,8 @@ func (e *Exporter) Close(ctx context.Context) {
 	}
 }
 
-// tracesURL returns the URL that receives spans. It fails as CheckEndpoint does.
+// tracesURL returns the URL to which spans are sent. It fails if endpoint is not the base
+// URL of a collector.
 func tracesURL(endpoint string) (string, error) {
 	if err := CheckEndpoint(endpoint); err != nil {
 		return "", err
@@ -108,8 +110,8 @@ func tracesURL(endpoint string) (string, error) {
 	return url.JoinPath(endpoint, tracesPath)
 }
 
-// CheckEndpoint returns an error unless endpoint is the base URL of a collector. It
-// contacts nothing.
+// CheckEndpoint returns an error unless endpoint can be the base URL of a collector: http
+// or https with a host, without user, query and fragment. It contacts nothing.
 func CheckEndpoint(endpoint string) error {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
@@ -118,15 +120,15 @@ func CheckEndpoint(endpoint string) error {
 	return nil
 }
 
-// reporting is an exporter that logs errors with its host's logger. The SDK would pass
-// them to a handler shared by all hosts of a process.
+// reporting is a span exporter that logs errors with the logger of its host. The SDK would
+// pass them to one handler for the whole process.
 type reporting struct {
 	sdktrace.SpanExporter
 	log *slog.Logger
 }
 
-// ExportSpans sends spans. It logs an error and returns nil: the spans are lost either
-// way.
+// ExportSpans sends spans to the collector. If that fails, it logs the error and returns
+// nil, because the caller could not save the spans.
 func (r *reporting) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
 	if err := r.SpanExporter.ExportSpans(ctx, spans); err != nil {
 		r.log.WarnContext(ctx, "spans could not be sent", "spans", len(spans), "error", err)

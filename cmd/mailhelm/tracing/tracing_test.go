@@ -32,8 +32,8 @@ func TestWithoutAnEndpoint(t *testing.T) {
 	e.Close(t.Context())
 }
 
-// TestSpansThatCannotBeSent checks that spans that cannot be sent are logged, and that
-// the path of the endpoint is kept.
+// TestSpansThatCannotBeSent checks that the exporter logs a refusal by the collector. It
+// also checks that /v1/traces is appended to the path of the endpoint.
 func TestSpansThatCannotBeSent(t *testing.T) {
 	t.Parallel()
 	asked := make(chan string, 1)

@@ -1,12 +1,12 @@
-// Package clients runs OAuth and MCP clients of other projects against a server that a
-// test has started. They are programs for Node.js in this folder; package.json has the
-// exact versions of their dependencies.
+// Package clients runs third-party OAuth and MCP clients against a server that a test has
+// started. The clients are Node.js programs in this folder; package.json has the exact
+// versions of their dependencies.
 //
-// [Run] runs one of the programs, [Suite] the official conformance suite for
-// authorization servers. The package installs them and communicates with them; the tests
-// check what they report.
+// [Run] runs one of the programs. [Suite] and [ServerSuite] run the official MCP
+// conformance suite, for authorization servers and for MCP servers. The tests check what
+// the programs report.
 //
-// The packages come from npm. Node.js is among them, because the suite needs a newer
-// version than Debian's. On a machine without npm the tests are skipped, unless CI is
-// true.
+// The dependencies come from npm. They include Node.js, because the suite needs a newer
+// version than Debian's. On a machine without npm the tests are skipped; if the environment
+// variable CI is true, they fail.
 package clients

@@ -10,17 +10,18 @@ import (
 )
 
 var (
-	// programs has the programs of this folder.
+	// programs holds the Node.js programs of this folder.
 	//go:embed *.mjs
 	programs embed.FS
-	// wanted has the files from which npm installs exact versions; see [npm.Packages].
+	// wanted holds the files from which npm installs exact versions of the dependencies; see
+	// [npm.Packages].
 	//go:embed package.json package-lock.json .npmrc
 	wanted embed.FS
 )
 
-// workshop returns a temporary folder with the programs, and with the packages where
-// Node.js looks for them. On a machine without npm it skips the test, or fails it if CI
-// is true.
+// workshop returns a temporary folder with the programs and their npm packages. On a
+// machine without npm it skips the test, or fails it if the environment variable CI is
+// true.
 func workshop(t testing.TB) string {
 	t.Helper()
 	packages, dir := npm.Packages(t, wanted), t.TempDir()

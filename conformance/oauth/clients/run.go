@@ -17,32 +17,33 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-// runTimeout bounds the run of one program.
+// runTimeout is the time after which a program is killed.
 const runTimeout = 60 * time.Second
 
-// Person has the actions of the person at the browser, on the product's pages.
+// Person has the functions that act as the person at the browser, on the product's pages.
 type Person struct {
-	// Visit opens an address, decides, and returns the address that the browser is
-	// redirected to.
+	// Visit opens an authorization request, approves or denies it, and returns the address
+	// that the browser is then redirected to.
 	Visit func(address string) string
-	// EndGrants revokes every grant of the person; nil if the program never requests it.
+	// EndGrants revokes every grant of the person. It may be nil if the program never
+	// requests it.
 	EndGrants func()
 }
 
-// message is a line that a program sends; see talk.mjs.
+// message is one JSON line that a program writes; talk.mjs writes them.
 type message struct {
-	// Visit is the address that the person is to open; the answer is the next address.
+	// Visit is the address that the person must open. The reply is the address of the
+	// redirect that follows.
 	Visit string `json:"visit"`
-	// EndGrants requests the end of all grants; the answer is true.
+	// EndGrants requests that all grants of the person are revoked. The reply is true.
 	EndGrants bool `json:"endGrants"`
-	// Seen is the program's report, after which no other message is read.
+	// Seen is the program's report, which must be its last message.
 	Seen json.RawMessage `json:"seen"`
 }
 
-// Run runs a program with a task, performs the actions that it requests through the
-// person, and decodes its report into seen. The test fails if the program ends without a
-// report. seen must be a pointer. Run calls the person's functions in the caller's
-// goroutine.
+// Run starts a program, sends it the task as JSON, and decodes its report into seen, which
+// must be a pointer. It performs what the program requests by calling the functions of
+// person, in the caller's goroutine. The test fails if the program ends without a report.
 func Run(t testing.TB, program string, task any, person Person, seen any) {
 	t.Helper()
 	cmd, complaints := command(t, program)
@@ -60,7 +61,7 @@ func Run(t testing.TB, program string, task any, person Person, seen any) {
 	}
 }
 
-// converse exchanges messages with the program until its end and returns the report.
+// converse sends the task to the program, answers its messages and returns its report.
 func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMessage, error) {
 	to, from := json.NewEncoder(in), bufio.NewScanner(out)
 	if err := to.Encode(task); err != nil {
@@ -88,14 +89,15 @@ func converse(in io.Writer, out io.Reader, task any, person Person) (json.RawMes
 	return nil, errors.Join(errors.New("it ended without a report"), from.Err())
 }
 
-// drain reads to the end of the output, which must happen before [exec.Cmd.Wait].
+// drain reads the rest of the program's output, which must happen before [exec.Cmd.Wait].
 func drain(out io.Reader) error {
 	_, err := io.Copy(io.Discard, out)
 	return err
 }
 
-// command returns a Node.js command for a program of the workshop. It has no network but
-// the loopback and ends with the test. The buffer collects its standard error.
+// command returns a command that runs one of the Node.js programs. The program can connect
+// only to the loopback and is killed when the test ends. The buffer collects its standard
+// error.
 func command(t testing.TB, program string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	dir := workshop(t)

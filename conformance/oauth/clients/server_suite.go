@@ -12,16 +12,16 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-// ServerSuiteTask has the arguments of the suite for MCP servers.
+// ServerSuiteTask has the arguments of the official conformance suite for MCP servers.
 type ServerSuiteTask struct {
-	URL string // the URL of the endpoint, with the host localhost
-	// Requirements is the revision of the specification whose required scenarios run.
+	URL string // the URL of the MCP endpoint, with the host localhost
+	// Requirements is the revision of the MCP specification whose required scenarios run.
 	Requirements string
 	// Baseline is the path of a YAML file with the scenarios that are expected to fail.
 	Baseline string
 }
 
-// Verdict has the checks of one scenario.
+// Verdict has the results of all checks of one scenario.
 type Verdict []Check
 
 // Passed reports whether at least one check succeeded and none failed or warned.
@@ -43,9 +43,9 @@ func (v Verdict) with(statuses ...string) []string {
 	return ids
 }
 
-// ServerSuite runs the official suite for MCP servers and returns the verdicts by
-// scenario. The error reports a scenario that fails or warns unexpectedly, or passes
-// although it is in the baseline.
+// ServerSuite runs the official suite for MCP servers and returns the verdicts by scenario.
+// It fails if a scenario outside the baseline fails or warns, or if a scenario in the
+// baseline passes.
 func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error) {
 	t.Helper()
 	baseline, err := filepath.Abs(task.Baseline)
@@ -72,8 +72,8 @@ func ServerSuite(t testing.TB, task ServerSuiteTask) (map[string]Verdict, error)
 	return verdicts, err
 }
 
-// ScoredScenarios returns the scenarios that the suite requires of a server at a
-// revision. It fails the test for a revision that the suite does not have.
+// ScoredScenarios returns the scenarios that the suite requires of an MCP server at a
+// revision of the specification. It fails the test if the suite has no such revision.
 func ScoredScenarios(t testing.TB, revision string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(workshop(t), suiteRequirements, revision+".yaml"))
@@ -92,9 +92,10 @@ func ScoredScenarios(t testing.TB, revision string) []string {
 	return scenarios
 }
 
-// suiteRequirements is a folder with a file for each revision.
+// suiteRequirements is the suite's folder with one file of required scenarios for each
+// revision of the MCP specification.
 const suiteRequirements = npm.Modules + "/@modelcontextprotocol/conformance/requirements"
 
-// resultFolder matches the name that the suite gives to the folder of a scenario, which
-// ends with the time.
+// resultFolder matches the name of a folder of results: the scenario, then the time of the
+// run.
 var resultFolder = regexp.MustCompile(`^server-(.+?)-\d{4}-\d\d-\d\dT.*$`)

@@ -13,34 +13,34 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/npm"
 )
 
-// suiteProgram is the path of the command of the package
+// suiteProgram is the path of the command-line program of the npm package
 // @modelcontextprotocol/conformance.
 const suiteProgram = npm.Modules + "/@modelcontextprotocol/conformance/dist/index.js"
 
-// SuiteTask has the arguments of the suite for authorization servers.
+// SuiteTask has the arguments of the official conformance suite for authorization servers.
 type SuiteTask struct {
 	// Issuer is the URL of the authorization server.
 	Issuer   string
 	ClientID string // a public client, see Suite
 	// Resource is the resource indicator for which tokens are requested (RFC 8707).
 	Resource string
-	// Port is where the suite waits for the browser, at http://127.0.0.1:Port/callback.
+	// Port is the loopback port of the suite's redirect URI, http://127.0.0.1:Port/callback.
 	Port int
 }
 
-// Check is one result of the suite about the server.
+// Check is the result of one check that the suite made on the server.
 type Check struct {
-	// ID is the suite's name of the check.
+	// ID is the identifier that the suite gives the check.
 	ID     string `json:"id"`
 	Status string `json:"status"` // SUCCESS, FAILURE, WARNING, SKIPPED or INFO
 	// Message is the suite's explanation of a failure or a warning; it may be "".
 	Message string `json:"errorMessage"`
 }
 
-// Suite runs all scenarios of the official suite for authorization servers. visit acts
-// as the person: it opens an address, decides, and follows the redirect to the suite.
-// The client must be public: if a server supports public clients, the suite sends no
-// secret. Suite calls visit in the caller's goroutine.
+// Suite runs all scenarios of the official suite for authorization servers. It calls visit
+// with each authorization request, in the caller's goroutine. visit must approve the
+// request and follow the redirect to the suite. The client must be public, because the
+// suite sends no secret to a server that supports public clients.
 func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 	t.Helper()
 	results := t.TempDir()
@@ -66,7 +66,7 @@ func Suite(t testing.TB, task SuiteTask, visit func(address string)) []Check {
 	return readChecks(t, results)
 }
 
-// readChecks collects the result files of the suite, one for each scenario.
+// readChecks returns the checks of all scenarios in the suite's folder of results.
 func readChecks(t testing.TB, dir string) []Check {
 	t.Helper()
 	folders, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -80,7 +80,7 @@ func readChecks(t testing.TB, dir string) []Check {
 	return all
 }
 
-// checksOf reads the results of one scenario.
+// checksOf returns the checks of one scenario, from the file checks.json in its folder.
 func checksOf(t testing.TB, folder string) []Check {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(folder, "checks.json"))

@@ -1,6 +1,6 @@
-// Package emulator runs aws-ses-v2-local, an independent emulator of Amazon SES v2. It
-// tests the adapter against another project's reading of the API. It covers the account,
-// templates and sending, and emits no events.
+// Package emulator runs aws-ses-v2-local, an emulator of Amazon SES v2 by another project.
+// It tests the SES adapter against an independent implementation of the API. The emulator
+// has the account, templates and sending, and emits no events.
 package emulator
 
 import (
@@ -24,14 +24,15 @@ import (
 //go:embed package.json package-lock.json .npmrc
 var wanted embed.FS
 
-// runTimeout bounds the run of one emulator.
+// runTimeout is the time after which an emulator is killed.
 const runTimeout = 60 * time.Second
 
-// Emulator is an emulator that runs on the loopback until the test ends.
+// Emulator is a running emulator of Amazon SES on the loopback interface. It stops when the
+// test ends.
 type Emulator struct{ URL string }
 
-// Start starts an emulator that answers GetAccount with account, which is JSON. On a
-// machine without npm it skips the test, or fails it if CI is true.
+// Start starts an emulator that answers GetAccount with the JSON text account. On a machine
+// without npm it skips the test, or fails it if CI is true.
 func Start(t testing.TB, account string) Emulator {
 	t.Helper()
 	packages, dir := npm.Packages(t, wanted), t.TempDir()
@@ -39,7 +40,8 @@ func Start(t testing.TB, account string) Emulator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), runTimeout) // because the test's own context ends too early
+	// t.Context ends before the cleanup functions run
+	ctx, cancel := context.WithTimeout(context.Background(), runTimeout)
 	program := filepath.Join(packages, npm.Modules, "aws-ses-v2-local", "dist", "cli.js")
 	cmd := exec.CommandContext(ctx, node, "--import", npm.Loopback(t), program, "--host", "127.0.0.1", "--port", "0")
 	complaints := &bytes.Buffer{}
@@ -63,12 +65,14 @@ func Start(t testing.TB, account string) Emulator {
 		_ = cmd.Wait()
 		t.Fatalf("the emulator did not start:\n%s", complaints.String())
 	}
-	go func() { _, _ = io.Copy(io.Discard, out) }() // reading the output, so that a full pipe does not block the emulator
+	// reads the output, so that a full pipe does not block the emulator
+	go func() { _, _ = io.Copy(io.Discard, out) }()
 	return Emulator{URL: address}
 }
 
-// addressIn returns the address that the emulator prints. The emulator calls itself
-// localhost and listens on the IPv4 loopback only.
+// addressIn reads the emulator's output up to the line with its URL, and returns the URL
+// with 127.0.0.1 in place of localhost. The emulator listens on the IPv4 loopback address
+// only.
 func addressIn(out io.Reader) string {
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if _, address, found := strings.Cut(lines.Text(), "running at "); found {
@@ -89,8 +93,8 @@ type Email struct {
 	Headers     []struct{ Name, Value string } `json:"headers"`
 }
 
-// Emails returns the messages received so far. It reads the emulator's own address
-// /store, which Amazon SES does not have.
+// Emails returns the messages that the emulator has received. It reads the path /store,
+// which the emulator has and Amazon SES does not have.
 func (e Emulator) Emails(t testing.TB) []Email {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, e.URL+"/store", nil)

@@ -9,14 +9,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// object is a JSON object of a response, in the spelling of the provider.
+// object is a JSON object of a response, with the member names of Amazon SES.
 type object = map[string]any
 
-// mailTypes maps the port's mail types to the provider's.
+// mailTypes maps the mail types of package sending to those of Amazon SES.
 var mailTypes = map[sending.MailType]string{sending.Transactional: "TRANSACTIONAL", sending.Promotional: "MARKETING"}
 
-// getAccount serves GetAccount. EnforcementStatus is always HEALTHY. Details are present
-// once production access was requested; their case number is always 1.
+// getAccount serves GetAccount. EnforcementStatus is always HEALTHY. Details are present if
+// production access was requested; their case id is always 1.
 func (w *wire) getAccount(r *http.Request) (any, error) {
 	o, err := w.account.Overview(r.Context(), w.org)
 	if err != nil {
@@ -43,8 +43,8 @@ func (w *wire) getAccount(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// putAccountDetails serves PutAccountDetails as a request for production access. It
-// fails with ConflictException while one is pending, and after one was granted.
+// putAccountDetails serves PutAccountDetails, which requests production access. It fails
+// with ConflictException while a request is pending, and after one was granted.
 func (w *wire) putAccountDetails(r *http.Request) (any, error) {
 	in, err := read[struct {
 		MailType, WebsiteURL, UseCaseDescription string
@@ -70,7 +70,7 @@ func (w *wire) putAccountDetails(r *http.Request) (any, error) {
 	return object{}, w.account.RequestProductionAccess(r.Context(), w.org, request)
 }
 
-// identityType returns EMAIL_ADDRESS for an identity with an @, DOMAIN for another.
+// identityType returns EMAIL_ADDRESS for an identity with an @, else DOMAIN.
 func identityType(i sending.Identity) string {
 	if strings.Contains(i.Identity, "@") {
 		return "EMAIL_ADDRESS"
@@ -95,8 +95,8 @@ func (w *wire) listEmailIdentities(r *http.Request) (any, error) {
 	return withNext(object{"EmailIdentities": infos}, next), err
 }
 
-// getEmailIdentity serves GetEmailIdentity. It matches identities without regard to
-// case. The status of DKIM is that of the verification.
+// getEmailIdentity serves GetEmailIdentity. It ignores the case of the identity. The DKIM
+// status is the same as the verification status.
 func (w *wire) getEmailIdentity(r *http.Request) (any, error) {
 	all, err := w.account.Identities(r.Context(), w.org)
 	if err != nil {
@@ -121,7 +121,8 @@ func (w *wire) getEmailIdentity(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// listConfigurationSets serves ListConfigurationSets, which returns names only.
+// listConfigurationSets serves ListConfigurationSets, which returns the names of
+// configuration sets.
 func (w *wire) listConfigurationSets(r *http.Request) (any, error) {
 	all, err := w.account.ConfigurationSets(r.Context(), w.org)
 	if err != nil {
@@ -135,8 +136,8 @@ func (w *wire) listConfigurationSets(r *http.Request) (any, error) {
 	return withNext(object{"ConfigurationSets": names}, next), err
 }
 
-// getConfigurationSet serves GetConfigurationSet. It matches names exactly and omits
-// TrackingOptions without a tracking domain.
+// getConfigurationSet serves GetConfigurationSet. The name must match exactly.
+// TrackingOptions is omitted if there is no tracking domain.
 func (w *wire) getConfigurationSet(r *http.Request) (any, error) {
 	all, err := w.account.ConfigurationSets(r.Context(), w.org)
 	if err != nil {
@@ -157,9 +158,9 @@ func (w *wire) getConfigurationSet(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// pageOf returns a page of a list that the engine returns whole, in its order. The token
-// is the key of the page's last entry. The keys must ascend. A page has at most 1,000
-// entries. A token that is not base64url fails with InvalidNextTokenException.
+// pageOf returns one page of all, which must be sorted by key, and the token of the next
+// page. The token is the key of the page's last entry. A page has at most 1,000 entries. A
+// token that is not base64url fails with InvalidNextTokenException.
 func pageOf[T any](r *http.Request, all []T, key func(T) string) ([]T, string, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -186,7 +187,7 @@ func pageOf[T any](r *http.Request, all []T, key func(T) string) ([]T, string, e
 	return page, base64.RawURLEncoding.EncodeToString([]byte(key(all[end-1]))), nil
 }
 
-// withNext adds NextToken unless there is no next page.
+// withNext adds the member NextToken to a response if there is a next page.
 func withNext(answer object, next string) object {
 	if next != "" {
 		answer["NextToken"] = next

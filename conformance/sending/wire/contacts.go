@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxTopics is the provider's limit, which is below the engine's.
+// maxTopics is the limit of topics of Amazon SES. The simulator allows more.
 const maxTopics = 20
 
 // topic is a topic of a contact list in requests and responses.
@@ -32,7 +32,8 @@ type contact struct {
 	TopicPreferences []preference
 }
 
-// choices returns the choices by topic name. Of two about one topic, the later counts.
+// choices returns the choices, keyed by topic. If there are two choices about a topic, the
+// later one counts.
 func (c contact) choices() map[string]sending.Subscription {
 	choices := make(map[string]sending.Subscription, len(c.TopicPreferences))
 	for _, p := range c.TopicPreferences {
@@ -41,7 +42,8 @@ func (c contact) choices() map[string]sending.Subscription {
 	return choices
 }
 
-// list returns the account's contact list. It fails when the path names another list.
+// list returns the account's contact list. It fails with NotFoundException if the path
+// names another list.
 func (w *wire) list(r *http.Request) (sending.ContactList, error) {
 	list, err := w.account.ContactList(r.Context(), w.org)
 	if err == nil && list.Name != r.PathValue("list") {
@@ -50,7 +52,8 @@ func (w *wire) list(r *http.Request) (sending.ContactList, error) {
 	return list, err
 }
 
-// listContactLists serves ListContactLists: one list, or none if the account has none.
+// listContactLists serves ListContactLists. It returns the account's only contact list, or
+// none.
 func (w *wire) listContactLists(r *http.Request) (any, error) {
 	list, err := w.account.ContactList(r.Context(), w.org)
 	if sending.IsNotFound(err) {
@@ -60,7 +63,7 @@ func (w *wire) listContactLists(r *http.Request) (any, error) {
 }
 
 // getContactList serves GetContactList. CreatedTimestamp is the time of the last change,
-// because the simulator stores no other.
+// because the simulator stores no creation time.
 func (w *wire) getContactList(r *http.Request) (any, error) {
 	list, err := w.list(r)
 	if err != nil {
@@ -76,8 +79,8 @@ func (w *wire) getContactList(r *http.Request) (any, error) {
 	}, nil
 }
 
-// createContactList creates the account's only list, as the provider does. The engine
-// chooses the name.
+// createContactList serves CreateContactList. An account has at most one list. The
+// simulator chooses its name.
 func (w *wire) createContactList(r *http.Request) (any, error) {
 	in, err := read[struct {
 		ContactListName string
@@ -124,7 +127,7 @@ func (w *wire) updateContactList(r *http.Request) (any, error) {
 	return object{}, w.account.PutContactList(r.Context(), w.org, in.Description, topics)
 }
 
-// listContacts serves ListContacts. A filter fails with BadRequestException.
+// listContacts serves ListContacts. A request with a filter fails with BadRequestException.
 func (w *wire) listContacts(r *http.Request) (any, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -145,8 +148,8 @@ func (w *wire) listContacts(r *http.Request) (any, error) {
 	return withNext(object{"Contacts": contacts}, next), err
 }
 
-// contactObject returns a contact's explicit choices, sorted by name, and the defaults
-// of the other topics.
+// contactObject returns the JSON of a contact: its explicit choices sorted by topic, and
+// the defaults of all other topics.
 func contactObject(c sending.Contact, topics []sending.Topic) object {
 	explicit := []preference{}
 	for _, name := range slices.Sorted(maps.Keys(c.Preferences)) {
@@ -164,7 +167,7 @@ func contactObject(c sending.Contact, topics []sending.Topic) object {
 	}
 }
 
-// getContact serves GetContact. It omits AttributesData if there is none.
+// getContact serves GetContact. AttributesData is omitted if the contact has none.
 func (w *wire) getContact(r *http.Request) (any, error) {
 	list, err := w.list(r)
 	if err != nil {
@@ -186,8 +189,7 @@ func (w *wire) getContact(r *http.Request) (any, error) {
 	return answer, nil
 }
 
-// contactExists reports whether an address is on the list. An error other than NotFound
-// is returned.
+// contactExists reports whether an address is on the contact list.
 func (w *wire) contactExists(ctx context.Context, email string) (bool, error) {
 	_, err := w.account.Contact(ctx, w.org, email)
 	if sending.IsNotFound(err) {
@@ -196,8 +198,8 @@ func (w *wire) contactExists(ctx context.Context, email string) (bool, error) {
 	return err == nil, err
 }
 
-// createContact serves CreateContact. It fails with AlreadyExistsException for an
-// address on the list. Of two concurrent requests, both may succeed.
+// createContact serves CreateContact. It fails with AlreadyExistsException if the address
+// is on the list. Of two concurrent requests, both may succeed.
 func (w *wire) createContact(r *http.Request) (any, error) {
 	in, err := read[contact](r)
 	if err == nil {
@@ -214,7 +216,8 @@ func (w *wire) createContact(r *http.Request) (any, error) {
 	return object{}, w.put(r.Context(), in)
 }
 
-// put replaces the whole contact. Attributes that the request omits are deleted.
+// put replaces a contact with its consent and attributes. Attributes that the request omits
+// are deleted.
 func (w *wire) put(ctx context.Context, in contact) error {
 	err := w.account.PutContact(ctx, w.org, sending.Contact{
 		Email: in.EmailAddress, UnsubscribeAll: in.UnsubscribeAll, Preferences: in.choices(),
@@ -225,8 +228,8 @@ func (w *wire) put(ctx context.Context, in contact) error {
 	return w.account.PutAttributes(ctx, w.org, in.EmailAddress, in.AttributesData)
 }
 
-// updateContact serves UpdateContact. It ignores the body's address and uses that of the
-// path.
+// updateContact serves UpdateContact for the address in the path. It ignores the address in
+// the body.
 func (w *wire) updateContact(r *http.Request) (any, error) {
 	in, err := read[contact](r)
 	if err != nil {
@@ -239,8 +242,8 @@ func (w *wire) updateContact(r *http.Request) (any, error) {
 	return object{}, w.put(r.Context(), in)
 }
 
-// deleteContact serves DeleteContact. Unlike the simulator, it fails with
-// NotFoundException for an address that is not on the list.
+// deleteContact serves DeleteContact. It fails with NotFoundException if the address is not
+// on the list; the simulator would succeed.
 func (w *wire) deleteContact(r *http.Request) (any, error) {
 	if err := w.requireContact(r); err != nil {
 		return nil, err
@@ -248,8 +251,8 @@ func (w *wire) deleteContact(r *http.Request) (any, error) {
 	return object{}, w.account.DeleteContact(r.Context(), w.org, r.PathValue("email"))
 }
 
-// requireContact fails for a path with a list or a contact that does not exist. The
-// error is then NotFoundException.
+// requireContact fails with NotFoundException if the contact list or the contact in the
+// path does not exist.
 func (w *wire) requireContact(r *http.Request) error {
 	if _, err := w.list(r); err != nil {
 		return err

@@ -12,46 +12,47 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// refusal is an error response with the provider's name of the error.
+// refusal is an error response of the imitated API.
 type refusal struct {
 	// status is the HTTP status.
 	status int
-	// name is the value of the X-Amzn-Errortype header.
+	// name is the name of the error in the API, which the header X-Amzn-Errortype has.
 	name string
-	// message is the text for people, in the member of this name.
+	// message is the error text for people, in the member "message" of the body.
 	message string
-	// retryAfter is sent in whole seconds, rounded up. Zero sends no Retry-After header.
+	// retryAfter is sent in the header Retry-After in whole seconds, rounded up. Zero sends
+	// no such header.
 	retryAfter time.Duration
 }
 
-// Error returns the name and the message.
+// Error returns the name and the message of the error.
 func (r *refusal) Error() string { return r.name + ": " + r.message }
 
-// badRequest returns a BadRequestException, for a request that the provider or this
-// package does not accept.
+// badRequest returns a BadRequestException, for a request that Amazon SES or this package
+// does not accept.
 func badRequest(message string) error {
 	return &refusal{http.StatusBadRequest, "BadRequestException", message, 0}
 }
 
-// notFound returns a NotFoundException, with which the adapter fails as
-// sending.NotFound.
+// notFound returns a NotFoundException, which the SES adapter converts to sending.NotFound.
 func notFound(message string) error {
 	return &refusal{http.StatusNotFound, "NotFoundException", message, 0}
 }
 
-// alreadyExists returns an AlreadyExistsException, which has status 400 at the provider.
+// alreadyExists returns an AlreadyExistsException, for which Amazon SES uses status 400.
 func alreadyExists(message string) error {
 	return &refusal{http.StatusBadRequest, "AlreadyExistsException", message, 0}
 }
 
-// unknown is the operation for every path that New does not list.
+// unknown answers requests for paths that [New] does not serve with
+// UnknownOperationException.
 func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }
 
-// refusalOf returns the provider's error for err. For an unknown outcome it returns the
-// response of a gateway in front of the provider. An error that is neither a refusal nor
-// a sending.Failure is an InternalServiceErrorException.
+// refusalOf converts an error to an error response. If the outcome of the call is unknown,
+// the response is that of a gateway in front of Amazon SES. An error that is neither a
+// refusal nor a sending.Failure becomes an InternalServiceErrorException.
 func refusalOf(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r
@@ -78,8 +79,8 @@ func refusalOf(err error) *refusal {
 	return &refusal{http.StatusForbidden, "UnrecognizedClientException", "The security token included in the request is invalid.", 0}
 }
 
-// writeError writes err in the format of the AWS REST JSON protocol: the name in a
-// header and again as the member __type.
+// writeError writes an error response in the format of the AWS REST JSON protocol. The name
+// of the error is in a header and in the member __type.
 func writeError(out http.ResponseWriter, err error) {
 	r := refusalOf(err)
 	out.Header().Set("X-Amzn-Errortype", r.name)
@@ -87,5 +88,6 @@ func writeError(out http.ResponseWriter, err error) {
 		out.Header().Set("Retry-After", strconv.FormatFloat(math.Ceil(r.retryAfter.Seconds()), 'f', 0, 64))
 	}
 	out.WriteHeader(r.status)
-	_ = json.NewEncoder(out).Encode(map[string]string{"__type": r.name, "message": r.message}) // a client that has disconnected is not an error
+	// fails only if the client has disconnected
+	_ = json.NewEncoder(out).Encode(map[string]string{"__type": r.name, "message": r.message})
 }

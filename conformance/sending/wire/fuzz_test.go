@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// FuzzWire checks that every request gets a response in the provider's format: no
-// broken connection and no internal error.
+// FuzzWire checks that every request gets a response in the format of Amazon SES, without a
+// broken connection or an internal error.
 func FuzzWire(f *testing.F) {
 	s, err := simulator.Open(filepath.Join(f.TempDir(), "account.db"), simulator.Options{})
 	if err != nil {

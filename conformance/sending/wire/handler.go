@@ -11,28 +11,29 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
 )
 
-// Config configures the handler. Account and OrgID are required.
+// Config configures the imitated API. Account and OrgID are required.
 type Config struct {
-	// Account has all state; closing it is the caller's task.
+	// Account is the simulated account that stores all state. The caller closes it.
 	Account *simulator.Simulator
 	// OrgID is the organization whose account every request uses.
 	OrgID string
-	// AccessKeyID is the accepted key of signatures; "" accepts any key.
+	// AccessKeyID is the access key id that signatures must have; "" accepts any.
 	AccessKeyID string
 }
 
-// wire is the receiver of the handlers.
+// wire has the handlers of the API's operations.
 type wire struct {
 	account *simulator.Simulator
 	org     string
 	key     string
 }
 
-// maxBody limits the body of a request, in bytes. A longer one fails with
+// maxBody is the maximum size of a request body in bytes. A longer body fails with
 // SerializationException.
 const maxBody = 64 << 20
 
-// New returns a handler for the provider's paths. It is safe for concurrent use.
+// New returns a handler that serves the paths of Amazon SES v2. It is safe for concurrent
+// use.
 func New(c Config) http.Handler {
 	w := &wire{account: c.Account, org: c.OrgID, key: c.AccessKeyID}
 	mux := http.NewServeMux()
@@ -71,15 +72,16 @@ func New(c Config) http.Handler {
 	return mux
 }
 
-// Transport returns a transport that passes requests for any host to New's handler in
-// this process.
+// Transport returns an http.RoundTripper that passes requests for any host to the handler
+// of [New], without a socket.
 func Transport(c Config) http.RoundTripper { return inprocess.Transport{Handler: New(c)} }
 
-// operation handles a request and returns the value to encode as JSON.
+// operation serves one operation of the API. It returns the value to encode as the JSON
+// response.
 type operation func(r *http.Request) (any, error)
 
-// handle returns the handler of one operation. It checks the key id of the signature
-// first, and answers with JSON even on an error.
+// handle returns the HTTP handler of one operation. It first checks the key id of the
+// signature. Errors are answered with JSON, too.
 func (w *wire) handle(do operation) http.Handler {
 	return http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
 		r.Body = http.MaxBytesReader(out, r.Body, maxBody)
@@ -93,11 +95,11 @@ func (w *wire) handle(do operation) http.Handler {
 			writeError(out, err)
 			return
 		}
-		_ = json.NewEncoder(out).Encode(answer) // a client that has disconnected is not an error
+		_ = json.NewEncoder(out).Encode(answer) // fails only if the client has disconnected
 	})
 }
 
-// authenticate checks the key id that a version 4 signature names. It does not verify
+// authenticate checks the access key id in the signature of a request. It does not verify
 // the signature itself.
 func (w *wire) authenticate(r *http.Request) error {
 	_, credential, signed := strings.Cut(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 Credential=")
@@ -110,7 +112,8 @@ func (w *wire) authenticate(r *http.Request) error {
 	return nil
 }
 
-// read decodes the body, which must be an object. It ignores unknown members.
+// read decodes the JSON body of a request, which must be an object. It ignores unknown
+// members.
 func read[T any](r *http.Request) (T, error) {
 	var in *T
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || in == nil {
@@ -120,18 +123,19 @@ func read[T any](r *http.Request) (T, error) {
 	return *in, nil
 }
 
-// listing is the start and the length of a page, as every listing has them.
+// listing has the start and the size of a page, which all list operations accept.
 type listing struct {
-	// NextToken is "" for the first page.
+	// NextToken is the token of the page; "" requests the first page.
 	NextToken string
-	// PageSize is 0 for the largest page.
+	// PageSize is the maximum number of entries on the page; 0 means the largest page that
+	// is allowed.
 	PageSize int
-	// Filter is only in the body of a POST request.
+	// Filter is read from the body of POST requests only.
 	Filter map[string]any
 }
 
-// readListing reads the body of a POST request, and the query of any other. It fails
-// with BadRequestException for a PageSize that is not a number.
+// readListing reads the page from the body of a POST request, or from the query of any
+// other request. It fails with BadRequestException if PageSize is not a number.
 func readListing(r *http.Request) (listing, error) {
 	if r.Method == http.MethodPost {
 		return read[listing](r)
@@ -147,5 +151,5 @@ func readListing(r *http.Request) (listing, error) {
 	return l, nil
 }
 
-// seconds returns a time in the wire format: seconds since 1970, with milliseconds.
+// seconds returns a time as Amazon SES encodes it: seconds since 1970, with milliseconds.
 func seconds(t time.Time) float64 { return float64(t.UnixMilli()) / 1000 }

@@ -8,10 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// pair is a tag or a header.
+// pair is a tag or a header of a message.
 type pair struct{ Name, Value string }
 
-// tagsOf returns the tags by name. Of two with one name, the later counts.
+// tagsOf returns tags as a map from name to value. If two tags have the same name, the
+// later one counts.
 func tagsOf(pairs []pair) map[string]string {
 	tags := make(map[string]string, len(pairs))
 	for _, p := range pairs {
@@ -20,7 +21,7 @@ func tagsOf(pairs []pair) map[string]string {
 	return tags
 }
 
-// headersOf returns the headers in the same order.
+// headersOf converts the headers of a message, in the same order.
 func headersOf(pairs []pair) []sending.Header {
 	headers := make([]sending.Header, len(pairs))
 	for i, p := range pairs {
@@ -32,10 +33,11 @@ func headersOf(pairs []pair) []sending.Header {
 // destination has the recipients of one message.
 type destination struct{ ToAddresses, CcAddresses, BccAddresses []string }
 
-// text is a part of a message. Its charset is ignored, because JSON is UTF-8.
+// text is the subject, the text or the HTML of a message. The charset that a request may
+// name is ignored.
 type text struct{ Data string }
 
-// usedTemplate is a message's reference to a template.
+// usedTemplate names the template of a message, with the values of its variables.
 type usedTemplate struct {
 	TemplateName, TemplateData string
 	TemplateContent            *struct{}
@@ -43,8 +45,8 @@ type usedTemplate struct {
 	Headers                    []pair
 }
 
-// check fails with BadRequestException for anything but a stored template without
-// attachments.
+// check fails with BadRequestException for inline templates and attachments, which are not
+// imitated.
 func (t usedTemplate) check() error {
 	if t.TemplateContent != nil || len(t.Attachments) > 0 || t.TemplateName == "" {
 		return badRequest("Only stored templates without attachments are imitated.")
@@ -52,7 +54,7 @@ func (t usedTemplate) check() error {
 	return nil
 }
 
-// email is the body of SendEmail. Content has exactly one of Simple and Template.
+// email is the body of SendEmail. Content must have either Simple or Template.
 type email struct {
 	FromEmailAddress, ConfigurationSetName string
 	ReplyToAddresses                       []string
@@ -69,7 +71,8 @@ type email struct {
 	}
 }
 
-// sendEmail serves SendEmail. If Content has both kinds, it uses the template.
+// sendEmail serves SendEmail. If Content has both Simple and Template, it uses the
+// template.
 func (w *wire) sendEmail(r *http.Request) (any, error) {
 	in, err := read[email](r)
 	if err != nil {
@@ -114,8 +117,9 @@ type bulkEmail struct {
 	}
 }
 
-// sendBulkEmail serves SendBulkEmail. It refuses the whole request if an entry has
-// headers, or other than one recipient. Other faults of an entry are in its result.
+// sendBulkEmail serves SendBulkEmail. It refuses the whole request if an entry has headers
+// or does not have exactly one recipient. Other faults of an entry are returned in the
+// entry's result.
 func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 	in, err := read[bulkEmail](r)
 	if err != nil {
@@ -149,8 +153,8 @@ func (w *wire) sendBulkEmail(r *http.Request) (any, error) {
 	return object{"BulkEmailEntryResults": results}, err
 }
 
-// resultOf returns the result of one entry. Its status is an error code of
-// BulkEmailStatus; a kind of failure without one is INVALID_PARAMETER.
+// resultOf returns the result of one entry of SendBulkEmail. The status of a failed entry
+// is a value of BulkEmailStatus, INVALID_PARAMETER if no other fits.
 func resultOf(o sending.BulkOutcome) object {
 	if o.Failure == nil {
 		return object{"Status": "SUCCESS", "MessageId": o.MessageID}

@@ -9,15 +9,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// suppressedObject returns an entry of the suppression list in the wire format.
+// suppressedObject returns the JSON of a suppressed address.
 func suppressedObject(s sending.Suppressed) object {
 	return object{
 		"EmailAddress": s.Email, "Reason": strings.ToUpper(string(s.Reason)), "LastUpdateTime": seconds(s.At),
 	}
 }
 
-// getSuppressedDestination serves GetSuppressedDestination. It fails with
-// NotFoundException for an address that is not on the list.
+// getSuppressedDestination serves GetSuppressedDestination. It fails with NotFoundException
+// if the address is not suppressed.
 func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
 	one, err := w.account.FindSuppressed(r.Context(), w.org, r.PathValue("email"))
 	if err != nil {
@@ -26,8 +26,9 @@ func (w *wire) getSuppressedDestination(r *http.Request) (any, error) {
 	return object{"SuppressedDestination": suppressedObject(one)}, nil
 }
 
-// listSuppressedDestinations filters by reason after reading the page. So a page may be
-// short although another follows; callers must rely on NextToken.
+// listSuppressedDestinations serves ListSuppressedDestinations. It filters by reason after
+// reading a page. So a page may have few entries although another page follows; callers
+// must use NextToken.
 func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -52,8 +53,9 @@ func (w *wire) listSuppressedDestinations(r *http.Request) (any, error) {
 	return withNext(object{"SuppressedDestinationSummaries": found}, next), err
 }
 
-// queryTime returns a time of the query, in the format of RFC 3339; the zero time if the
-// query has none. It fails with BadRequestException for other text.
+// queryTime parses a time in the query of a request, in the format of RFC 3339. It returns
+// the zero time if the query does not have it, and fails with BadRequestException for
+// another format.
 func queryTime(r *http.Request, name string) (time.Time, error) {
 	text := r.URL.Query().Get(name)
 	if text == "" {

@@ -7,26 +7,28 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// templateContent is the content of a template. An empty part is omitted.
+// templateContent has the parts of a template. An empty text or HTML is omitted from the
+// JSON.
 type templateContent struct {
 	Subject string
 	Text    string `json:",omitempty"`
 	HTML    string `json:"Html,omitempty"`
 }
 
-// template is the body of CreateEmailTemplate and UpdateEmailTemplate, and the answer of
+// template is the body of CreateEmailTemplate and UpdateEmailTemplate, and the response of
 // GetEmailTemplate.
 type template struct {
 	TemplateName    string
 	TemplateContent templateContent
 }
 
-// port returns the template as a value of the port.
+// port converts the template to a sending.Template.
 func (t template) port() sending.Template {
 	return sending.Template{Name: t.TemplateName, Subject: t.TemplateContent.Subject, Text: t.TemplateContent.Text, HTML: t.TemplateContent.HTML}
 }
 
-// listEmailTemplates serves ListEmailTemplates, which returns names and times only.
+// listEmailTemplates serves ListEmailTemplates, which returns the names and times of
+// templates.
 func (w *wire) listEmailTemplates(r *http.Request) (any, error) {
 	l, err := readListing(r)
 	if err != nil {
@@ -40,8 +42,8 @@ func (w *wire) listEmailTemplates(r *http.Request) (any, error) {
 	return withNext(object{"TemplatesMetadata": names}, next), err
 }
 
-// getEmailTemplate serves GetEmailTemplate. It fails with NotFoundException for an
-// unknown name.
+// getEmailTemplate serves GetEmailTemplate. It fails with NotFoundException if there is no
+// template with the name.
 func (w *wire) getEmailTemplate(r *http.Request) (any, error) {
 	t, err := w.account.Template(r.Context(), w.org, r.PathValue("template"))
 	if err != nil {
@@ -50,8 +52,8 @@ func (w *wire) getEmailTemplate(r *http.Request) (any, error) {
 	return template{t.Name, templateContent{t.Subject, t.Text, t.HTML}}, nil
 }
 
-// createEmailTemplate serves CreateEmailTemplate. It fails with AlreadyExistsException
-// for a name in use. Of two concurrent requests, both may succeed.
+// createEmailTemplate serves CreateEmailTemplate. It fails with AlreadyExistsException if a
+// template has the name. Of two concurrent requests, both may succeed.
 func (w *wire) createEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[template](r)
 	if err != nil {
@@ -67,8 +69,8 @@ func (w *wire) createEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
 }
 
-// updateEmailTemplate serves UpdateEmailTemplate. It ignores the body's name, and fails
-// with NotFoundException if the path's is unknown.
+// updateEmailTemplate serves UpdateEmailTemplate for the name in the path; it ignores the
+// name in the body. It fails with NotFoundException if there is no template with the name.
 func (w *wire) updateEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[template](r)
 	if err != nil {
@@ -81,8 +83,8 @@ func (w *wire) updateEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.PutTemplate(r.Context(), w.org, in.port())
 }
 
-// deleteEmailTemplate serves DeleteEmailTemplate. Unlike the simulator, it fails with
-// NotFoundException for an unknown name.
+// deleteEmailTemplate serves DeleteEmailTemplate. It fails with NotFoundException if there
+// is no template with the name; the simulator would succeed.
 func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
 	name := r.PathValue("template")
 	if _, err := w.account.Template(r.Context(), w.org, name); err != nil {
@@ -91,8 +93,9 @@ func (w *wire) deleteEmailTemplate(r *http.Request) (any, error) {
 	return object{}, w.account.DeleteTemplate(r.Context(), w.org, name)
 }
 
-// testRenderEmailTemplate returns the rendered message with at most two parts in
-// sequence. Unlike sending, it fails for a missing variable.
+// testRenderEmailTemplate serves TestRenderEmailTemplate. It returns the rendered template
+// as a MIME message: its text and HTML one after the other. It fails if a variable has no
+// value; sending does not.
 func (w *wire) testRenderEmailTemplate(r *http.Request) (any, error) {
 	in, err := read[struct{ TemplateData string }](r)
 	if err != nil {

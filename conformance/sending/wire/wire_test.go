@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// caller sends requests without an SDK. Requests and responses are written out in the
-// tests, to find names that are misspelled on both sides.
+// caller sends requests to the imitated API without an SDK. The tests contain the JSON of
+// requests and responses, so that a wrong member name is found even if both sides use it.
 type caller struct {
 	*simulator.Simulator
 	t    *testing.T
@@ -318,8 +318,8 @@ func TestFailuresOnTheWire(t *testing.T) {
 	c.refused("GET", "account", "", 403, "MissingAuthenticationTokenException")
 }
 
-// TestTopicsOnTheWire checks the provider's limit of twenty topics, which is below the
-// engine's.
+// TestTopicsOnTheWire checks the limit of 20 topics of Amazon SES. The simulator allows
+// more.
 func TestTopicsOnTheWire(t *testing.T) {
 	t.Parallel()
 	c := start(t)

@@ -1,5 +1,5 @@
-// Package resolver looks up DNS records at the name servers of this machine. It queries
-// one record of one name, and does not follow aliases.
+// Package resolver queries the name servers of this machine for DNS records. A query reads
+// the CNAME record of one name and does not follow it.
 package resolver
 
 import (
@@ -14,11 +14,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Resolver queries name servers. It is safe for concurrent use.
+// Resolver queries name servers for CNAME records. It is safe for concurrent use.
 type Resolver struct {
-	// Servers are queried in turn until one answers, each as host:port.
+	// Servers has the addresses of the name servers as host:port. They are queried in this
+	// order until one answers.
 	Servers []string
-	// Timeout bounds one query; zero means 5 seconds.
+	// Timeout is the time limit of one query to one server; zero means 5 seconds.
 	Timeout time.Duration
 }
 
@@ -29,8 +30,8 @@ const (
 	defaultTimeout = 5 * time.Second
 )
 
-// System returns a Resolver for the name servers that this machine is configured with.
-// If there are none, every query fails.
+// System returns a Resolver for the name servers in /etc/resolv.conf. Without any, every
+// query fails.
 func System() *Resolver {
 	r := &Resolver{}
 	if config, err := dns.ClientConfigFromFile(systemFile); err == nil {
@@ -41,10 +42,11 @@ func System() *Resolver {
 	return r
 }
 
-// errNoAnswer means that it is unknown whether the record exists.
+// errNoAnswer means that it is unknown whether the record is published.
 var errNoAnswer = errors.New("resolver: no name server answered")
 
-// IsPublished reports whether the name is an alias for the value of the record.
+// IsPublished reports whether the record's name is an alias (CNAME) for the record's value.
+// It fails if no name server answers.
 func (r *Resolver) IsPublished(ctx context.Context, _ string, record channels.Record) (bool, error) {
 	name := dns.Fqdn(record.Name)
 	if _, ok := dns.IsDomainName(name); !ok {
@@ -63,7 +65,8 @@ func (r *Resolver) IsPublished(ctx context.Context, _ string, record channels.Re
 	return false, failure
 }
 
-// ask sends a query over UDP, and repeats it over TCP if the answer was truncated.
+// ask sends a query to a name server over UDP, and repeats it over TCP if the answer was
+// truncated.
 func (r *Resolver) ask(ctx context.Context, question *dns.Msg, server string) (*dns.Msg, error) {
 	timeout := r.Timeout
 	if timeout == 0 {

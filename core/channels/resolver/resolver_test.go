@@ -10,8 +10,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// nameServer starts a name server on the loopback, over UDP and TCP. It runs until the
-// test ends.
+// nameServer starts a name server on the loopback interface, over UDP and TCP, and returns
+// its address. The server runs until the test ends.
 func nameServer(t *testing.T, handler dns.HandlerFunc) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -32,7 +32,8 @@ func nameServer(t *testing.T, handler dns.HandlerFunc) string {
 	return listener.Addr().String()
 }
 
-// zone has one alias. It refuses one name, and answers another over TCP only.
+// zone answers DNS queries: click.example.com is an alias, large.example.com has its answer
+// only over TCP, and refused.example.com fails. Other names do not exist.
 func zone(w dns.ResponseWriter, q *dns.Msg) {
 	answer := new(dns.Msg).SetReply(q)
 	alias := &dns.CNAME{

@@ -1,4 +1,4 @@
-// Package contactstest gives tests contacts over a real database and a simulated
-// sending account: with the attributes, lists and topics of one organization, and
-// operations run as the rails run them. It is for tests only.
+// Package contactstest gives tests an organization with contacts on a real database and a
+// simulated sending account. The organization has attributes, lists and topics. Operations
+// run with the same steps as in the product. The package is for tests only.
 package contactstest

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/bulk"
 )
 
-// WriteRows writes rows in bulk, pushes their consent to the account, and returns the
-// outcomes.
+// WriteRows stores rows with contacts_bulk, pushes their consent to the sending account,
+// and returns the result of each row.
 func (w *World) WriteRows(t testing.TB, rows ...string) []map[string]any {
 	t.Helper()
 	items := w.FinishRows(t, w.AcceptRows(t, rows...))
@@ -19,7 +19,7 @@ func (w *World) WriteRows(t testing.TB, rows ...string) []map[string]any {
 	return items
 }
 
-// AcceptRows starts a bulk write and returns the id of the job.
+// AcceptRows calls contacts_bulk with the rows and returns the id of the queued job.
 func (w *World) AcceptRows(t testing.TB, rows ...string) string {
 	t.Helper()
 	var raw []json.RawMessage
@@ -37,7 +37,7 @@ func (w *World) AcceptRows(t testing.TB, rows ...string) string {
 	return taken["job_id"].(string)
 }
 
-// FinishRows processes the open jobs and returns the outcomes of one of them.
+// FinishRows processes all queued bulk jobs and returns the results of the rows of job id.
 func (w *World) FinishRows(t testing.TB, id string) []map[string]any {
 	t.Helper()
 	if err := w.Bulk.BulkWorker().Work(t.Context(), bulk.Args{}); err != nil {
@@ -46,7 +46,7 @@ func (w *World) FinishRows(t testing.TB, id string) []map[string]any {
 	return w.Outcomes(t, id)
 }
 
-// Outcomes returns all outcomes of a completed job, read page by page.
+// Outcomes returns the results of all rows of a completed bulk job, read page by page.
 func (w *World) Outcomes(t testing.TB, id string) []map[string]any {
 	t.Helper()
 	var items []map[string]any

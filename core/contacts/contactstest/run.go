@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Run runs an operation with the steps that the rails take: decode, Prepare, and Do in a
+// Run runs an operation with the same steps as the guardrails: decode, Prepare, and Do in a
 // transaction.
 func (w *World) Run(ctx context.Context, name, arguments string) (any, *core.Error) {
 	op := w.ops[name]
@@ -32,8 +32,8 @@ func (w *World) Run(ctx context.Context, name, arguments string) (any, *core.Err
 	return out, core.AsError(err)
 }
 
-// Want runs an operation that must succeed and returns its result as JSON shows it on
-// the surface. It fails the test if the result does not fit the output schema.
+// Want runs an operation that must succeed and returns the JSON result of the surface. It
+// fails the test if the result does not match the operation's output schema.
 func (w *World) Want(t testing.TB, name, arguments string) map[string]any {
 	t.Helper()
 	out, err := w.Run(t.Context(), name, arguments)
@@ -66,7 +66,8 @@ func (w *World) Refuse(t testing.TB, name, arguments string, code core.Code) {
 	_ = w.Refusal(t, name, arguments, code)
 }
 
-// AccountContact returns what the account holds of an address, and whether it lists it.
+// AccountContact returns the consent that the sending account has for an address, and
+// whether the account has the address.
 func (w *World) AccountContact(t testing.TB, email string) (sending.Contact, bool) {
 	t.Helper()
 	c, err := w.Account.Contact(t.Context(), w.Org.ID, email)
@@ -77,7 +78,7 @@ func (w *World) AccountContact(t testing.TB, email string) (sending.Contact, boo
 	return c, true
 }
 
-// Emails returns the addresses on a shown page of contacts or members.
+// Emails returns the addresses in a result that is a page of contacts or members.
 func Emails(page map[string]any) []string {
 	var all []string
 	for _, c := range page["data"].([]any) {
@@ -86,7 +87,7 @@ func Emails(page map[string]any) []string {
 	return all
 }
 
-// ListKeys returns the keys of the lists of a shown contact.
+// ListKeys returns the keys of the lists in a result that is a contact.
 func ListKeys(contact map[string]any) []string {
 	var keys []string
 	lists, _ := contact["lists"].([]any)
@@ -96,7 +97,7 @@ func ListKeys(contact map[string]any) []string {
 	return keys
 }
 
-// Choices returns the topic_preferences of a shown contact by topic.
+// Choices returns the topic_preferences in a result that is a contact, by topic.
 func Choices(contact map[string]any) map[string]any {
 	m := map[string]any{}
 	for _, p := range contact["topic_preferences"].([]any) {
@@ -105,21 +106,23 @@ func Choices(contact map[string]any) map[string]any {
 	return m
 }
 
-// PutAtAccount changes a contact at the account, as a person who unsubscribes does.
+// PutAtAccount changes the consent for an address at the sending account, without Mailhelm:
+// like a person who unsubscribes there.
 func (w *World) PutAtAccount(t testing.TB, c sending.Contact) {
 	t.Helper()
 	must(t, w.Account.PutContact(t.Context(), w.Org.ID, c))
 }
 
-// SyncNow syncs with the account, for example to copy its topics into the mirror, which
-// bulk writes read.
+// SyncNow syncs the mirror with the sending account. Bulk writes need it once, because they
+// read the topics from the mirror.
 func (w *World) SyncNow(t testing.TB) {
 	t.Helper()
 	_, err := w.Sync.Run(t.Context(), w.Org.ID)
 	must(t, err)
 }
 
-// SyncLater lets a minute pass and syncs with the account.
+// SyncLater advances the clock by a minute, syncs with the sending account and returns the
+// report.
 func (w *World) SyncLater(t testing.TB) topics.SyncReport {
 	t.Helper()
 	w.Advance(time.Minute)

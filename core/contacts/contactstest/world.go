@@ -22,12 +22,12 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// World is one organization's audience.
+// World is an organization with contacts, and the packages that work on them.
 type World struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
 	Org     core.Org
-	// Surface is the surface that operations are called on; REST unless a test sets it.
+	// Surface is the surface on which operations are called; New sets REST.
 	Surface core.Surface
 
 	Contacts   *contacts.Contacts
@@ -42,12 +42,12 @@ type World struct {
 
 	mu         sync.Mutex
 	now        time.Time
-	changed    []string // org and contact id
-	activities []string // names, orgs and contact ids
+	changed    []string // "organization id/contact id" of each reported contact
+	activities []string // "activity organization id/contact id" of each recorded activity
 }
 
-// New returns a world on the database. The account has the topics news (OPT_IN) and
-// offers (OPT_OUT); the organization has the attributes plan, age and city and the lists
+// New returns a World on the database. The sending account has the topics news (OPT_IN) and
+// offers (OPT_OUT). The organization has the attributes plan, age and city and the lists
 // customers and beta.
 func New(t testing.TB, db *storage.DB) *World {
 	t.Helper()
@@ -63,7 +63,7 @@ func New(t testing.TB, db *storage.DB) *World {
 	return w
 }
 
-// assemble wires the rooms as the product does.
+// assemble connects the packages with each other as the product does.
 func (w *World) assemble(t testing.TB) {
 	t.Helper()
 	key, err := signing.NewMasterKey(make([]byte, 32))
@@ -121,7 +121,7 @@ func (w *World) define(t testing.TB) {
 	}
 }
 
-// Clock returns the time in the world.
+// Clock returns the simulated time.
 func (w *World) Clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +135,7 @@ func (w *World) Advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// TakeChanged returns the organization and id of each contact that was reported as changed
+// TakeChanged returns "organization/contact" for each contact that was reported as changed
 // since the last call.
 func (w *World) TakeChanged() []string {
 	w.mu.Lock()
@@ -145,7 +145,7 @@ func (w *World) TakeChanged() []string {
 	return all
 }
 
-// NoteChanged records changed contacts; see TakeChanged.
+// NoteChanged records changed contacts, for TakeChanged.
 func (w *World) NoteChanged(_ context.Context, org string, contactIDs []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,8 +169,8 @@ func (w *World) Activities() []string {
 	return w.activities
 }
 
-// OtherProcess returns a world with contacts on the same database and account that share
-// no locks with this one's.
+// OtherProcess returns a World that simulates another process: it uses the same database
+// and account and shares no locks. It has only the operations on contacts.
 func (w *World) OtherProcess() *World {
 	other := &World{DB: w.DB, Account: w.Account, Org: w.Org, Surface: w.Surface, now: w.Clock(), ops: map[string]core.Operation{}}
 	alone := w.Contacts.Config
@@ -182,7 +182,7 @@ func (w *World) OtherProcess() *World {
 	return other
 }
 
-// Operation returns an operation by name.
+// Operation returns the operation with this name.
 func (w *World) Operation(name string) core.Operation { return w.ops[name] }
 
 func must(t testing.TB, err error) {

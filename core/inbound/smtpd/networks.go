@@ -11,23 +11,24 @@ import (
 	"time"
 )
 
-// The prefix lengths that count as one network. They are the usual allocation to one
-// sender.
+// The lengths of the IPv4 and IPv6 prefixes that count as one network. One sender usually
+// gets a network of this size.
 const (
 	network4 = 24
 	network6 = 64
 )
 
-// errTooMany is the reply to a connection above the limit of its network (RFC 5321
-// section 3.8). The client should retry later.
+// errTooMany is the reply to a connection above the connection limit of its network (RFC
+// 5321 section 3.8). Code 421 asks the client to retry later.
 const errTooMany = "421 4.7.0 Too many connections from your network, try again later\r\n"
 
-// refusalTimeout is the deadline for writing errTooMany. The text fits into the send
-// buffer of a new connection, so Accept does not wait for the client.
+// refusalTimeout is the deadline for writing errTooMany to a refused connection. The text
+// fits into the send buffer of a new connection, so Accept does not wait for the client.
 const refusalTimeout = time.Second
 
-// byNetwork limits the open connections of each network. It refuses further ones with
-// errTooMany. It has state only for networks with open connections.
+// byNetwork is a listener that limits the open connections of each client network. It
+// refuses connections above the limit with errTooMany. It keeps a counter only for networks
+// with open connections.
 type byNetwork struct {
 	net.Listener
 	most int
@@ -40,7 +41,8 @@ func newByNetwork(l net.Listener, most int) *byNetwork {
 	return &byNetwork{Listener: l, most: most, open: map[netip.Prefix]int{}}
 }
 
-// Accept returns the next connection whose network is below its limit.
+// Accept returns the next connection whose network is below its limit. It refuses and
+// closes connections of other networks.
 func (l *byNetwork) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -79,12 +81,13 @@ func (l *byNetwork) leave(network netip.Prefix) {
 type counted struct {
 	net.Conn
 	leave func()
-	// silent is set after a read timeout. The SMTP library then treats the partial line
-	// as a line and would wait for another one.
+	// silent is true after a read timeout. After a timeout within a line, the SMTP library
+	// would handle the partial line as a command and wait for the next one.
 	silent atomic.Bool
 }
 
-// Read fails on every call after a read timeout.
+// Read reads from the connection. After a read timeout, every call fails with
+// os.ErrDeadlineExceeded.
 func (c *counted) Read(p []byte) (int, error) {
 	if c.silent.Load() {
 		return 0, os.ErrDeadlineExceeded
@@ -101,8 +104,9 @@ func (c *counted) Close() error {
 	return c.Conn.Close()
 }
 
-// networkOf returns the /24 or /64 of an address. An IPv4 address mapped into IPv6
-// counts as IPv4. All addresses other than TCP share one network.
+// networkOf returns the /24 network of an IPv4 address or the /64 network of an IPv6
+// address. An IPv4 address mapped into IPv6 counts as IPv4. Addresses other than TCP get
+// the zero prefix.
 func networkOf(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

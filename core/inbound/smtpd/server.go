@@ -21,25 +21,26 @@ const (
 	answerTimeout  = time.Minute
 
 	maxConnections  = 256
-	maxOfNetwork    = 32       // of one /24 or /64: an eighth of all
-	maxRecipients   = 100      // RFC 5321 section 4.5.3.1.8: at least 100
+	maxOfNetwork    = 32       // for one /24 or /64 network: an eighth of maxConnections
+	maxRecipients   = 100      // RFC 5321 section 4.5.3.1.8 requires at least 100
 	maxMessageBytes = 25 << 20 // what SIZE (RFC 1870) announces
 )
 
 // Config configures a server.
 type Config struct {
-	// Domain is the host name in the greeting.
+	// Domain is the host name in the server's greeting.
 	Domain string
 	Log    *slog.Logger
 
-	// CommandTimeout is how long a client may be silent; zero means 60 seconds.
+	// CommandTimeout is how long the server waits for a client's next command; zero means 60
+	// seconds.
 	CommandTimeout time.Duration
-	// PerNetwork is the most open connections of one network, a /24 of IPv4 or a /64 of
-	// IPv6; zero means 32.
+	// PerNetwork is the maximum number of open connections of one network, a /24 of IPv4 or
+	// a /64 of IPv6; zero means 32.
 	PerNetwork int
 }
 
-// Server answers SMTP clients. It is safe for concurrent use.
+// Server is the SMTP server, which refuses every recipient. It is safe for concurrent use.
 type Server struct {
 	smtp       *smtp.Server
 	perNetwork int
@@ -61,9 +62,9 @@ func New(cfg Config) *Server {
 	return &Server{smtp: s, perNetwork: cmp.Or(cfg.PerNetwork, maxOfNetwork)}
 }
 
-// Serve answers connections of l until Close. It closes l and returns nil. Above 256
-// open connections, further ones wait. Above 32 of one network, further ones of it are
-// refused with 421.
+// Serve answers connections of l until Close. It closes l and returns nil. At 256 open
+// connections, new connections wait. At Config.PerNetwork connections of one network, it
+// refuses new ones of that network with 421.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closed {
@@ -88,7 +89,7 @@ func (s *Server) Close() error {
 	if s.listener == nil {
 		return err
 	}
-	// The library closes the listeners that it has registered. It may not have
+	// The SMTP library closes the listeners that it has registered, and it may not have
 	// registered this one yet.
 	if again := s.listener.Close(); !errors.Is(again, net.ErrClosed) {
 		err = errors.Join(err, again)
@@ -96,8 +97,8 @@ func (s *Server) Close() error {
 	return err
 }
 
-// errorLog forwards the library's messages to our log. It omits messages about clients,
-// because their number and content are up to the clients.
+// errorLog forwards messages of the SMTP library to our log as warnings. It replaces the
+// addresses of clients by the word "client".
 type errorLog struct{ log *slog.Logger }
 
 func (l *errorLog) Printf(format string, values ...any) {

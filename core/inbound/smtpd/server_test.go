@@ -18,7 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 )
 
-// start serves on a free loopback port until the test ends.
+// start runs a server on a free loopback port until the test ends. It returns the server
+// and its address.
 func start(t *testing.T, cfg smtpd.Config) (*smtpd.Server, string) {
 	t.Helper()
 	cfg.Domain = "mx.example.com"
@@ -125,12 +126,14 @@ func TestOverlongLineEndsTheConnection(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	exchange(t, conn, 220, "")
-	// The line is longer than the limit of 2,000, and short enough for one read. Unread
-	// data resets the connection before the reply arrives.
+	// The line exceeds the SMTP library's limit of 2,000 bytes, but the server reads it at
+	// once. Data that the server has not read would reset the connection before the reply
+	// arrives.
 	exchange(t, conn, 500, "EHLO "+strings.Repeat("x", 2500))
 }
 
-// exchange sends a line, unless it is empty, and expects a reply with the code.
+// exchange sends the line, unless it is "", and returns the text of the server's reply. The
+// test fails if the reply code is not want.
 func exchange(t *testing.T, conn *textproto.Conn, want int, line string) string {
 	t.Helper()
 	if line != "" {
@@ -162,7 +165,8 @@ func TestSilentClientIsDropped(t *testing.T) {
 	}
 }
 
-// pipes is a listener whose connections are pipes, so that they work in virtual time.
+// pipes is a listener whose connections are in-memory pipes. Unlike network connections,
+// they work with the virtual time of testing/synctest.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
@@ -181,8 +185,9 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
 func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// TestSilenceEndsAfterAMinute checks the timeout between commands, before the first
-// command, and within a line that is sent byte by byte.
+// TestSilenceEndsAfterAMinute checks that the server ends a connection with 421 after a
+// minute without a complete command. It tests no command, no second command, and a line
+// sent byte by byte.
 func TestSilenceEndsAfterAMinute(t *testing.T) {
 	t.Parallel()
 	for name, talk := range map[string]func(io.Writer){
@@ -222,7 +227,8 @@ func TestSilenceEndsAfterAMinute(t *testing.T) {
 	}
 }
 
-// dialFrom connects from a loopback address; the loopback has many networks.
+// dialFrom connects to addr from the given loopback address. Loopback addresses such as
+// 127.0.7.1 and 127.0.8.1 count as different networks.
 func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
 	t.Helper()
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
@@ -234,8 +240,9 @@ func dialFrom(t *testing.T, from, addr string) *textproto.Conn {
 	return textproto.NewConn(conn)
 }
 
-// TestOneNetworkDoesNotTakeAllConnections checks that a network above its limit is
-// refused with 421 and another network is served. Closing a connection frees its slot.
+// TestOneNetworkDoesNotTakeAllConnections checks that the server refuses a network above
+// its limit with 421 and still serves another network. After a connection is closed, the
+// network may open a new one.
 func TestOneNetworkDoesNotTakeAllConnections(t *testing.T) {
 	t.Parallel()
 	_, addr := start(t, smtpd.Config{})

@@ -7,7 +7,7 @@ import (
 )
 
 // errNoInbox is the reply to every recipient: bad destination mailbox (RFC 3463 section
-// 3.2). It is permanent, so that the sender does not retry.
+// 3.2). Code 550 is permanent, so that the sender does not retry.
 var errNoInbox = &smtp.SMTPError{Code: 550, EnhancedCode: smtp.EnhancedCode{5, 1, 1}, Message: "No such inbox here"}
 
 // errNoRecipient is the reply to message data without an accepted recipient.
@@ -24,8 +24,8 @@ func (session) Mail(string, *smtp.MailOptions) error { return nil }
 
 func (session) Rcpt(string, *smtp.RcptOptions) error { return errNoInbox }
 
-// Data discards the message and refuses it. The library does not call it without an
-// accepted recipient.
+// Data discards the message and refuses it with errNoRecipient. The SMTP library does not
+// call it without an accepted recipient, and Rcpt accepts none.
 func (session) Data(r io.Reader) error {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return err

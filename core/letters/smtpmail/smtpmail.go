@@ -1,6 +1,5 @@
-// Package smtpmail hands the mail of the service to its people over to the operator's
-// own SMTP server: a letters.Sender. The connection, its encryption and the form of the
-// message are core/sending/smtp's; this package says which server, and from whom.
+// Package smtpmail implements letters.Sender: it sends the mails of the service to its
+// users through the operator's SMTP server, with package core/sending/smtp.
 package smtpmail
 
 import (
@@ -14,21 +13,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/smtp"
 )
 
-// Config is what a sender is made of. Only Address and From are required.
+// Config configures a Sender. Only Address and From are required.
 type Config struct {
 	Address        string // host:port
-	User, Password string // both "" to send without signing in
-	// ImplicitTLS begins with TLS, also on another port than 465. Otherwise STARTTLS is
-	// required, but for a server on this machine.
+	User, Password string // both are "" to send without authentication
+	// ImplicitTLS starts with TLS on ports other than 465 too. Otherwise STARTTLS is
+	// required there, except on this machine.
 	ImplicitTLS bool
-	// From is the sender of every mail, with or without a name.
+	// From is the sender address of every mail, with or without a display name.
 	From  string
 	Clock core.Clock
-	// Roots verify certificates. nil are the machine's.
+	// Roots verify the server's certificate; nil means the machine's authorities.
 	Roots *x509.CertPool
 }
 
-// Sender hands letters over to the server. It is safe for use by several goroutines.
+// Sender sends letters through the operator's SMTP server. It is safe for use by several
+// goroutines.
 type Sender struct {
 	from   string
 	server *smtp.SMTP
@@ -36,10 +36,10 @@ type Sender struct {
 
 var _ letters.Sender = (*Sender)(nil)
 
-// owner is the key under which the adapter keeps the connections of this one server.
+// owner stands for the organization id in calls of package core/sending/smtp.
 const owner = "operator"
 
-// New makes a sender. It connects to nothing before the first letter.
+// New returns a Sender. It does not connect before the first letter.
 func New(cfg Config) *Sender {
 	at := smtp.Server{ImplicitTLS: cfg.ImplicitTLS, Connection: sending.Connection{
 		OrgID: owner, Provider: sending.SMTP, Endpoint: cfg.Address,
@@ -51,8 +51,8 @@ func New(cfg Config) *Sender {
 	})}
 }
 
-// Send hands a letter over. Automatic replies to it are asked not to be sent
-// (RFC 3834).
+// Send passes a letter to the SMTP server. Its header Auto-Submitted prevents automatic
+// replies (RFC 3834).
 func (s *Sender) Send(ctx context.Context, l letters.Letter) error {
 	_, err := s.server.Send(ctx, owner, sending.Message{
 		Envelope: sending.Envelope{From: s.from, Headers: []sending.Header{{Name: "Auto-Submitted", Value: "auto-generated"}}},
@@ -65,8 +65,8 @@ func (s *Sender) Send(ctx context.Context, l letters.Letter) error {
 	return nil
 }
 
-// Probe connects to the server and signs in, and hands nothing over.
+// Probe connects and authenticates to the SMTP server without sending a mail.
 func (s *Sender) Probe(ctx context.Context) error { return s.server.Probe(ctx, owner) }
 
-// Close ends connections that are kept open.
+// Close closes the open connections to the SMTP server.
 func (s *Sender) Close() error { return s.server.Close() }

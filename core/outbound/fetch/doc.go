@@ -1,11 +1,12 @@
-// Package fetch reads small documents over HTTP from addresses that an outsider named.
-// All requests to such addresses go through a [Fetcher], whose [Config] states the limits.
+// Package fetch reads small documents over HTTP from URLs that come from outside, such as
+// from a client of the OAuth server. All requests to such URLs go through a [Fetcher],
+// whose [Config] has the limits.
 //
-// A Fetcher follows no redirect, keeps no cookie, decompresses nothing, uses no proxy of
-// the environment, and opens one connection per request. It checks the address of the
-// connection itself, so a name that first resolves to a public address cannot lead to a
-// private one.
+// A Fetcher follows no redirect, keeps no cookie, decompresses nothing, ignores proxy
+// settings of the environment, and opens one connection per request. It checks the IP
+// address of the connection itself. So a host name that first resolves to a public address
+// cannot lead to a private one.
 //
-// The package limits one request. Callers limit concurrent requests with
+// The package limits single requests. Callers limit concurrent requests with
 // [outbound.Slots], and have their own rules for URLs.
 package fetch

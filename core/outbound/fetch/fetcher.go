@@ -16,30 +16,33 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound"
 )
 
-// Config states what a [Fetcher] may fetch. A limit that is missing allows nothing.
+// Config has the limits of a [Fetcher]. With the zero value of Schemes or Time, every fetch
+// fails.
 type Config struct {
-	// Guard decides which addresses and ports are connected to.
+	// Guard decides to which IP addresses and ports the Fetcher may connect.
 	Guard outbound.Guard
-	// Schemes are those that a URL may have: "https", "http".
+	// Schemes are the allowed schemes of a URL: "https", "http" or both.
 	Schemes []string
-	// Time limits a whole fetch, from the lookup to the last byte.
+	// Time is the maximum duration of a fetch, from the DNS lookup to the last byte.
 	Time time.Duration
-	// MaxBody and MaxHeader limit a response, in bytes.
+	// MaxBody and MaxHeader are the maximum sizes of the response's body and header, in
+	// bytes.
 	MaxBody, MaxHeader int
-	// Content is what a response must contain.
+	// Content is the required content of a response.
 	Content Content
 	// UserAgent is the User-Agent header of requests.
 	UserAgent string
 
-	// RootCAs are the trusted certificate authorities; nil means those of the system.
+	// RootCAs are the trusted certificate authorities; nil means those of the operating
+	// system.
 	RootCAs *x509.CertPool
-	// Resolver looks up addresses; nil means that of the system.
+	// Resolver looks up host names; nil means the resolver of the operating system.
 	Resolver *net.Resolver
-	// Refuse is asked about every address that Guard allows, and refuses it by an error.
-	// nil refuses none.
+	// Refuse is called for every address that Guard allows. If it returns an error, the
+	// Fetcher does not connect. nil refuses no address.
 	Refuse func(network, address string, conn syscall.RawConn) error
-	// Transport replaces the connections of the Fetcher, and with them Guard, RootCAs,
-	// Resolver, Refuse and MaxHeader. nil replaces nothing.
+	// Transport replaces the Fetcher's own HTTP transport. Guard, RootCAs, Resolver, Refuse
+	// and MaxHeader then have no effect. nil means the own transport.
 	Transport http.RoundTripper
 }
 
@@ -59,8 +62,8 @@ func New(config Config) *Fetcher {
 	return &Fetcher{config: config, transport: transport}
 }
 
-// newTransport returns a transport without a proxy, because the address of the proxy
-// would be checked in place of that of the host.
+// newTransport returns an HTTP transport with the limits of config. It uses no proxy,
+// because the Guard would then check the address of the proxy, not of the host.
 func newTransport(config Config) *http.Transport {
 	dialer := net.Dialer{Timeout: config.Time, KeepAlive: -1, Resolver: config.Resolver, Control: config.control}
 	return &http.Transport{
@@ -73,7 +76,8 @@ func newTransport(config Config) *http.Transport {
 	}
 }
 
-// control is the Control function of the dialer.
+// control is the Control function of the transport's net.Dialer. It calls Guard and Refuse
+// with the address of each new connection, and fails if one of them refuses it.
 func (c Config) control(network, address string, conn syscall.RawConn) error {
 	if err := c.Guard.Control(network, address, conn); err != nil {
 		return err
@@ -84,7 +88,8 @@ func (c Config) control(network, address string, conn syscall.RawConn) error {
 	return c.Refuse(network, address, conn)
 }
 
-// Get returns the body at a URL. It fails as [Fetcher.Do] does.
+// Get requests a URL and returns the body of the response. It fails with the errors of
+// [Fetcher.Do].
 func (f *Fetcher) Get(ctx context.Context, url string) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -96,10 +101,10 @@ func (f *Fetcher) Get(ctx context.Context, url string) ([]byte, error) {
 	return f.Do(request)
 }
 
-// Do sends a request and returns the body of a response with status 200. It fails with
-// a *[StatusError] for another status, with [ErrScheme], [ErrTooSlow], [ErrTooLong],
-// [ErrCompressed] and [ErrContentType] at a limit, and with the cause when there is no
-// response. It sets the User-Agent header of the request.
+// Do sends a request and returns the body of the response, whose status must be 200. It
+// fails with a *[StatusError] for another status, and with the cause if there is no
+// response. At a limit of Config, it fails with [ErrScheme], [ErrTooSlow], [ErrTooLong],
+// [ErrCompressed] or [ErrContentType]. It sets the User-Agent header of the request.
 func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
 	if !slices.Contains(f.config.Schemes, request.URL.Scheme) {
 		return nil, fmt.Errorf("fetch: %w", ErrScheme)
@@ -108,7 +113,7 @@ func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
 	defer cancel()
 	request = request.WithContext(ctx)
 	request.Header.Set("User-Agent", f.config.UserAgent)
-	// An http.Client would follow redirects and keep cookies.
+	// RoundTrip is called directly, because an http.Client would follow redirects.
 	response, err := f.transport.RoundTrip(request)
 	if err != nil {
 		return nil, failure(ctx, err)
@@ -124,8 +129,8 @@ func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
 func (f *Fetcher) read(ctx context.Context, from io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(from, int64(f.config.MaxBody)+1))
 	if err == nil {
-		// After the context has ended, some servers end the body as if it were
-		// complete.
+		// If the context has ended, a cut body may look complete, so its error is checked
+		// too.
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -137,7 +142,8 @@ func (f *Fetcher) read(ctx context.Context, from io.Reader) ([]byte, error) {
 	return body, nil
 }
 
-// failure returns the error for a request without a whole response.
+// failure returns the error for a request whose response was not read completely. It wraps
+// ErrTooSlow if the cause is a timeout.
 func failure(ctx context.Context, cause error) error {
 	timeout, ok := errors.AsType[net.Error](cause)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) || ok && timeout.Timeout() {

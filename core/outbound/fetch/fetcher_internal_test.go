@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A proxy of the environment is not used, and connections, cookies and compressed bodies
-// are not kept.
+// TestTransport checks that the HTTP transport uses no proxy, does not reuse connections,
+// does not request compression, and has the limits of the Config.
 func TestTransport(t *testing.T) {
 	t.Parallel()
 	transport, ok := New(Config{Time: time.Second, MaxHeader: 1 << 10}).transport.(*http.Transport)

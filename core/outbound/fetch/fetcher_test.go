@@ -35,7 +35,8 @@ func TestGet(t *testing.T) {
 	}
 }
 
-// A request that writes has the same limits as one that reads.
+// TestDo checks that a POST request has the same limit of the response body as a GET
+// request.
 func TestDo(t *testing.T) {
 	t.Parallel()
 	s, config, _ := site(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.Copy(w, r.Body) })
@@ -50,7 +51,8 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// A server that reaches a limit is not read further.
+// TestLimits checks that a fetch fails with the right error for each limit that a response
+// exceeds: size, time, content type and compression.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	answer := func(header, value, body string) http.HandlerFunc {
@@ -107,7 +109,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// A redirect is not followed: it is an error with its status.
+// TestRedirects checks that a redirect is not followed and is returned as a StatusError
+// with its status.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 303, 307, 308} {
@@ -126,8 +129,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// Nothing is sent by a scheme that is not named, or to a server without a trusted
-// certificate.
+// TestNothingIsSent checks that no request is sent for a URL scheme that is not allowed, to
+// a server without a trusted certificate, or without a time limit.
 func TestNothingIsSent(t *testing.T) {
 	t.Parallel()
 	requests := make(chan string, 10)

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/outbound/outboundtest"
 )
 
-// A name that a caller looked up as public, and that is private at the next lookup, is
-// not connected to.
+// TestSecondLookupIsPrivate checks that a fetch fails if the host name had a public address
+// in an earlier lookup and has a private one now (DNS rebinding).
 func TestSecondLookupIsPrivate(t *testing.T) {
 	t.Parallel()
 	names := outboundtest.NewNames(t, "1.1.1.1", "127.0.0.1", "10.0.0.1", "169.254.169.254")
@@ -35,8 +35,8 @@ func TestSecondLookupIsPrivate(t *testing.T) {
 	}
 }
 
-// The address that was checked is the one that is connected to: one lookup, and no other
-// between the check and the connection.
+// TestConnectionIsToTheCheckedAddress checks that a fetch looks up the host name once and
+// connects to the same address that the Guard checked.
 func TestConnectionIsToTheCheckedAddress(t *testing.T) {
 	t.Parallel()
 	reached := make(chan string, 1)
@@ -56,8 +56,8 @@ func TestConnectionIsToTheCheckedAddress(t *testing.T) {
 	}
 }
 
-// The guard decides about ports of public addresses, and a caller's own check can only
-// refuse more.
+// TestGuardAndRefuse checks that Config.Refuse is called only for addresses that the Guard
+// allows, so that it can only refuse more.
 func TestGuardAndRefuse(t *testing.T) {
 	t.Parallel()
 	config, d := limits(nil)

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Content is what a response must contain.
+// Content is a requirement on the content of a response.
 type Content int
 
 const (
 	// AnyContent is not checked.
 	AnyContent Content = iota
-	// JSON has the content type application/json or another JSON type (RFC 6839), and is
-	// not compressed.
+	// JSON requires the content type application/json or another JSON type (RFC 6839), and
+	// no compression.
 	JSON
 )
 
-// The limits at which a fetch fails.
+// The errors of a fetch that exceeds a limit of Config.
 var (
 	ErrScheme      = errors.New("a scheme that is not fetched")
 	ErrTooSlow     = errors.New("took too long")
@@ -28,14 +28,15 @@ var (
 	ErrContentType = errors.New("has another content type")
 )
 
-// StatusError is the error for a response with a status other than 200. A redirect is
-// one of them.
+// StatusError is the error for a response with a status other than 200, including
+// redirects.
 type StatusError struct{ Status int }
 
 // Error names the status.
 func (e *StatusError) Error() string { return fmt.Sprintf("answered with status %d", e.Status) }
 
-// check checks the status and the header of a response.
+// check returns an error if the status of the response is not 200, or if its header does
+// not fit Config.Content.
 func (c Config) check(response *http.Response) error {
 	switch {
 	case response.StatusCode != http.StatusOK:
@@ -50,7 +51,8 @@ func (c Config) check(response *http.Response) error {
 	return nil
 }
 
-// isJSON reports whether the type is application/json or another JSON type.
+// isJSON reports whether a Content-Type header is application/json or
+// application/<name>+json.
 func isJSON(contentType string) bool {
 	media, _, err := mime.ParseMediaType(contentType)
 	if err != nil {

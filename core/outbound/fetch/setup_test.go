@@ -20,8 +20,8 @@ var loopback = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 
 var errNotDialled = errors.New("a test connects to the loopback only")
 
-// dials records the addresses that the guard allowed, and refuses those that are not on
-// the loopback.
+// dials records the addresses that the Guard allowed. Its method refuse is a Config.Refuse
+// that refuses all addresses except loopback, so that tests connect to no other host.
 type dials struct {
 	mu      sync.Mutex
 	allowed []string
@@ -37,7 +37,8 @@ func (d *dials) refuse(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// limits returns a Config that allows the networks, and the record of connections.
+// limits returns a Config that allows the networks, and the record of the addresses that
+// its Guard allows.
 func limits(allowed []netip.Prefix) (fetch.Config, *dials) {
 	d := &dials{}
 	return fetch.Config{
@@ -46,7 +47,8 @@ func limits(allowed []netip.Prefix) (fetch.Config, *dials) {
 	}, d
 }
 
-// site starts a TLS server on the loopback, and returns a Config that trusts and allows it.
+// site starts a TLS server on the loopback. It returns a Config that trusts its certificate
+// and allows loopback, and the record of the addresses that the Guard allows.
 func site(t *testing.T, handler http.HandlerFunc) (*httptest.Server, fetch.Config, *dials) {
 	t.Helper()
 	s := httptest.NewUnstartedServer(handler)

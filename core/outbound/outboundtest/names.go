@@ -1,5 +1,5 @@
-// Package outboundtest has a DNS server for tests of requests to names that an outsider
-// chose.
+// Package outboundtest has a DNS server for tests of requests to host names that an
+// outsider chose.
 package outboundtest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Names is a DNS server on loopback that answers every name. The first lookup gets the
-// first answer, the second the second. The last answer is repeated.
+// Names is a DNS server on loopback that answers every host name. The n-th lookup gets the
+// n-th answer; later lookups get the last answer.
 type Names struct {
 	conn net.PacketConn
 
@@ -23,8 +23,8 @@ type Names struct {
 	lookups int
 }
 
-// NewNames starts the server. Each answer is a list of addresses separated by commas.
-// An empty answer means that the name does not exist.
+// NewNames starts a DNS server, which runs until the test ends. Each answer is a list of IP
+// addresses separated by commas. An empty answer means that the name does not exist.
 func NewNames(t *testing.T, answers ...string) *Names {
 	t.Helper()
 	conn, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -51,7 +51,7 @@ func NewNames(t *testing.T, answers ...string) *Names {
 	return n
 }
 
-// Resolver returns a resolver that asks the server.
+// Resolver returns a resolver that queries this DNS server.
 func (n *Names) Resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
@@ -96,8 +96,8 @@ func (n *Names) reply(query dnsmessage.Message) dnsmessage.Message {
 	return reply
 }
 
-// nextAnswer returns the next answer. Only IPv4 queries count, because the IPv6 query runs at
-// the same time.
+// nextAnswer returns the addresses for a query. Only IPv4 queries advance to the next
+// answer, because a lookup sends an IPv4 and an IPv6 query at the same time.
 func (n *Names) nextAnswer(kind dnsmessage.Type) []netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,7 +108,7 @@ func (n *Names) nextAnswer(kind dnsmessage.Type) []netip.Addr {
 	return current
 }
 
-// Lookups returns how many lookups there were.
+// Lookups returns the number of lookups so far.
 func (n *Names) Lookups() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package passwordstest returns password hashes that are fast to verify, for tests that sign
-// people in.
+// Package passwordstest makes password hashes that are fast to verify, for tests that sign
+// users in.
 package passwordstest
 
 import (
@@ -10,8 +10,8 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// The lowest cost that passwords.Verify accepts: a fifth of the cost of a hash of the
-// product.
+// The lowest argon2id cost that passwords.Verify accepts: about a fifth of the cost of the
+// hashes of passwords.Hash.
 const (
 	memoryKiB = 8 * 1024
 	passes    = 1
@@ -23,8 +23,8 @@ const (
 	sumBytes  = 32
 )
 
-// Hash returns a hash of a password that passwords.Verify accepts. It does not check the
-// password, so tests of new passwords use passwords.Hash.
+// Hash returns a hash of the password at the lowest cost that passwords.Verify accepts. It
+// does not check the password; tests of new passwords use passwords.Hash.
 func Hash(password string) string {
 	salt := make([]byte, saltBytes)
 	rand.Read(salt) // never returns an error

@@ -7,16 +7,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Case is a test case for two back ends that must agree: every predicate for every
-// contact at Now.
+// Case is a random test case. The back ends that evaluate predicates must have the same
+// result for every predicate and every contact at the time Now.
 type Case struct {
 	Schema     predicate.Schema
 	Subjects   []predicate.Subject
 	Predicates []*predicate.Checked
 }
 
-// Cases draws cases with the given numbers of contacts and predicates. Few cases with
-// many predicates are faster on a database than the reverse.
+// Cases returns a generator of cases with the given numbers of contacts and predicates. On
+// a database, few cases with many predicates are faster than many cases with few.
 func Cases(subjects, predicates int) *rapid.Generator[Case] {
 	return rapid.Custom(func(t *rapid.T) Case {
 		c := Case{Schema: Schemas().Draw(t, "schema")}

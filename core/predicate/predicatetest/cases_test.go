@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The cases must be varied: each form of test must be true in some, false in some, and
-// Unknown where possible.
+// TestCasesReachEveryOutcome checks that random cases are varied. Tests of each form must
+// be True for some contacts, False for some, and Unknown for some where that is possible.
 func TestCasesReachEveryOutcome(t *testing.T) {
 	t.Parallel()
 	seen := map[string]map[predicate.Truth]int{}

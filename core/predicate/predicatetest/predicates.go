@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Predicates draws predicates that compile with the schema, in their canonical
-// spelling, from single tests to trees of a few levels.
+// Predicates returns a generator of predicates in canonical spelling that compile with the
+// schema. They range from single tests to trees of three levels.
 func Predicates(s predicate.Schema) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		d := drawer{schema: s, events: predicate.MaxEventTerms, memberships: predicate.MaxMembership}
@@ -19,8 +19,8 @@ func Predicates(s predicate.Schema) *rapid.Generator[string] {
 	})
 }
 
-// drawer draws one predicate. events and memberships are the numbers of such tests that
-// the limits still allow.
+// drawer generates one predicate. events and memberships are the numbers of event tests and
+// membership tests that it may still add within the limits of the language.
 type drawer struct {
 	schema              predicate.Schema
 	events, memberships int

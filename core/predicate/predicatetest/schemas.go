@@ -5,22 +5,23 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The names that schemas are drawn from.
+// The names that generated schemas have.
 var (
 	attributeNames = []string{"plan", "mrr", "vip", "joined", "tier", "count", "score", "renews_at"}
-	// Activities has the names of activities; the last is a website's.
+	// Activities has the names of activities. The last is an activity of a website, which
+	// has built-in properties.
 	Activities    = []string{"purchase", "Order paid", "site_visit"}
 	propertyNames = []string{"amount", "sku", "gift", "due_at", "count", "Order id"}
 	topicNames    = []string{"news", "offers"}
-	// Lists and Segments are ids by key.
+	// Lists and Segments map keys of lists and segments to their ids.
 	Lists    = map[string]string{"vip": "0190a000-0000-7000-8000-000000000001", "beta users": "0190a000-0000-7000-8000-000000000002"}
 	Segments = map[string]string{"engaged": "0190a000-0000-7000-8000-000000000003", "churned": "0190a000-0000-7000-8000-000000000004"}
 )
 
 var types = []predicate.Type{predicate.String, predicate.Number, predicate.Bool, predicate.Datetime}
 
-// Schemas draws schemas with at least one attribute of each type and at least one
-// promoted property of each type.
+// Schemas returns a generator of schemas. They have at least one attribute of each type,
+// and for each activity at least one registered property of each type.
 func Schemas() *rapid.Generator[predicate.Schema] {
 	return rapid.Custom(func(t *rapid.T) predicate.Schema {
 		s := predicate.Schema{
@@ -45,7 +46,7 @@ func Schemas() *rapid.Generator[predicate.Schema] {
 	})
 }
 
-// drawType returns each type once for the first indexes, and then any type.
+// drawType returns the type at index i of types, or a random type if i is beyond the end.
 func drawType(t *rapid.T, i int) predicate.Type {
 	if i < len(types) {
 		return types[i]

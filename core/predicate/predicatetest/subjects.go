@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Subjects draws n contacts with distinct addresses, whose values have the schema's
-// types, with 0 to 6 events each.
+// Subjects returns a generator of n contacts with distinct addresses and 0 to 6 events
+// each. Most values have the types of the schema; some are absent or of another type.
 func Subjects(s predicate.Schema, n int) *rapid.Generator[[]predicate.Subject] {
 	return rapid.Custom(func(t *rapid.T) []predicate.Subject {
 		subjects := make([]predicate.Subject, 0, n)
@@ -70,7 +70,8 @@ func drawOccurrence(t *rapid.T, s predicate.Schema) predicate.Occurrence {
 	o := predicate.Occurrence{Event: drawEvent(t), At: drawMicros(t), Properties: map[string]predicate.Value{}}
 	for _, name := range s.PropertyNames(o.Event) {
 		of, _ := s.PropertyType(o.Event, name)
-		if o.Event.Kind != predicate.ActivityEvent { // message events are written by the product and always have the right type
+		// Mailhelm itself writes message events, so their types are right
+		if o.Event.Kind != predicate.ActivityEvent {
 			if rapid.IntRange(0, 3).Draw(t, "known") > 0 {
 				o.Properties[name] = drawValue(t, of)
 			}

@@ -7,16 +7,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Now is the time of evaluation of every case.
+// Now is the time at which every case is evaluated.
 var Now = time.Date(2026, 3, 1, 12, 30, 15, 250_001_000, time.UTC)
 
-// texts has words that contain one another, differ only in case, or have characters that
+// texts has strings that contain each other, differ only in case, or have characters that
 // are special in LIKE, JSON or SQL.
 var texts = []string{"pro", "Pro", "team", "a", "ab", "ba", "aba", "é", "e\u0301", "😀a", "%", "_", "a%", `a\b`, `"`, "'", "100", "true", " a"}
 
 var numbers = []float64{-100, -1.5, -1, 0, 0.25, 0.5, 1, 2, 2.5, 99.5, 100, 1e10}
 
-// durations has the lengths of windows and ages, and the distances of moments from Now.
+// durations has the durations from which windows, ages and times relative to Now are
+// generated.
 var durations = []predicate.Duration{
 	{Amount: 0, Unit: predicate.Second},
 	{Amount: 90, Unit: predicate.Second},
@@ -37,8 +38,8 @@ func drawDuration(t *rapid.T) predicate.Duration {
 	return rapid.SampledFrom(durations).Draw(t, "duration")
 }
 
-// drawMicros draws a moment at a duration from Now, the midnight before it, or a
-// microsecond before or after either.
+// drawMicros returns a random time in microseconds since 1970. It is Now plus or minus one
+// of the durations, or the midnight before that, or a microsecond beside.
 func drawMicros(t *rapid.T) int64 {
 	distance := drawDuration(t).Micros()
 	at := Now.UnixMicro() - distance
@@ -53,7 +54,8 @@ func drawMicros(t *rapid.T) int64 {
 
 const dayMicros = 86_400_000_000
 
-// drawValue draws a value of the type, for an Enum one of its values.
+// drawValue returns a random value of the type. For an Enum it is any string, also one that
+// is not among the enum's values.
 func drawValue(t *rapid.T, of predicate.Type) predicate.Value {
 	switch of {
 	case predicate.Number:
@@ -67,8 +69,9 @@ func drawValue(t *rapid.T, of predicate.Type) predicate.Value {
 	}
 }
 
-// drawStored draws a value as it may be stored under a name of the type. Seldom it has
-// another type, which the name had earlier. ok is false for no value.
+// drawStored returns a random stored value for an attribute or property of the type. Some
+// values have another type, as if the registration had changed. ok is false if no value is
+// stored.
 func drawStored(t *rapid.T, of predicate.Type) (v predicate.Value, ok bool) {
 	switch rapid.IntRange(0, 11).Draw(t, "stored") {
 	case 0, 1:

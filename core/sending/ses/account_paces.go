@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// maxPaces is the most accounts whose rates are kept.
+// maxPaces is the maximum number of sets of credentials whose send rates are cached.
 const maxPaces = 10_000
 
-// paces holds one send rate for each set of credentials. Organizations that share an
-// account thus share its rate, and a reopened connection keeps its rate. The account id
-// is not used as the key: a customer could claim another account's id and slow down its
-// owner.
+// paces holds one limiter of the send rate for each set of credentials. So organizations
+// that share an account share its rate, and a reopened connection keeps its rate. The
+// account id is not the key, because a customer could claim the id of another account and
+// slow down its owner.
 type paces struct {
 	mu  sync.Mutex
 	all map[[sha256.Size]byte]*pace

@@ -102,8 +102,8 @@ func TestRolesAreTakenOn(t *testing.T) {
 	}
 	_, err = a.Overview(t.Context(), "org")
 	wantFailure(t, "a role that we may not take on", err, sending.Refused)
-	// The installation's key is for roles only; it must not be used for its own
-	// account.
+	// The credentials of this installation may only be used to assume roles, not to call its
+	// own AWS account.
 	if _, err := ses.Open(shared)(sending.Connection{Region: "eu-west-1"}); err == nil {
 		t.Error("a connection without credentials gets ours")
 	}
@@ -145,8 +145,8 @@ func TestListingsEnd(t *testing.T) {
 	wantFailure(t, "a listing without an end", err, sending.Refused)
 }
 
-// TestPutContactKeepsAttributes checks that the customer's attributes are kept, and
-// that an unchanged contact is not written.
+// TestPutContactKeepsAttributes checks that PutContact keeps the customer's attributes of a
+// contact, and writes nothing if the consent is unchanged.
 func TestPutContactKeepsAttributes(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -185,8 +185,9 @@ func TestTwentyTopicsAtMost(t *testing.T) {
 	wantFailure(t, "21 topics", err, sending.Invalid)
 }
 
-// TestAddressIsSuppressedForTheReasonGiven checks that a single record and a listing
-// give the same reason. Only the record may name the message that caused it.
+// TestAddressIsSuppressedForTheReasonGiven checks that FindSuppressed and SuppressedPage
+// report the same reason for an address. Only the response for a single address may also
+// name the message that caused the entry.
 func TestAddressIsSuppressedForTheReasonGiven(t *testing.T) {
 	t.Parallel()
 	const one, list = "GET /v2/email/suppression/addresses/ada%40example.com", "GET /v2/email/suppression/addresses"

@@ -8,9 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ConfigurationSets returns the account's configuration sets. It makes one call for
-// each set, at the rate of the provider's control calls. Use it in background work
-// only.
+// ConfigurationSets returns the account's configuration sets. It makes one API call for
+// each set, at controlRate, so use it in background work only.
 func (a *Account) ConfigurationSets(ctx context.Context, _ string) ([]sending.ConfigurationSet, error) {
 	var all []sending.ConfigurationSet
 	err := a.sweep(ctx, func(ctx context.Context) error {

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ContactList returns the account's only contact list with its topics.
+// ContactList returns the account's only contact list with its topics. It fails with
+// NotFound if the account has no list.
 func (a *Account) ContactList(ctx context.Context, _ string) (sending.ContactList, error) {
 	var list sending.ContactList
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -45,9 +46,9 @@ func (a *Account) readList(ctx context.Context) (sending.ContactList, error) {
 	return list, nil
 }
 
-// EnsureContactList creates the list when the account has none. The provider allows one
-// list for each account and refuses a second. A refusal is not an error when the
-// account has a list by then.
+// EnsureContactList creates a contact list if the account has none. SES allows one list for
+// each account. So if SES refuses the creation and a list exists by then, the call
+// succeeds.
 func (a *Account) EnsureContactList(ctx context.Context, _ string) error {
 	return a.call(ctx, func(ctx context.Context) error {
 		_, err := a.list.read(ctx)

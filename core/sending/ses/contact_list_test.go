@@ -9,17 +9,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestReplacedContactListIsNoticed checks that a not-found on a cached list reveals
-// that the list was replaced.
+// TestReplacedContactListIsNoticed checks calls with the cached name of a contact list that
+// was replaced. After a not-found error, each call is made again with the name of the new
+// list.
 func TestReplacedContactListIsNoticed(t *testing.T) {
 	t.Parallel()
 	replaced := strings.Replace(contact, "/people/", "/subscribers/", 1)
 	page := func(path string) string { return "POST " + strings.TrimSuffix(path, "/ada%40example.com") + "/list" }
 	for name, test := range map[string]struct {
 		do     func(*testing.T, sending.Account) error
-		asked  string // of the list that took the place
+		asked  string // the expected request, to the new contact list
 		answer http.HandlerFunc
-		after  time.Duration // what was looked up lately is believed for a moment
+		after  time.Duration // the age of the cached list name; reads check it from five seconds on
 	}{
 		"deleted": {
 			do: func(t *testing.T, a sending.Account) error {
@@ -82,8 +83,9 @@ func TestAbsentContactsDoNotEachReadTheList(t *testing.T) {
 	}
 }
 
-// TestPutContactBesideOthers checks writes with a concurrent writer. The contact ends
-// with the new consent, on the current list, with the attributes of the other writer.
+// TestPutContactBesideOthers checks PutContact while another writer creates, deletes or
+// changes the same contact. The contact must end with the new consent and with the other
+// writer's attributes.
 func TestPutContactBesideOthers(t *testing.T) {
 	t.Parallel()
 	create := "POST " + strings.TrimSuffix(contact, "/ada%40example.com")
@@ -119,8 +121,9 @@ func TestPutContactBesideOthers(t *testing.T) {
 	}
 }
 
-// TestNothingIsDeletedFromAListThatCannotBeNamed checks that a list that cannot be read
-// does not count as empty.
+// TestNothingIsDeletedFromAListThatCannotBeNamed checks that DeleteContact fails if the
+// current name of the contact list cannot be read. Otherwise a not-found from an old list
+// would count as success.
 func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -134,9 +137,9 @@ func TestNothingIsDeletedFromAListThatCannotBeNamed(t *testing.T) {
 	wantFailure(t, "the list's name is refused", a.DeleteContact(t.Context(), "org", "ada@example.com"), sending.Refused)
 }
 
-// TestContactListIsMadeWhereThereIsNone checks that a call accepts the list that a
-// concurrent call created, since an account has one contact list. When the account does
-// not allow Mailhelm to create one, the call fails with a kind that is not retried.
+// TestContactListIsMadeWhereThereIsNone checks that EnsureContactList succeeds if a
+// concurrent call creates the list first. If the account does not allow Mailhelm to create
+// a list, the call fails with Unsupported, which is not retried.
 func TestContactListIsMadeWhereThereIsNone(t *testing.T) {
 	t.Parallel()
 	const create, none = "POST /v2/email/contact-lists", `{"ContactLists":[]}`

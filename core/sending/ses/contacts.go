@@ -41,7 +41,8 @@ func contactOf(out *sesv2.GetContactOutput) sending.Contact {
 	}
 }
 
-// Contacts returns a page of at most 1,000 contacts.
+// Contacts returns a page of at most 1,000 contacts and the token of the next page, ""
+// after the last.
 func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Contact, string, error) {
 	var page []sending.Contact
 	var next string
@@ -73,9 +74,9 @@ func (a *Account) Contacts(ctx context.Context, _, token string) ([]sending.Cont
 }
 
 // PutContact creates the contact or replaces its consent. It reads the contact first,
-// for two reasons. The provider's update deletes attributes that the call omits, and
-// those belong to the customer. An update without a change would also renew the
-// contact's timestamp.
+// because an update at SES deletes attributes that the call omits, and those belong to the
+// customer. It makes no update without a change, because an update renews the contact's
+// timestamp.
 func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) error {
 	if len(c.Preferences) > maxTopics {
 		return invalid("the provider has at most 20 topics")
@@ -83,11 +84,12 @@ func (a *Account) PutContact(ctx context.Context, _ string, c sending.Contact) e
 	return a.call(ctx, func(ctx context.Context) error {
 		err := a.putContact(ctx, c)
 		switch {
-		case code(err) == "ConcurrentModificationException": // a concurrent writer: read its result again
+		// a concurrent writer changed the contact: read and update it again
+		case code(err) == "ConcurrentModificationException":
 			return a.putContact(ctx, c)
 		case code(err) == "AlreadyExistsException" || sending.IsNotFound(failureOf(ctx, err)):
-			// Another writer created or deleted the contact in between, or the list was
-			// replaced.
+			// Another writer created or deleted the contact after it was read, or the contact
+			// list was replaced.
 			a.list.store("")
 			return a.putContact(ctx, c)
 		}
@@ -124,9 +126,9 @@ func (a *Account) putContact(ctx context.Context, c sending.Contact) error {
 	return err
 }
 
-// DeleteContact removes an address from the list. It succeeds when the address is not
-// on the list. It checks that the list is current, because a not-found from an old list
-// must not count as success.
+// DeleteContact removes an address from the contact list. It succeeds if the list does not
+// have the address. After a not-found with a cached list name it reads the current name,
+// because the address may be on a new list.
 func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 	if email == "" {
 		return invalid("no address")
@@ -143,8 +145,8 @@ func (a *Account) DeleteContact(ctx context.Context, _, email string) error {
 	})
 }
 
-// topicPreferences returns the choices sorted by topic name, so that equal consent
-// gives equal requests.
+// topicPreferences returns the choices in the format of SES, sorted by topic name, so that
+// equal consent gives equal requests.
 func topicPreferences(choices map[string]sending.Subscription) []types.TopicPreference {
 	all := make([]types.TopicPreference, 0, len(choices))
 	for _, topic := range slices.Sorted(maps.Keys(choices)) {
@@ -161,7 +163,7 @@ func preferencesOf(all []types.TopicPreference) map[string]sending.Subscription 
 	return choices
 }
 
-// nilIfEmpty returns nil for "", because the provider rejects an empty string.
+// nilIfEmpty returns a pointer to text, or nil for "", because SES rejects empty strings.
 func nilIfEmpty(text string) *string {
 	if text == "" {
 		return nil

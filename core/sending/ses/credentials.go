@@ -11,10 +11,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 )
 
-// sessionName identifies our calls in the customer's own log of API calls.
+// sessionName identifies the calls of Mailhelm in the customer's AWS logs.
 const sessionName = "mailhelm"
 
-// newTokenService returns a client of the token service that signs with the access key.
+// newTokenService returns a client of AWS STS (Security Token Service) that signs its calls
+// with the access key of c.
 func newTokenService(c Config, client *http.Client) *sts.Client {
 	return sts.New(sts.Options{
 		Region: c.Region, BaseEndpoint: address(c.Endpoint), Credentials: accessKey(c.Credentials), HTTPClient: client,
@@ -26,8 +27,8 @@ func accessKey(c Credentials) aws.CredentialsProvider {
 	return credentials.NewStaticCredentialsProvider(c.AccessKeyID, c.Secret, c.Token)
 }
 
-// credentialsOf returns the access key, or credentials of the role, cached until they
-// expire.
+// credentialsOf returns the access key of c or, with a role, temporary credentials of the
+// role, which are cached until they expire.
 func credentialsOf(c Config, tokens *sts.Client) aws.CredentialsProvider {
 	if c.RoleARN == "" {
 		return accessKey(c.Credentials)
@@ -40,7 +41,7 @@ func credentialsOf(c Config, tokens *sts.Client) aws.CredentialsProvider {
 	}))
 }
 
-// accountID is the account's id, read once.
+// accountID reads the id of the AWS account once and caches it.
 type accountID struct {
 	ask *sts.Client
 
@@ -48,8 +49,8 @@ type accountID struct {
 	known string
 }
 
-// get returns the account's id, or "" when it cannot be read. It does not fail: callers
-// need the account's state, which they have read before.
+// get returns the id of the AWS account, or "" if it cannot be read. It does not fail,
+// because the callers have read the account's state successfully and can do without the id.
 func (a *accountID) get(ctx context.Context) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()

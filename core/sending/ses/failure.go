@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// kinds maps the provider's error codes to kinds of failure. Other codes are classified
-// by the status of the response.
+// kinds maps the error codes of SES to kinds of failure. For other codes, kindOf uses the
+// status of the response.
 var kinds = map[string]sending.FailureKind{
 	"NotFoundException": sending.NotFound,
 
@@ -40,13 +40,14 @@ var kinds = map[string]sending.FailureKind{
 	"MessageRejected":                    sending.Rejected,
 }
 
-// invalid returns the failure for a value that the provider is known to reject.
+// invalid returns a failure of kind Invalid, for a value that SES would reject.
 func invalid(text string) *sending.Failure {
 	return &sending.Failure{Kind: sending.Invalid, Err: errors.New(text)}
 }
 
-// failureOf converts an error of the SDK into a *sending.Failure. The provider's text
-// is kept only in the cause, which is for the log. nil stays nil.
+// failureOf converts an error of the AWS SDK into a *sending.Failure. The text of SES
+// appears only in the cause, which is logged and not shown to API callers. For nil it
+// returns nil.
 func failureOf(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -76,7 +77,7 @@ func kindOf(err error) sending.FailureKind {
 			return sending.NotFound
 		}
 	case http.StatusBadRequest:
-		if code(err) == "UnknownError" { // the SDK's code for a missing error code
+		if code(err) == "UnknownError" { // the SDK uses this code if the response has no error code
 			return sending.Invalid
 		}
 	case http.StatusTooManyRequests:
@@ -84,7 +85,8 @@ func kindOf(err error) sending.FailureKind {
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return sending.TimedOut
 	}
-	_, missing := errors.AsType[smithy.InvalidParamsError](err) // detected before the request is sent
+	// the SDK detects these errors before it sends the request
+	_, missing := errors.AsType[smithy.InvalidParamsError](err)
 	if _, unwritable := errors.AsType[*smithy.SerializationError](err); missing || unwritable {
 		return sending.Invalid
 	}
@@ -94,16 +96,16 @@ func kindOf(err error) sending.FailureKind {
 	return sending.Refused
 }
 
-// explains reports whether a 404 means that the object does not exist. The provider's
-// errors have a message; a 404 without one comes from another server.
+// explains reports whether a 404 response means that the requested object does not exist.
+// Errors of SES have a message; a 404 without a message comes from another server.
 func explains(err error) bool {
-	const none = "UnknownError" // the SDK's value for a missing code, and for a missing message
+	const none = "UnknownError" // the SDK's value for a missing error code or message
 	api, ok := errors.AsType[smithy.APIError](err)
 	return ok && api.ErrorCode() != "UnknownOperationException" && api.ErrorMessage() != none && api.ErrorMessage() != ""
 }
 
-// answer is the part of the response that arrived before the failure; the zero value
-// when nothing arrived.
+// answer has the status and the header of the response to a failed call; it is the zero
+// value if there was no response.
 type answer struct {
 	status int
 	header http.Header
@@ -117,8 +119,8 @@ func classifyAnswer(err error) answer {
 	return answer{e.Response.StatusCode, e.Response.Header}
 }
 
-// retryAfter returns the wait that the response requests (RFC 9110 section 10.2.3, in
-// seconds); zero without one.
+// retryAfter returns the wait of the response's Retry-After header, if it is in seconds and
+// at most an hour (RFC 9110 section 10.2.3), and else zero.
 func retryAfter(err error) time.Duration {
 	seconds, err := strconv.Atoi(strings.TrimSpace(classifyAnswer(err).header.Get("Retry-After")))
 	if err != nil || seconds < 0 || seconds > int(time.Hour.Seconds()) {
@@ -127,10 +129,10 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// handedOver is failureOf for calls that must not be repeated. It returns TimedOut
-// unless the error proves that the call had no effect. A broken connection, a partial
-// response and a failure of the provider all leave the outcome unknown. A missing
-// template or configuration set is Rejected.
+// handedOver converts the error of a call that must not be repeated, such as sending a
+// message. It returns TimedOut unless the error proves that the call had no effect: after a
+// broken connection, a partial response or a 5xx status, the outcome is unknown. It returns
+// Rejected for a missing template or configuration set, and else the result of failureOf.
 func handedOver(ctx context.Context, err error) error {
 	if err == nil {
 		return nil
@@ -146,7 +148,8 @@ func handedOver(ctx context.Context, err error) error {
 	return failed
 }
 
-// hadNoEffect reports whether the provider refused the call or was never reached.
+// hadNoEffect reports whether the failed call cannot have had an effect: SES answered with
+// a 4xx status, or the request was never sent.
 func hadNoEffect(err error) bool {
 	if status := classifyAnswer(err).status; status != 0 {
 		return status >= 400 && status < 500
@@ -162,7 +165,7 @@ func hadNoEffect(err error) bool {
 	return !sent && !unread
 }
 
-// code returns the provider's error code, or "" for an error without one.
+// code returns the error code of SES in err, or "" if there is none.
 func code(err error) string {
 	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		return api.ErrorCode()

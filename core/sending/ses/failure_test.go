@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// wantFailure fails the test unless err has the kind and shows callers no text of the
-// provider.
+// wantFailure fails the test unless err is a *sending.Failure of the kind, whose API error
+// contains no text of SES.
 func wantFailure(t *testing.T, what string, err error, kind sending.FailureKind) {
 	t.Helper()
 	if f, ok := errors.AsType[*sending.Failure](err); !ok || f.Kind != kind {
@@ -28,7 +28,7 @@ func wantFailure(t *testing.T, what string, err error, kind sending.FailureKind)
 	}
 }
 
-// retryAfter returns the wait that a failure requests.
+// retryAfter returns the RetryAfter of a *sending.Failure, or -1 for another error.
 func retryAfter(err error) time.Duration {
 	if f, ok := errors.AsType[*sending.Failure](err); ok {
 		return f.RetryAfter
@@ -111,7 +111,8 @@ func TestAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// TestRetriesAreAtOneLayer checks that a read is tried twice and a message once.
+// TestRetriesAreAtOneLayer checks that a failed read is tried twice and that a message is
+// sent to SES only once.
 func TestRetriesAreAtOneLayer(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -165,7 +166,7 @@ func TestDeadlines(t *testing.T) {
 	}
 }
 
-// lost is a transport whose connections all break.
+// lost is an HTTP transport that fails every request as if the connection broke.
 type lost struct{}
 
 func (lost) RoundTrip(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
@@ -186,8 +187,8 @@ func TestBrokenConnections(t *testing.T) {
 	wantFailure(t, "a message that went nowhere", err, sending.Refused)
 }
 
-// TestNobodyIsFollowedElsewhere checks that redirects are not followed: a signed
-// request is for one host.
+// TestNobodyIsFollowedElsewhere checks that the client follows no redirects, because a
+// signed request is for one host only.
 func TestNobodyIsFollowedElsewhere(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

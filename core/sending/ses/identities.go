@@ -10,16 +10,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// listPage is the provider's largest page of identities and of configuration sets.
+// listPage is the maximum page size that SES allows when listing identities and
+// configuration sets.
 const listPage = 1000
 
-// maxPages ends a listing whose provider returns pages without end.
+// maxPages is the maximum number of pages of a listing, so that a listing without an end
+// fails.
 const maxPages = 100
 
-// Identities returns the domains and addresses that the account may send from. The
-// provider's listing has neither DKIM tokens nor default configuration sets. So it
-// makes one call for each identity, at the rate of control calls. Use it in background
-// work only.
+// Identities returns the domains and addresses that the account may send from. The listing
+// of SES omits DKIM tokens and default configuration sets. So it makes one API call for
+// each identity whose details are not cached, at controlRate. Use it in background work
+// only.
 func (a *Account) Identities(ctx context.Context, _ string) ([]sending.Identity, error) {
 	var all []sending.Identity
 	err := a.sweep(ctx, func(ctx context.Context) error {
@@ -64,8 +66,8 @@ func (a *Account) identityInfos(ctx context.Context) ([]types.IdentityInfo, erro
 	return all, err
 }
 
-// verificationOf maps the provider's five states to three. Not started and temporary
-// failure map to pending, because verification may still succeed.
+// verificationOf maps the five verification states of SES to three. "Not started" and
+// "temporary failure" become Pending, because the verification may still succeed.
 func verificationOf(s types.VerificationStatus) sending.VerificationStatus {
 	switch s {
 	case types.VerificationStatusSuccess:
@@ -76,7 +78,8 @@ func verificationOf(s types.VerificationStatus) sending.VerificationStatus {
 	return sending.Pending
 }
 
-// eachPage calls read until there is no next page.
+// eachPage calls read with the token of each page, until there is no next page. It fails
+// after maxPages.
 func eachPage(read func(token *string) (next *string, err error)) error {
 	var token *string
 	for range maxPages {

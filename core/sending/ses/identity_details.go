@@ -14,22 +14,24 @@ import (
 )
 
 const (
-	// maxRemembered is the most identities of one account in the cache.
+	// maxRemembered is the maximum number of identities of one account whose details are
+	// cached.
 	maxRemembered = 10_000
-	// detailGoodFor is how long the details of an identity are cached. It is shorter
-	// than the time between two syncs.
+	// detailGoodFor is how long the details of an identity are cached. It is shorter than
+	// the interval of the periodic sync.
 	detailGoodFor = 10 * time.Minute
 )
 
-// identityDetail has the fields of an identity that the listing omits.
+// identityDetail has the fields of an identity that the listing of SES omits.
 type identityDetail struct {
 	tokens           []string
 	configurationSet string
 	read             time.Time
 }
 
-// identityDetails reads and caches the details of identities, so that a listing that ran
-// out of time gets further on the next try. It is safe for concurrent use.
+// identityDetails reads and caches the details of an account's identities. After a listing
+// that reached its deadline, the next listing continues with the remaining identities. It
+// is safe for concurrent use.
 type identityDetails struct {
 	api   *sesv2.Client
 	clock core.Clock
@@ -39,8 +41,9 @@ type identityDetails struct {
 	known map[string]identityDetail
 }
 
-// detailsOf reads the details of unknown identities first, then those read longest ago.
-// When time runs out, it returns cached details for the latter.
+// detailsOf returns the details of the listed identities by name. It reads those that are
+// not cached first, then those whose details were cached longest ago. If the deadline of
+// ctx is near, it returns old cached details. It fails if an identity has none.
 func (d *identityDetails) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
 	known := d.cachedDetails(listed)
 	names := make([]string, len(listed))

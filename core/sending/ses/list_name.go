@@ -12,17 +12,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// listGoodFor is how long the contact list's name is cached. An account has one list,
-// which is rarely replaced.
+// listGoodFor is how long the name of the account's contact list is cached. An account has
+// one contact list, which is rarely replaced.
 const listGoodFor = time.Minute
 
 const (
-	// doubtedAtOnce is for deletions and listings, for which a not-found counts as
-	// success or as the end. A not-found from a cached name is always checked against
-	// the current name.
+	// doubtedAtOnce is the argument of listName.use for deletions and listings. If they fail
+	// with NotFound, the current name of the contact list is always read, because a
+	// not-found would count as success.
 	doubtedAtOnce = 0
-	// doubtedSoon is for reads. Many of them find nothing, so they must not each cost a
-	// second call.
+	// doubtedSoon is the argument of listName.use for reads of a contact. Often the contact
+	// does not exist, so a not-found with a name younger than this does not cause a second
+	// API call.
 	doubtedSoon = 5 * time.Second
 )
 
@@ -37,8 +38,8 @@ type listName struct {
 	readAt time.Time
 }
 
-// get returns the name of the contact list. It reads the name at most once a
-// minute.
+// get returns the name of the account's contact list. It reads the name from SES if the
+// cached name is older than a minute.
 func (n *listName) get(ctx context.Context) (string, error) {
 	if name, _, ok := n.cachedName(); ok {
 		return name, nil
@@ -46,8 +47,8 @@ func (n *listName) get(ctx context.Context) (string, error) {
 	return n.read(ctx)
 }
 
-// cachedName returns the cached name and its age; ok is false when the cache is
-// empty or expired.
+// cachedName returns the cached name of the contact list and its age. ok is false if no
+// name is cached or if it is too old.
 func (n *listName) cachedName() (name string, age time.Duration, ok bool) { //nolint:nonamedreturns // says which
 	now := n.clock()
 	n.mu.Lock()
@@ -56,9 +57,9 @@ func (n *listName) cachedName() (name string, age time.Duration, ok bool) { //no
 	return n.name, age, n.name != "" && age >= 0 && age < listGoodFor
 }
 
-// use runs do with the name of the contact list. When do fails with NotFound and the
-// cached name is at least as old as doubted, the name is read again. If the name has
-// changed, do runs a second time with the new name.
+// use calls do with the name of the contact list. If do fails with NotFound and the name
+// was cached for at least the duration doubted, it reads the name again. If the name has
+// changed, it calls do again with the new name.
 func (n *listName) use(ctx context.Context, doubted time.Duration, do func(list string) error) error {
 	name, age, remembered := n.cachedName()
 	if !remembered {

@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// reviews maps the provider's states of a request to the port's.
+// reviews maps the states that SES gives to a request for production access to
+// sending.Review.
 var reviews = map[types.ReviewStatus]sending.Review{
 	types.ReviewStatusPending: sending.ReviewPending,
 	types.ReviewStatusGranted: sending.ReviewGranted,
@@ -17,14 +18,14 @@ var reviews = map[types.ReviewStatus]sending.Review{
 	types.ReviewStatusFailed:  sending.ReviewFailed,
 }
 
-// mailTypes maps the port's mail types to the provider's.
+// mailTypes maps the mail types of package sending to those of SES.
 var mailTypes = map[sending.MailType]types.MailType{
 	sending.Transactional: types.MailTypeTransactional,
 	sending.Promotional:   types.MailTypeMarketing,
 }
 
-// Overview returns quota and state, and updates the send rate used for pacing. A
-// Max24HourSend of -1 means unlimited, as at the provider.
+// Overview returns quota and state of the account, and updates the send rate that limits
+// Send and SendBulk. A Max24HourSend of -1 means unlimited, as at SES.
 func (a *Account) Overview(ctx context.Context, _ string) (sending.Overview, error) {
 	var o sending.Overview
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -51,12 +52,11 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 	return o
 }
 
-// rateShare is the divisor of a call's deadline that gives the time for reading the
-// send rate.
+// rateShare divides the deadline of a call: reading the send rate may take a quarter of it.
 const rateShare = 4
 
-// learnRate reads the send rate when it is unknown or old. A failure does not delay
-// sending: the provider throttles calls that are too fast.
+// learnRate reads the account's send rate from SES if it is unknown or old. If that fails,
+// messages are sent without waiting for the rate: SES throttles calls that are too fast.
 func (a *Account) learnRate(ctx context.Context) {
 	a.pace.refresh(ctx, func() (float64, error) {
 		ctx, cancel := context.WithTimeout(ctx, a.timeout/rateShare)
@@ -69,7 +69,8 @@ func (a *Account) learnRate(ctx context.Context) {
 	})
 }
 
-// sendRate returns the rate in recipients per second; 0 when the account has none.
+// sendRate returns the account's send rate in recipients per second, or 0 if SES reports
+// none.
 func sendRate(out *sesv2.GetAccountOutput) float64 {
 	if out.SendQuota == nil {
 		return 0
@@ -77,8 +78,9 @@ func sendRate(out *sesv2.GetAccountOutput) float64 {
 	return out.SendQuota.MaxSendRate
 }
 
-// RequestProductionAccess sends the request to the provider, once: a retry would find
-// the first request open. It fails with Invalid when a request is open or was granted.
+// RequestProductionAccess sends a request for production access to SES. It does not retry,
+// because a retry would fail if the first try opened the request. It fails with Invalid if
+// a request is open or was granted.
 func (a *Account) RequestProductionAccess(ctx context.Context, _ string, r sending.ProductionRequest) error {
 	if mailTypes[r.MailType] == "" {
 		return invalid("no mail type of the provider's")

@@ -10,35 +10,36 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The provider accepts a few control calls per second. A call that it throttles is
-// retried once.
+// The rate of control calls, which read details of identities and configuration sets, in
+// calls per second, and how many may run at once. SES accepts only a few per second.
 const (
 	controlRate  = 5
 	controlBurst = 10
 )
 
 const (
-	// rateGoodFor is how long a send rate is cached. The provider changes it without
-	// notice.
+	// rateGoodFor is how long a send rate is cached. SES changes it without notice.
 	rateGoodFor = 10 * time.Minute
-	// askAgainAfter is the wait after a failed read of the rate.
+	// askAgainAfter is the wait after a failed read of the send rate, before the rate is
+	// read again.
 	askAgainAfter = 10 * time.Second
 )
 
-// pace keeps calls below a rate. It uses the system clock, because the provider counts
-// real time. It is safe for concurrent use.
+// pace delays calls so that they stay below a rate. It uses the system clock, not the Clock
+// of the Config, because SES counts real time. It is safe for concurrent use.
 type pace struct {
 	limiter *rate.Limiter
 	known   atomic.Bool
-	// askAt is when to read the rate again, in nanoseconds since 1970; 0 means at once.
+	// askAt is when to read the send rate again, in nanoseconds since 1970; 0 means at the
+	// next call.
 	askAt  atomic.Int64
-	asking chan struct{} // holds a value while a goroutine reads the rate
+	asking chan struct{} // contains a value while a goroutine reads the send rate
 }
 
 func newControlPace() *pace { return &pace{limiter: rate.NewLimiter(controlRate, controlBurst)} }
 
-// newSendPace returns a pace that does not delay calls until the account's rate is
-// known.
+// newSendPace returns a pace for messages. It does not delay them until learn sets the
+// account's send rate.
 func newSendPace() *pace {
 	return &pace{limiter: rate.NewLimiter(rate.Inf, 1), asking: make(chan struct{}, 1)}
 }
@@ -47,8 +48,8 @@ func realTime() time.Time {
 	return time.Now() //nolint:forbidigo // the provider counts real seconds, whatever time a test has
 }
 
-// learn sets the account's rate in recipients per second. A rate of zero or less
-// disables pacing.
+// learn sets the account's send rate, in recipients per second. A rate of zero or less
+// means no limit.
 func (p *pace) learn(perSecond float64) {
 	p.known.Store(true)
 	p.askAt.Store(realTime().Add(rateGoodFor).UnixNano())
@@ -60,9 +61,9 @@ func (p *pace) learn(perSecond float64) {
 	p.limiter.SetBurst(max(1, int(perSecond)))
 }
 
-// refresh reads the rate when it is unknown or old. One goroutine reads at a time.
-// Others wait while the rate is unknown, and use the old rate otherwise. After a failed
-// read, calls continue without waiting for the rate.
+// refresh calls read if the send rate is unknown or old. Only one goroutine reads at a
+// time. While the rate is unknown, others wait for it; else they use the old rate. After a
+// failed read, calls do not wait for the rate.
 func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 	if !p.isStale() {
 		return
@@ -81,7 +82,7 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 		}
 	}
 	defer func() { <-p.asking }()
-	if !p.isStale() { // another goroutine read it in between
+	if !p.isStale() { // another goroutine read the rate while this one waited
 		return
 	}
 	if perSecond, err := read(); err == nil {
@@ -93,10 +94,10 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 
 func (p *pace) isStale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
-// wait waits until n recipients may be sent to. It fails at once with Throttled when
-// that time is after the deadline of ctx; nothing is reserved then. A call with more
-// recipients than one second allows goes out as a whole, and later calls wait longer.
-// The provider throttles single recipients of such a call and reports each.
+// wait waits until the rate allows n recipients. It fails at once with Throttled if that is
+// after the deadline of ctx. A call with more recipients than the rate of one second does
+// not wait for all of them; later calls wait longer. SES may throttle some recipients of
+// such a call and reports each.
 func (p *pace) wait(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -13,16 +13,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// impatient returns the config of an account on which every call that would have to
-// wait fails.
+// impatient returns a Config with a short deadline, so that a message fails if it would
+// have to wait for the send rate.
 func impatient(p *provider) ses.Config {
 	c := config(p)
 	c.CallTimeout = 200 * time.Millisecond
 	return c
 }
 
-// TestManyWhoSendAtOnceKeepTheRate checks that concurrent senders wait while the rate is
-// read for the first time, and then keep it.
+// TestManyWhoSendAtOnceKeepTheRate checks that concurrent senders wait for the first read
+// of the send rate and then stay below it.
 func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,7 +48,7 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 				}
 			})
 		}
-		synctest.Wait() // all senders wait for the rate
+		synctest.Wait() // until all senders wait for the first read of the rate
 		close(release)
 		all.Wait()
 		if n := int(taken.Load()); n != 1 || p.count(sendEmail) != n || throttled.Load() != 19 || p.count(getAccount) != 1 {
@@ -58,8 +58,8 @@ func TestManyWhoSendAtOnceKeepTheRate(t *testing.T) {
 	})
 }
 
-// TestTheRateIsReadAgain checks that the rate is read again after ten minutes. Until
-// then messages are sent at the old rate.
+// TestTheRateIsReadAgain checks that the send rate is read again after ten minutes, and
+// that the old rate applies until then.
 func TestTheRateIsReadAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -88,8 +88,9 @@ func TestTheRateIsReadAgain(t *testing.T) {
 	})
 }
 
-// TestTheRateIsTheAccounts checks that connections with the same credentials share one
-// rate, also after a connection is reopened.
+// TestTheRateIsTheAccounts checks that connections with the same credentials share one send
+// rate, and that a reopened connection keeps it. Connections with other credentials are not
+// slowed down.
 func TestTheRateIsTheAccounts(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -126,8 +127,9 @@ func TestTheRateIsTheAccounts(t *testing.T) {
 	}
 }
 
-// TestRatesThatAreHardToRead checks that a failed or canceled read neither delays
-// sending nor counts as a known rate. Half a message per second is a valid rate.
+// TestRatesThatAreHardToRead checks that messages are sent if the send rate cannot be read,
+// and that a canceled read does not count as a known rate. It also checks a rate of half a
+// message per second.
 func TestRatesThatAreHardToRead(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)
@@ -165,8 +167,8 @@ func TestRatesThatAreHardToRead(t *testing.T) {
 	wantFailure(t, "a caller who has left took the rate along", err, sending.Throttled)
 }
 
-// TestARateThatNeverComesHoldsNothingUp checks that messages are sent when the provider
-// does not report a rate.
+// TestARateThatNeverComesHoldsNothingUp checks that messages are sent if SES does not
+// answer the request for the send rate. The rate is requested again after ten seconds.
 func TestARateThatNeverComesHoldsNothingUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -13,14 +13,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// call is a request that the provider received.
+// call is a recorded request to the fake SES API.
 type call struct {
 	method, path, authorization string
 	body                        string
 }
 
-// provider is a fake of the provider's API in this process. It serves the methods and
-// paths that the test sets up, and fails the test for others.
+// provider is a fake of the SES API in this process. It answers the methods and paths that
+// the test registers, and fails the test for others.
 type provider struct {
 	t *testing.T
 
@@ -34,7 +34,8 @@ func newProvider(t *testing.T) *provider {
 	return &provider{t: t, answers: map[string]http.HandlerFunc{}}
 }
 
-// RoundTrip passes a request to its response without a socket.
+// RoundTrip records the request and returns the registered response without using the
+// network.
 func (p *provider) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := r.Context().Err(); err != nil {
 		return nil, err
@@ -68,14 +69,14 @@ func (p *provider) handle(methodAndPath string, answer http.HandlerFunc) {
 	p.answers[methodAndPath] = answer
 }
 
-// recordedCalls returns the requests so far.
+// recordedCalls returns all requests so far, in order.
 func (p *provider) recordedCalls() []call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return append([]call(nil), p.calls...)
 }
 
-// count returns the number of requests for a method and path.
+// count returns how many requests had the method and path, such as "GET /v2/email/account".
 func (p *provider) count(methodAndPath string) int {
 	n := 0
 	for _, c := range p.recordedCalls() {
@@ -86,7 +87,8 @@ func (p *provider) count(methodAndPath string) int {
 	return n
 }
 
-// hidden is part of every error text of the provider.
+// hidden is part of every error text of the fake SES API. Errors that API callers see must
+// not contain it.
 const hidden = "PROVIDER-TEXT"
 
 func refuse(status int, code string) http.HandlerFunc {
@@ -105,7 +107,8 @@ func say(text string) http.HandlerFunc {
 	}
 }
 
-// answerInTurn serves the answers in order, and then repeats the last one.
+// answerInTurn returns a handler that uses the n-th answer for the n-th request, and the
+// last one for further requests.
 func answerInTurn(answers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -9,12 +9,14 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// contactWriters is the number of contacts written concurrently.
+// contactWriters is the maximum number of contacts that PutContacts writes at the same
+// time.
 const contactWriters = 4
 
-// PutContacts writes the contacts one by one, a few concurrently, because the provider
-// has no bulk call. After a failure of the account it stops: the remaining contacts get
-// the same failure. The call may be repeated.
+// PutContacts writes the contacts in single calls, a few at a time, because SES has no bulk
+// call. After a failure other than Invalid it stops, and the remaining contacts get this
+// failure as their outcome. It fails if it stopped before it wrote a contact. The call may
+// be repeated.
 func (a *Account) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
 	if err := sending.CheckContacts(contacts); err != nil {
 		return nil, err

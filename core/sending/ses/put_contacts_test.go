@@ -18,9 +18,9 @@ func crowd(n int) []sending.Contact {
 	return all
 }
 
-// TestContactsThatAreNotWritten checks a provider that fails in the middle: no further
-// recordedCalls are made, and each unwritten contact has the failure. A provider that fails at
-// once fails the call.
+// TestContactsThatAreNotWritten checks PutContacts if SES fails after some contacts: it
+// stops, and each unwritten contact has the failure as its outcome. If SES fails at the
+// first contact, the whole call fails.
 func TestContactsThatAreNotWritten(t *testing.T) {
 	t.Parallel()
 	const contacts, limit = 100, 10

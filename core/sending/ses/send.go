@@ -15,11 +15,11 @@ import (
 
 const charset = "UTF-8"
 
-// noData is the empty template data that the provider accepts.
+// noData is the template data of a message without data, because SES rejects "".
 const noData = "{}"
 
-// Send hands over one message, once. It waits until the account's send rate allows its
-// recipients.
+// Send sends one message to SES, without retries. It waits until the account's send rate
+// allows the recipients.
 func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string, error) {
 	from, err := sender(m.From)
 	if err != nil {
@@ -48,14 +48,15 @@ func (a *Account) Send(ctx context.Context, _ string, m sending.Message) (string
 	return id, err
 }
 
-// waitForRate waits until the account's send rate allows so many recipients.
+// waitForRate waits until the account's send rate allows a message to this number of
+// recipients. It fails if that takes longer than the deadline.
 func (a *Account) waitForRate(ctx context.Context, recipients int) error {
 	a.learnRate(ctx)
 	return a.pace.wait(ctx, recipients)
 }
 
-// sender returns the From address in the provider's format: names that are not ASCII
-// are encoded (RFC 2047).
+// sender returns the From address with a name encoded for SES (RFC 2047). It fails with
+// Invalid if from is not an address.
 func sender(from string) (string, error) {
 	parsed, err := mail.ParseAddress(from)
 	if err != nil {
@@ -102,8 +103,8 @@ func headersOf(all []sending.Header) []types.MessageHeader {
 	return headers
 }
 
-// tagsOf returns the message's tags and two of ours: the template's name, which the
-// provider's events omit, and the mark of a test message.
+// tagsOf returns the message's tags with up to two more: the name of the template, which
+// the events of SES omit, and the mark of a test message.
 func tagsOf(e sending.Envelope, template string) map[string]string {
 	all := maps.Clone(e.Tags)
 	if all == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// outcomes maps the provider's status of one recipient to a kind of failure. A
-// recipient with an unlisted failure status was not sent to.
+// outcomes maps the status that SES reports for one recipient to a kind of failure. Other
+// statuses except success count as Rejected.
 var outcomes = map[types.BulkEmailStatus]sending.FailureKind{
 	types.BulkEmailStatusMessageRejected:               sending.Rejected,
 	types.BulkEmailStatusMailFromDomainNotVerified:     sending.Rejected,
@@ -30,9 +30,10 @@ var outcomes = map[types.BulkEmailStatus]sending.FailureKind{
 	types.BulkEmailStatusFailed:                        sending.Rejected,
 }
 
-// SendBulk hands over one templated message to several recipients, once. It waits until
-// the account's send rate allows them. It fails with TimedOut when the response does
-// not match the request, because then no recipient's outcome is known.
+// SendBulk sends one templated message for several recipients to SES, without retries. It
+// waits until the account's send rate allows the recipients. It fails with TimedOut if the
+// response does not have one result for each recipient, because the outcomes are then
+// unknown.
 func (a *Account) SendBulk(ctx context.Context, _ string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	if n := len(b.Recipients); n == 0 || n > sending.MaxBulk {
 		return nil, invalid(fmt.Sprintf("%d recipients, not 1 to %d", n, sending.MaxBulk))
@@ -90,7 +91,8 @@ func bulkInput(from string, b sending.Bulk) *sesv2.SendBulkEmailInput {
 	}
 }
 
-// ownTags returns a recipient's tags merged with the tags of all recipients.
+// ownTags returns the tags of a recipient's message: the tags of all messages, overridden
+// by the recipient's own tags.
 func ownTags(b sending.Bulk, r sending.BulkRecipient) map[string]string {
 	all := tagsOf(b.Envelope, b.Template)
 	for name, value := range r.Tags {

@@ -128,8 +128,8 @@ func TestSendBulk(t *testing.T) {
 	}
 }
 
-// TestSendingIsPaced checks that sending keeps the account's rate. A message that would
-// wait beyond the deadline fails at once, without a call.
+// TestSendingIsPaced checks that Send and SendBulk keep the account's send rate. A message
+// that would have to wait beyond the deadline fails with Throttled, without an API call.
 func TestSendingIsPaced(t *testing.T) {
 	t.Parallel()
 	p := newProvider(t)

@@ -16,52 +16,51 @@ import (
 
 var _ sending.Account = (*Account)(nil)
 
-// Config describes how to reach one account.
+// Config describes how to reach one account at SES.
 type Config struct {
-	// AccountID is the account's twelve digits; "" when unknown. It is then read once
-	// from the token service.
+	// AccountID is the id of the AWS account, twelve digits; "" if unknown. It is then read
+	// once from AWS STS.
 	AccountID string
-	// Region is a region's name, such as eu-central-1.
+	// Region is the name of the AWS region, such as eu-central-1.
 	Region string
-	// Endpoint replaces the addresses of the mail service and of the token service; ""
-	// means those of the region.
+	// Endpoint is a URL that replaces the endpoints of SES and STS; "" means those of the
+	// region.
 	Endpoint string
-	// Credentials sign the calls. With RoleARN they only request the role's
-	// credentials.
+	// Credentials sign the API calls. If RoleARN is set, they only request credentials of
+	// that role, which then sign the calls.
 	Credentials Credentials
 	RoleARN     string
-	// ExternalID is the id that the role's trust policy requires. It keeps other
-	// customers from making us assume the role.
+	// ExternalID is the id that the role's trust policy requires. It prevents a customer
+	// from making Mailhelm assume the role of another customer.
 	ExternalID string
 
-	// HTTPClient carries the calls; nil means a client of this account alone.
+	// HTTPClient makes the API calls; nil means a new client for this account.
 	HTTPClient *http.Client
 	// Clock returns the time; nil means core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline of each call of the port; zero means five seconds.
-	// Listings with one call for each item have 24 times as long.
+	// CallTimeout is the deadline of each method call; zero means five seconds. Methods that
+	// make one API call for each item have 24 times as long.
 	CallTimeout time.Duration
-	// RetryDelay is the pause before the second try; zero means half a second.
+	// RetryDelay is the wait before the second try of an API call; zero means half a second.
 	RetryDelay time.Duration
 
-	pace *pace // nil means a pace of this account alone
+	pace *pace // limits the send rate; nil means a limiter for this account only
 }
 
-// Credentials are an access key. Token is set for temporary keys.
+// Credentials are an AWS access key. Token is set only for temporary keys.
 type Credentials struct{ AccessKeyID, Secret, Token string }
 
 const (
 	defaultCallTimeout = 5 * time.Second
 	defaultRetryDelay  = 500 * time.Millisecond
-	// sweepFactor is the factor on CallTimeout for listings with one call for each
-	// item.
+	// sweepFactor multiplies CallTimeout for methods that make one API call for each item.
 	sweepFactor = 24
 	maxAttempts = 2
 )
 
-// Account is one organization's account. It is safe for concurrent use. It has 31 methods
-// because it is the adapter of the whole port [sending.Account]; each part of the port is
-// a file.
+// Account is one organization's account at SES. It is safe for concurrent use. It has 31
+// methods because it implements the whole interface [sending.Account]; each file has one
+// part of them.
 type Account struct {
 	api      *sesv2.Client
 	identity *accountID
@@ -71,15 +70,15 @@ type Account struct {
 	pace     *pace
 	control  *pace
 
-	// changing holds a value while a goroutine changes the topics.
+	// changing contains a value while a goroutine changes the account's topics.
 	changing chan struct{}
 
 	list    *listName
 	details *identityDetails
 }
 
-// New returns the account without making a call. It fails when the config is incomplete
-// or malformed.
+// New returns an Account without making an API call. It fails if the region, the
+// credentials or the role are missing or malformed.
 func New(c Config) (*Account, error) {
 	switch {
 	case !sending.IsRegion(c.Region):
@@ -118,8 +117,9 @@ func New(c Config) (*Account, error) {
 	}, nil
 }
 
-// retryer retries after throttling, failures of the provider and broken connections. It
-// has no retry budget across calls, because two tries are few.
+// retryer returns a retryer that tries each API call at most twice: after throttling, 5xx
+// responses and broken connections. It does not limit retries across calls, because two
+// tries are few.
 func (c Config) retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -128,10 +128,11 @@ func (c Config) retryer() aws.Retryer {
 	})
 }
 
-// disableRetries disables the retries of one call.
+// disableRetries is an option of an API call that prevents retries.
 func disableRetries(o *sesv2.Options) { o.Retryer = aws.NopRetryer{} }
 
-// address returns the endpoint, or nil for the region's own.
+// address returns a pointer to the endpoint, or nil for "", which means the default
+// endpoint of the region.
 func address(endpoint string) *string {
 	if endpoint == "" {
 		return nil
@@ -139,12 +140,13 @@ func address(endpoint string) *string {
 	return &endpoint
 }
 
-// call runs do with the deadline of a call. It fails with a *sending.Failure.
+// call runs do with the deadline CallTimeout. It fails with a *sending.Failure.
 func (a *Account) call(ctx context.Context, do func(context.Context) error) error {
 	return within(ctx, a.timeout, do)
 }
 
-// sweep is call with the longer deadline of listings with one call for each item.
+// sweep runs do with the longer deadline of methods that make one API call for each item.
+// It fails with a *sending.Failure.
 func (a *Account) sweep(ctx context.Context, do func(context.Context) error) error {
 	return within(ctx, sweepFactor*a.timeout, do)
 }
@@ -158,9 +160,10 @@ func within(ctx context.Context, timeout time.Duration, do func(context.Context)
 	return failureOf(ctx, do(ctx))
 }
 
-// Open returns the function that opens the account of a connection. shared has the HTTP
-// client, the clock and the timeouts of all accounts. Its Credentials are those of this
-// installation; they are used for connections with a role and no access key.
+// Open returns a function that opens the SES account of a connection. shared has the HTTP
+// client, the clock and the timeouts for all accounts. The Credentials of shared belong to
+// this installation. They are used only for connections with a role and without an access
+// key.
 func Open(shared Config) sending.Open {
 	rates := newPaces()
 	return func(c sending.Connection) (sending.Account, error) {

@@ -13,7 +13,8 @@ import (
 
 const suppressedPage = 1000
 
-// FindSuppressed returns one entry of the account's list.
+// FindSuppressed returns the entry of an address in the account's suppression list. It
+// fails with NotFound if there is none.
 func (a *Account) FindSuppressed(ctx context.Context, _, email string) (sending.Suppressed, error) {
 	if email == "" {
 		return sending.Suppressed{}, invalid("no address")
@@ -37,7 +38,8 @@ func (a *Account) FindSuppressed(ctx context.Context, _, email string) (sending.
 	return s, nil
 }
 
-// SuppressedPage returns a page of at most 1,000 entries.
+// SuppressedPage returns a page of at most 1,000 entries of the account's suppression list,
+// and the token of the next page. The entries were updated between since and until.
 func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
 	var page []sending.Suppressed
 	var next string
@@ -62,10 +64,9 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 	return page, next, nil
 }
 
-// reasonOf maps the provider's reason. The listing has only the reason. A single record
-// may also have the message that caused the entry, but it is optional. A missing
-// message does not mean a manual entry, or both calls would report different reasons
-// for one address.
+// reasonOf maps the reason of an entry of the SES suppression list. It ignores the message
+// that caused the entry, which SES reports only for single addresses and not always.
+// Otherwise the page and the single entry could have different reasons.
 func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	switch r {
 	case types.SuppressionListReasonBounce:
@@ -76,7 +77,8 @@ func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	return sending.SuppressedByHand
 }
 
-// nilIfZero returns nil for the zero time, which leaves the end of a window open.
+// nilIfZero returns a pointer to t, or nil for the zero time, which means no limit in a
+// request for a time window.
 func nilIfZero(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

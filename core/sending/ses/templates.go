@@ -9,10 +9,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// templatesPage is the provider's largest page of templates.
+// templatesPage is the maximum page size that SES allows when listing templates.
 const templatesPage = 100
 
-// TemplatesPage returns a page of names.
+// TemplatesPage returns a page of at most 100 names of templates and the token of the next
+// page, "" after the last.
 func (a *Account) TemplatesPage(ctx context.Context, _, token string) ([]sending.TemplateName, string, error) {
 	var page []sending.TemplateName
 	var next string
@@ -33,7 +34,8 @@ func (a *Account) TemplatesPage(ctx context.Context, _, token string) ([]sending
 	return page, next, nil
 }
 
-// Template returns a template with its content.
+// Template returns the template with this name and its content. It fails with NotFound if
+// it does not exist.
 func (a *Account) Template(ctx context.Context, _, name string) (sending.Template, error) {
 	if name == "" {
 		return sending.Template{}, invalid("no name")
@@ -68,7 +70,8 @@ func (a *Account) PutTemplate(ctx context.Context, _ string, t sending.Template)
 			return err
 		}
 		_, err = a.api.CreateEmailTemplate(ctx, &sesv2.CreateEmailTemplateInput{TemplateName: &t.Name, TemplateContent: content})
-		if code(err) == "AlreadyExistsException" { // by another caller or by our own first try
+		// another caller, or the first of two tries, created the template
+		if code(err) == "AlreadyExistsException" {
 			return a.updateTemplate(ctx, t.Name, content)
 		}
 		return err

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// maxTopics is the provider's limit of topics in a contact list. It is lower than
+	// maxTopics is the maximum number of topics in a contact list at SES. It is lower than
 	// Mailhelm's own limit.
 	maxTopics = 20
-	// topicRounds is how often a change of the topics is tried while other writers
-	// interfere.
+	// topicRounds is how often ChangeTopics tries to write the topics if other writers
+	// change them at the same time.
 	topicRounds = 4
 )
 
-// ChangeTopics reads the topics, writes the changed ones and reads them again. The
-// provider replaces all topics at once and has no conditional write, so a concurrent
-// writer could undo the change. If the second read shows a remaining difference, the
-// change is written again. Within this process, changes are serialized.
+// ChangeTopics reads the topics, writes the result of change, and reads the topics again.
+// SES replaces all topics at once without a condition, so a concurrent writer may undo the
+// change. If change still changes the topics that were read again, it writes them again. In
+// this process, only one goroutine at a time changes an account's topics.
 func (a *Account) ChangeTopics(ctx context.Context, _ string, change sending.TopicsChange) error {
 	var refused error
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -48,13 +48,14 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 	for range topicRounds {
 		list, err := a.readList(ctx)
 		if err != nil && written {
-			return nil // the provider accepted the write; whether it was undone cannot be checked now
+			return nil // SES accepted the write; whether another writer undid it cannot be checked now
 		}
 		if err != nil {
 			return err
 		}
 		topics, err := change(slices.Clone(list.Topics))
-		if err != nil && written { // the change is already in place, such as a topic that may not be added twice
+		// change fails because the topics already have the change, such as an added topic
+		if err != nil && written {
 			return nil
 		}
 		if err != nil || slices.Equal(topics, list.Topics) {
@@ -73,8 +74,8 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 	return afterWrite(written, &sending.Failure{Kind: sending.Throttled, Err: errors.New("others change the topics all the while")})
 }
 
-// afterWrite returns the error of a failed write. After an earlier successful write the
-// outcome is unknown.
+// afterWrite returns the error of a failed write of the topics. If an earlier write
+// succeeded, it returns TimedOut, because the outcome is then unknown.
 func afterWrite(written bool, err error) error {
 	if !written {
 		return err

@@ -17,7 +17,8 @@ const (
 
 var errTaken = errors.New("there is such a topic")
 
-// addWeather adds a topic. It fails when the topic exists.
+// addWeather is a sending.TopicsChange that adds the topic "weather". It fails if the topic
+// exists.
 func addWeather(topics []sending.Topic) ([]sending.Topic, error) {
 	if slices.ContainsFunc(topics, func(t sending.Topic) bool { return t.Name == "weather" }) {
 		return nil, errTaken
@@ -25,7 +26,8 @@ func addWeather(topics []sending.Topic) ([]sending.Topic, error) {
 	return append(topics, sending.Topic{Name: "weather", DisplayName: "Weather", Default: sending.OptOut}), nil
 }
 
-// listOf returns a response with a contact list that has the topics.
+// listOf returns a handler of the fake SES API that responds with a contact list with these
+// topics.
 func listOf(topics ...string) http.HandlerFunc {
 	all := make([]string, len(topics))
 	for i, name := range topics {
@@ -34,7 +36,7 @@ func listOf(topics ...string) http.HandlerFunc {
 	return say(`{"ContactListName":"people","Description":"Everybody","Topics":[` + strings.Join(all, ",") + `]}`)
 }
 
-// writes returns the bodies of all writes of the topics.
+// writes returns the bodies of all requests that wrote the topics.
 func (p *provider) writes() []string {
 	var bodies []string
 	for _, c := range p.recordedCalls() {
@@ -45,8 +47,9 @@ func (p *provider) writes() []string {
 	return bodies
 }
 
-// TestTopicsAreChangedBesideOthers checks concurrent writers. The topics contain every
-// acknowledged change and the changes of other writers.
+// TestTopicsAreChangedBesideOthers checks ChangeTopics while another writer changes the
+// topics. After a success, the last write must have the change and the topics of the other
+// writer.
 func TestTopicsAreChangedBesideOthers(t *testing.T) {
 	t.Parallel()
 	taken, collided := say(`{}`), refuse(409, "ConcurrentModificationException")
@@ -54,7 +57,7 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 		read, write []http.HandlerFunc
 		want        sending.FailureKind
 		writes      int
-		last        string // a topic of another writer that the last write keeps
+		last        string // a topic of another writer that the last write must have
 	}{
 		"alone":             {read: []http.HandlerFunc{listOf("news"), listOf("news", "weather")}, write: []http.HandlerFunc{taken}, writes: 1, last: "news"},
 		"undone in between": {read: []http.HandlerFunc{listOf("news"), listOf("news", "sport"), listOf("news", "sport", "weather")}, write: []http.HandlerFunc{taken}, writes: 2, last: "sport"},
@@ -64,7 +67,7 @@ func TestTopicsAreChangedBesideOthers(t *testing.T) {
 		"cannot look again": {read: []http.HandlerFunc{listOf("news"), refuse(403, "AccessDeniedException")}, write: []http.HandlerFunc{taken}, writes: 1, last: "news"},
 		"refused after undone": {
 			read: []http.HandlerFunc{listOf("news")}, write: []http.HandlerFunc{taken, refuse(429, "TooManyRequestsException")},
-			want: sending.TimedOut, writes: 3, last: "news", // a throttled call is tried once more
+			want: sending.TimedOut, writes: 3, last: "news", // 3 writes, because a throttled API call is tried twice
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxAnswerBytes is far above the largest response: a page of a thousand contacts with
-// twenty topics each.
+// maxAnswerBytes is the maximum size of a response. It is far above the largest one: a page
+// of a thousand contacts with twenty topics each.
 const maxAnswerBytes = 8 << 20
 
 const (
@@ -20,8 +20,8 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// NewHTTPClient returns a client for many accounts to share. It keeps connections to
-// the provider open.
+// NewHTTPClient returns an HTTP client for SES that many accounts can share. It keeps idle
+// connections open.
 func NewHTTPClient() *http.Client {
 	return &http.Client{Transport: &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -34,8 +34,8 @@ func NewHTTPClient() *http.Client {
 	}}
 }
 
-// boundClient returns a copy of the client that limits the size of responses and follows
-// no redirects. The provider sends none, and a signed request is for one host.
+// boundClient returns a copy of the client that limits the size of responses and follows no
+// redirects. SES sends no redirects, and a signed request is for one host only.
 func boundClient(client *http.Client) *http.Client {
 	if client == nil {
 		client = NewHTTPClient()
@@ -52,8 +52,9 @@ func boundClient(client *http.Client) *http.Client {
 
 type boundedTransport struct{ next http.RoundTripper }
 
-// RoundTrip sends a copy of the request's body. The SDK closes its own body as soon as
-// the response begins, and a transport still reading it would abort the response.
+// RoundTrip sends the request with a copy of its body and limits the size of the response.
+// The SDK closes its own body as soon as the response begins. A transport that still reads
+// the body would then abort the response.
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil && r.Body != http.NoBody {
 		body, err := io.ReadAll(r.Body)
@@ -73,8 +74,8 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errTooLong = errors.New("the answer is longer than any answer of the provider")
 
-// boundedBody fails at the limit instead of ending, so that a partial response does not
-// look complete.
+// boundedBody is a response body that fails above maxAnswerBytes. It does not end there,
+// because a cut response would look complete.
 type boundedBody struct {
 	io.ReadCloser
 	left int64

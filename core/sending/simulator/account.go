@@ -29,7 +29,7 @@ func (s *Simulator) Overview(ctx context.Context, orgID string) (sending.Overvie
 	return o, nil
 }
 
-// day is the period of the provider's daily quota.
+// day is the period of the account's daily sending quota.
 const day = 24 * time.Hour
 
 func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Time) (sending.Overview, error) {
@@ -42,14 +42,14 @@ func readOverview(ctx context.Context, stmt *sql.Stmt, orgID string, now time.Ti
 	return o, err
 }
 
-// The query returns at least one row for an organization with an account. Without a
-// row, the result is NotConnected.
+// selectIdentities returns at least one row, possibly with an empty identity, if the
+// organization has an account. No row means that it has no account.
 const selectIdentities = `
 SELECT a.account_id, coalesce(i.identity, ''), coalesce(i.verification, ''), coalesce(i.configuration_set, '')
 FROM accounts a LEFT JOIN identities i ON i.org_id = a.org_id
 WHERE a.org_id = $1 ORDER BY i.identity_key`
 
-// Identities returns the identities in alphabetical order.
+// Identities returns the account's identities in alphabetical order.
 func (s *Simulator) Identities(ctx context.Context, orgID string) ([]sending.Identity, error) {
 	var identities []sending.Identity
 	err := s.call(ctx, MethodIdentities, func(ctx context.Context) error {
@@ -75,7 +75,7 @@ SELECT a.org_id, coalesce(c.name, ''), coalesce(c.tracking_domain, ''), coalesce
 FROM accounts a LEFT JOIN configuration_sets c ON c.org_id = a.org_id
 WHERE a.org_id = $1 ORDER BY c.name`
 
-// ConfigurationSets returns the configuration sets in alphabetical order.
+// ConfigurationSets returns the account's configuration sets in alphabetical order.
 func (s *Simulator) ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error) {
 	var sets []sending.ConfigurationSet
 	err := s.call(ctx, MethodConfigurationSets, func(ctx context.Context) error {
@@ -96,7 +96,8 @@ func (s *Simulator) ConfigurationSets(ctx context.Context, orgID string) ([]send
 	return sets, nil
 }
 
-// ofAccount calls take for every row. It fails with NotConnected when there is no row.
+// ofAccount runs the query stmt and calls take for every row. It fails with NotConnected if
+// the query returns no row.
 func ofAccount(ctx context.Context, stmt *sql.Stmt, orgID string, take func(*sql.Rows) error) error {
 	found := false
 	err := eachRow(ctx, stmt, func(rows *sql.Rows) error {

@@ -5,8 +5,8 @@ import (
 	"database/sql"
 )
 
-// change is one transaction on an organization's account. After the first error,
-// further statements are skipped.
+// change is a write transaction on an organization's account. err is the first error of a
+// statement; further statements are then skipped.
 type change struct {
 	ctx   context.Context //nolint:containedctx // lives as long as the transaction
 	tx    *sql.Tx
@@ -14,7 +14,8 @@ type change struct {
 	err   error
 }
 
-// exec returns the number of changed rows.
+// exec runs a statement and returns the number of changed rows. It returns 0 after an
+// error.
 func (w *change) exec(text string, args ...any) int64 {
 	if w.err != nil {
 		return 0
@@ -29,8 +30,8 @@ func (w *change) exec(text string, args ...any) int64 {
 	return changed
 }
 
-// write runs do in a transaction on an organization's account. It fails when the
-// organization has no account.
+// write runs do in a write transaction on an organization's account. It fails with
+// NotConnected if the organization has no account.
 func (s *Simulator) write(ctx context.Context, orgID string, do func(w *change)) error {
 	return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
 		if _, err := readOverview(ctx, tx.StmtContext(ctx, s.accountInTx), orgID, s.clock()); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The limits and formats of the account's values.
+// The limits and formats of the values in a simulated account.
 
 const (
 	maxTopics           = 50
@@ -25,7 +25,8 @@ var (
 	accountID = regexp.MustCompile(`^[0-9]{12}$`)
 )
 
-// topicNames returns the topics of the list within a transaction.
+// topicNames returns the set of topic names of the organization's contact list, read in a
+// transaction. It fails with NotFound if there is no list.
 func (s *Simulator) topicNames(ctx context.Context, tx *sql.Tx, orgID string) (map[string]bool, error) {
 	if _, err := readList(ctx, tx.StmtContext(ctx, s.listInTx), orgID); err != nil {
 		return nil, err
@@ -92,7 +93,8 @@ func checkTopic(t sending.Topic) error {
 
 func isChoice(s sending.Subscription) bool { return s == sending.OptIn || s == sending.OptOut }
 
-// isAddress is about as strict as the provider's check when it accepts a message.
+// isAddress reports whether email has the form of an address. It is about as strict as SES
+// when it accepts a message.
 func isAddress(email string) bool {
 	at := strings.LastIndexByte(email, '@')
 	return at > 0 && at < len(email)-1 && len(email) <= maxEmailLength && utf8.ValidString(email) &&

@@ -13,8 +13,8 @@ import (
 const selectContact = `
 SELECT email, unsubscribe_all, preferences, updated_at FROM contacts WHERE org_id = $1 AND email_key = $2`
 
-// Contact returns one contact's consent. It fails with NotFound when the address is not
-// on the list.
+// Contact returns the consent of the contact with this address. It fails with NotFound if
+// the contact list does not have the address.
 func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.Contact, error) {
 	var c sending.Contact
 	err := s.pointRead(ctx, MethodContact, func(ctx context.Context) error {
@@ -34,8 +34,8 @@ func (s *Simulator) Contact(ctx context.Context, orgID, email string) (sending.C
 	return c, nil
 }
 
-// noContact returns the error for a missing contact: no account, no list, or no such
-// address. The extra query runs only after a miss.
+// noContact returns the error for a contact that was not found. It queries whether the
+// account and the list exist: NotConnected without an account, else NotFound.
 func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	if _, err := readList(ctx, s.selectList, orgID); err != nil {
 		return err
@@ -43,8 +43,9 @@ func (s *Simulator) noContact(ctx context.Context, orgID string) error {
 	return notFoundError("the address is not on the contact list")
 }
 
-// The WHERE clause leaves a row with equal consent unchanged, including its time. The
-// address keeps its first spelling.
+// putContact inserts or updates a contact. Its WHERE clause leaves a contact with equal
+// consent unchanged, including updated_at. An update keeps the first spelling of the
+// address.
 const putContact = `
 INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -52,9 +53,9 @@ ON CONFLICT (org_id, email_key) DO UPDATE SET
 	unsubscribe_all = excluded.unsubscribe_all, preferences = excluded.preferences, updated_at = excluded.updated_at
 WHERE unsubscribe_all <> excluded.unsubscribe_all OR preferences <> excluded.preferences`
 
-// PutContact creates the contact or replaces its consent, and sets its time. Equal
-// consent changes nothing. It fails with Invalid for an unknown topic, an unknown
-// choice or a malformed address, and with NotFound without a contact list.
+// PutContact creates the contact or replaces its consent, and sets its time. A contact that
+// has this consent already is not changed. It fails with Invalid for an unknown topic, an
+// unknown choice or a malformed address, and with NotFound without a contact list.
 func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Contact) error {
 	return s.call(ctx, MethodPutContact, func(ctx context.Context) error {
 		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
@@ -70,16 +71,17 @@ func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Cont
 	})
 }
 
-// storeContact runs putContact or insertContact, which have the same arguments.
+// storeContact runs the prepared statement putContact or insertContact, which have the same
+// parameters.
 func storeContact(ctx context.Context, stmt *sql.Stmt, orgID string, c sending.Contact, at time.Time) error {
 	_, err := stmt.ExecContext(ctx, orgID, emailKey(c.Email), c.Email, c.UnsubscribeAll,
 		encodePreferences(c.Preferences), at.UnixMicro())
 	return err
 }
 
-// Attributes returns the customer's own data about a contact; "" without data or
-// without the contact. The provider stores it with the consent; the port does not have
-// it.
+// Attributes returns the customer's own data about a contact (AttributesData at SES). It
+// returns "" if there is no data or no such contact. Package sending does not have this
+// data.
 func (s *Simulator) Attributes(ctx context.Context, orgID, email string) (string, error) {
 	var data string
 	err := s.file.reader.QueryRowContext(ctx, `SELECT attributes_data FROM contacts WHERE org_id = $1 AND email_key = $2`,
@@ -90,8 +92,8 @@ func (s *Simulator) Attributes(ctx context.Context, orgID, email string) (string
 	return data, failureOf(err)
 }
 
-// PutAttributes replaces a contact's Attributes. It has no effect when the contact does
-// not exist.
+// PutAttributes replaces the customer's own data about a contact. It has no effect if the
+// contact does not exist.
 func (s *Simulator) PutAttributes(ctx context.Context, orgID, email, data string) error {
 	return failureOf(s.write(ctx, orgID, func(w *change) {
 		w.exec(`UPDATE contacts SET attributes_data = $3 WHERE org_id = $1 AND email_key = $2`, orgID, emailKey(email), data)
@@ -100,8 +102,8 @@ func (s *Simulator) PutAttributes(ctx context.Context, orgID, email, data string
 
 const deleteContact = `DELETE FROM contacts WHERE org_id = $1 AND email_key = $2`
 
-// DeleteContact removes an address from the list. It succeeds when the address is not
-// on the list.
+// DeleteContact removes an address from the contact list. It succeeds if the list does not
+// have the address.
 func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) error {
 	return s.call(ctx, MethodDeleteContact, func(ctx context.Context) error {
 		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
@@ -121,6 +123,6 @@ func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) erro
 	})
 }
 
-// emailKey returns the form of an address that is unique. Contacts of the audience use
-// the same form.
+// emailKey returns the lower-case form of an address, by which contacts are unique. Package
+// core/audience uses the same form.
 func emailKey(email string) string { return strings.ToLower(email) }

@@ -17,8 +17,8 @@ FROM accounts a LEFT JOIN contact_lists l ON l.org_id = a.org_id WHERE a.org_id 
 const selectTopics = `
 SELECT name, display_name, description, default_to FROM topics WHERE org_id = $1 ORDER BY position`
 
-// ContactList returns the list with its topics in the order of their creation. It fails
-// with NotFound when the account has no list.
+// ContactList returns the account's contact list, with its topics in the order of their
+// creation. It fails with NotFound if there is no list.
 func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.ContactList, error) {
 	var list sending.ContactList
 	err := s.call(ctx, MethodContactList, func(ctx context.Context) error {
@@ -35,12 +35,12 @@ func (s *Simulator) ContactList(ctx context.Context, orgID string) (sending.Cont
 	return list, nil
 }
 
-// keepList does not change an existing list.
+// keepList creates a contact list. It does not change an existing one.
 const keepList = `
 INSERT INTO contact_lists (org_id, name, description, updated_at) VALUES ($1, $2, '', $3)
 ON CONFLICT (org_id) DO NOTHING`
 
-// EnsureContactList creates a contact list when the account has none.
+// EnsureContactList creates a contact list if the account has none.
 func (s *Simulator) EnsureContactList(ctx context.Context, orgID string) error {
 	return s.call(ctx, MethodEnsureContactList, func(ctx context.Context) error {
 		return s.write(ctx, orgID, func(w *change) {
@@ -49,10 +49,10 @@ func (s *Simulator) EnsureContactList(ctx context.Context, orgID string) error {
 	})
 }
 
-// PutContactList replaces the description and the topics of the account's list. The
-// name stays. Removing a topic deletes the contacts' choices for it. It fails with
+// PutContactList replaces the description and the topics of the account's contact list, but
+// not its name. Removing a topic deletes the contacts' choices for it. It fails with
 // NotFound without a list, with Invalid for a topic whose name or default is not allowed,
-// and with Full for more topics than a list may have.
+// and with Full for too many topics.
 func (s *Simulator) PutContactList(ctx context.Context, orgID, description string, topics []sending.Topic) error {
 	return s.call(ctx, MethodPutContactList, func(ctx context.Context) error {
 		return s.changeList(ctx, orgID, func(list *sending.ContactList) error {
@@ -62,8 +62,8 @@ func (s *Simulator) PutContactList(ctx context.Context, orgID, description strin
 	})
 }
 
-// ChangeTopics is one transaction: no other writer can interfere. Topics stay in the
-// order of their creation.
+// ChangeTopics replaces the topics by the result of change, in one transaction, so that no
+// other writer can interfere. Topics keep the order of their creation.
 func (s *Simulator) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
 	var refused error
 	err := s.call(ctx, MethodChangeTopics, func(ctx context.Context) error {
@@ -78,7 +78,8 @@ func (s *Simulator) ChangeTopics(ctx context.Context, orgID string, change sendi
 	return err
 }
 
-// changeList stores the result of do, except for the list's name.
+// changeList calls do with the contact list and stores the changed description and topics.
+// Contacts lose their choices for removed topics.
 func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sending.ContactList) error) error {
 	return s.write(ctx, orgID, func(w *change) {
 		before, err := readList(ctx, w.tx.StmtContext(ctx, s.listInTx), orgID)
@@ -108,13 +109,14 @@ func (s *Simulator) changeList(ctx context.Context, orgID string, do func(*sendi
 	})
 }
 
-// forgetTopic removes a choice from preferences; see preferences.go.
+// forgetTopic removes the choice for a topic from the preferences of all contacts.
+// preferences.go describes the format of the column.
 const forgetTopic = `
 UPDATE contacts SET preferences = trim(replace(replace(' ' || preferences || ' ', $2, ' '), $3, ' '))
 WHERE org_id = $1 AND (instr(' ' || preferences || ' ', $2) > 0 OR instr(' ' || preferences || ' ', $3) > 0)`
 
-// readList returns the list without its topics. It fails with NotFound when the account
-// has no list, and with NotConnected when the organization has no account.
+// readList returns the contact list without its topics. It fails with NotFound if the
+// account has no list, and with NotConnected if the organization has no account.
 func readList(ctx context.Context, stmt *sql.Stmt, orgID string) (sending.ContactList, error) {
 	var name, description sql.NullString
 	var updatedAt sql.NullInt64

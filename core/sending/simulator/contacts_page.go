@@ -11,10 +11,10 @@ const selectContacts = `
 SELECT id, email, unsubscribe_all, preferences, updated_at FROM contacts
 WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3`
 
-// Contacts returns a page of at most 1,000 contacts, in the order of their creation. A
-// contact that exists during the whole iteration appears exactly once, whatever is
-// added or deleted in between. It fails with Invalid for a token of another
-// organization or a malformed one.
+// Contacts returns a page of at most 1,000 contacts, in the order of their creation, and
+// the token of the next page. A contact that exists during the whole iteration appears
+// exactly once, even if others are added or deleted in between. It fails with Invalid for a
+// malformed token or a token of another organization.
 func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sending.Contact, string, error) {
 	var page []sending.Contact
 	var next string
@@ -39,8 +39,8 @@ func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sendin
 	return page, next, nil
 }
 
-// readPage reads one contact more than the page holds, to detect whether another page
-// follows. If so, it returns the id of the page's last contact, else 0.
+// readPage returns a page of the contacts with ids above after. The second result is the id
+// of the page's last contact if another page follows, else 0.
 func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]sending.Contact, int64, error) {
 	page := make([]sending.Contact, 0, s.pageSize)
 	last, more := int64(0), false

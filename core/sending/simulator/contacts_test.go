@@ -51,8 +51,8 @@ func TestPageSize(t *testing.T) {
 	}
 }
 
-// TestLastIsNotReused deletes the newest contact between two pages and adds another.
-// The new contact must appear on the second page.
+// TestLastIsNotReused checks that ids of deleted contacts are not reused. After the newest
+// contacts are deleted between two pages, a new contact must appear on the second page.
 func TestLastIsNotReused(t *testing.T) {
 	t.Parallel()
 	s := open(t, filepath.Join(t.TempDir(), "account.db"), simulator.Options{PageSize: 2})

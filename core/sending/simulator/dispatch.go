@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The causes of failures that the provider's wire format distinguishes and the port
-// does not.
+// The causes of failures that have different error codes in the API of SES but the same
+// kind in package sending.
 var (
 	ErrSendingPaused = errors.New("simulator: sending is not enabled")
 	ErrDailyQuota    = errors.New("simulator: daily message quota exceeded")
@@ -25,22 +25,24 @@ func throttledError(cause error, wait time.Duration) error {
 	return &sending.Failure{Kind: sending.Throttled, RetryAfter: max(wait, time.Millisecond), Err: cause}
 }
 
-// dispatch is one call that sends, with the account's state read once.
+// dispatch is one call of Send or SendBulk, with the state of the account that was read at
+// its start.
 type dispatch struct {
 	s          *Simulator
 	w          *change
 	now        time.Time
 	account    sending.Overview
-	seededSent int64    // added to the count of the daily quota
+	seededSent int64    // messages of the last 24 hours that Seed set, without recorded ones
 	verified   []string // identities, in lower case
-	suppresses []string // the reasons for which the suppression list is applied
+	suppresses []string // the reasons, such as BOUNCE, for which suppressed addresses get no message
 	env        sending.Envelope
 	identity   string // the identity that covers From
 	fromDomain string
 	templates  map[string]sending.Template
 }
 
-// dispatch reads the account and validates the envelope.
+// dispatch reads the state of the account and checks the envelope of the message. It fails
+// with Rejected if the account or the sender may not send.
 func (s *Simulator) dispatch(w *change, env sending.Envelope) (*dispatch, error) {
 	d := &dispatch{s: s, w: w, now: s.clock().UTC(), env: env, templates: map[string]sending.Template{}}
 	var err error
@@ -65,8 +67,8 @@ func (d *dispatch) readSeededSent() error {
 	return d.w.tx.QueryRowContext(d.w.ctx, `SELECT sent_last_24_hours FROM accounts WHERE org_id = $1`, d.w.orgID).Scan(&d.seededSent)
 }
 
-// readPolicy reads for which reasons addresses are suppressed. Without a configuration
-// set, the account's settings apply; here they are the provider's default.
+// readPolicy reads from the configuration set for which reasons addresses are suppressed.
+// Without a configuration set, the default of SES applies: bounces and complaints.
 func (d *dispatch) readPolicy() error {
 	if d.env.ConfigurationSet == "" {
 		d.suppresses = []string{policyBounce, policyComplaint}
@@ -111,8 +113,8 @@ func (d *dispatch) checkFrom() error {
 	return nil
 }
 
-// covering returns the verified identity that covers an address: the address, its
-// domain, or a parent domain. It returns "" without one.
+// covering returns the verified identity that allows sending from an address: the address
+// itself, its domain, or a parent domain. It returns "" if there is none.
 func (d *dispatch) covering(address string) string {
 	address = strings.ToLower(address)
 	if slices.Contains(d.verified, address) {
@@ -128,7 +130,8 @@ func (d *dispatch) covering(address string) string {
 	return ""
 }
 
-// template returns a template, read at most once per call.
+// template returns the template with this name. It reads each template at most once for a
+// call of Send or SendBulk. It fails with Rejected if the template does not exist.
 func (d *dispatch) template(name string) (sending.Template, error) {
 	if t, ok := d.templates[name]; ok {
 		return t, nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// event has the members of the provider's event records, in the provider's order.
+// event is an event record of SES, with its JSON members in the order of SES.
 type event struct {
 	EventType     string              `json:"eventType"`
 	Send          *struct{}           `json:"send,omitempty"`
@@ -76,10 +76,11 @@ type bounceDetail struct {
 
 type complaintDetail struct {
 	FeedbackID           string            `json:"feedbackId"`
-	ComplaintSubType     *string           `json:"complaintSubType"` // null for a complaint by a recipient
+	ComplaintSubType     *string           `json:"complaintSubType"` // null if a recipient complained
 	ComplainedRecipients []recipientDetail `json:"complainedRecipients"`
 	Timestamp            string            `json:"timestamp"`
-	// The following members come from the report of a mailbox provider, if one exists.
+	// UserAgent, ComplaintFeedbackType and ArrivalDate come from the feedback report of the
+	// recipient's mailbox provider, if there is one.
 	UserAgent             string `json:"userAgent,omitempty"`
 	ComplaintFeedbackType string `json:"complaintFeedbackType,omitempty"`
 	ArrivalDate           string `json:"arrivalDate,omitempty"`
@@ -133,9 +134,8 @@ type topicStatus struct {
 	SubscriptionStatus string `json:"subscriptionStatus"`
 }
 
-// mailFor returns the message as it appears in records of the event's type. Records about a
-// delay or a failed rendering omit its headers. Records about a delivery include the
-// sending IP address.
+// mailFor returns the member "mail" of the record of e. Records of a delay or a failed
+// rendering omit the headers. Records of a delivery have a tag with the sending IP address.
 func (m mailObject) mailFor(e event) mailObject {
 	switch {
 	case e.DeliveryDelay != nil, e.Failure != nil:
@@ -147,8 +147,8 @@ func (m mailObject) mailFor(e event) mailObject {
 	return m
 }
 
-// encode returns the record as JSON. Equal events give equal bytes: maps are sorted by
-// key, and invalid UTF-8 becomes U+FFFD.
+// encode returns the event record as JSON. Equal events give equal bytes: maps are sorted
+// by key, and invalid UTF-8 becomes U+FFFD.
 func (e event) encode() (string, error) {
 	var b bytes.Buffer
 	encoder := json.NewEncoder(&b)
@@ -157,5 +157,5 @@ func (e event) encode() (string, error) {
 	return string(bytes.TrimRight(b.Bytes(), "\n")), err
 }
 
-// stamp returns a time in the format of event records.
+// stamp returns t in the time format of event records, in UTC with milliseconds.
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

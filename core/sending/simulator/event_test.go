@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// everything is a behaviour with which, for the tests' seed, every type of event
+// everything has probabilities with which, for the seeds of the tests, every type of event
 // occurs.
 var everything = simulator.Behaviour{Delay: 0.2, Bounce: 0.1, Complaint: 0.2, Open: 0.8, Click: 0.8, Unsubscribe: 0.8}
 
@@ -50,7 +50,7 @@ func eventsOf(t testing.TB, s *stage) []simulator.Event {
 	return due
 }
 
-// TestGoldenEventRecords compares the first record of each type with a golden file.
+// TestGoldenEventRecords compares the first event record of each type with its golden file.
 func TestGoldenEventRecords(t *testing.T) {
 	t.Parallel()
 	s := newStage(t, simulator.Options{Seed: 1, Behaviour: everything}, setup())
@@ -82,8 +82,8 @@ func TestGoldenEventRecords(t *testing.T) {
 	}
 }
 
-// TestSameSeedSameEvents checks that the same seed gives equal bytes in another file,
-// and that another seed gives other ids and draws.
+// TestSameSeedSameEvents checks that the same calls with the same seed give equal event
+// records in two files. Another seed must give other records.
 func TestSameSeedSameEvents(t *testing.T) {
 	t.Parallel()
 	run := func(seed uint64, with simulator.Setup) []simulator.Event {
@@ -95,13 +95,14 @@ func TestSameSeedSameEvents(t *testing.T) {
 	if diff := cmp.Diff(first, run(5, setup())); diff != "" {
 		t.Errorf("the same calls gave other events:\n%s", diff)
 	}
-	if reflect.DeepEqual(first, run(6, setup())) { // cmp.Equal takes a minute to align lists that differ
+	// not cmp.Equal, which takes a minute to compare two different lists
+	if reflect.DeepEqual(first, run(6, setup())) {
 		t.Error("another seed gave the same events")
 	}
 }
 
-// TestRestartsChangeNoEvents checks that random draws depend on the seed and the number
-// of the message, not on restarts.
+// TestRestartsChangeNoEvents checks that the random events of a message depend on the seed
+// and the number of the message, not on restarts.
 func TestRestartsChangeNoEvents(t *testing.T) {
 	t.Parallel()
 	run := func(restart bool) []simulator.Event {
@@ -218,8 +219,8 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// FuzzRender checks that no template and no data panics, and that every error is
-// Invalid.
+// FuzzRender checks that Render does not panic for any template and data, and that every
+// error is Invalid.
 func FuzzRender(f *testing.F) {
 	f.Add("Hello {{name}}", `{"name":"Ann"}`)
 	f.Add("{{{a}}}{{#if}}{{/if}}{{/if}}", `{"a":{}}`)
@@ -230,8 +231,8 @@ func FuzzRender(f *testing.F) {
 	})
 }
 
-// FuzzSend checks that a message either fails with a *sending.Failure or gives event
-// records that are valid JSON and name the message.
+// FuzzSend checks that Send either fails with an expected *sending.Failure or creates event
+// records that are valid JSON with the id of the message.
 func FuzzSend(f *testing.F) {
 	s := newStage(f, simulator.Options{Behaviour: everything}, setup())
 	f.Add("Shop <shop@example.com>", "ben@example.net", "Hello", "tag", "value", `{"name":"Ann"}`)

@@ -11,8 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// Example sets up an organization's account, uses it through the port, and makes it
-// fail.
+// Example creates a simulated account, stores and reads a contact, and simulates a timeout.
 func Example() {
 	folder, err := os.MkdirTemp("", "mailhelm")
 	if err != nil {

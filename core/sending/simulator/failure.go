@@ -9,7 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The texts below are only for the log. They contain no address.
+// The texts of these errors appear only in the log. They must not contain email addresses.
 
 func notFoundError(text string) error {
 	return &sending.Failure{Kind: sending.NotFound, Err: errors.New("simulator: " + text)}
@@ -33,7 +33,8 @@ func timedOut(cause error) error {
 
 const lockedRetryAfter = time.Second
 
-// failureOf converts an error of the file into a *sending.Failure.
+// failureOf converts an error of the SQLite file into a *sending.Failure. For nil it
+// returns nil.
 func failureOf(err error) error {
 	if err == nil {
 		return nil
@@ -44,7 +45,7 @@ func failureOf(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), isCode(err, sqlite3.SQLITE_INTERRUPT):
 		return timedOut(err)
-	case isCode(err, sqlite3.SQLITE_BUSY): // a read of a locked file; writes wait for their deadline
+	case isCode(err, sqlite3.SQLITE_BUSY): // only for reads; writes wait for the lock until their deadline
 		return &sending.Failure{Kind: sending.Throttled, RetryAfter: lockedRetryAfter, Err: err}
 	}
 	return &sending.Failure{Kind: sending.Refused, Err: err}

@@ -10,19 +10,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Behaviour has the probabilities of what recipients do, each from 0 to 1. With the
-// zero value every message is delivered and has no further events. Addresses of the
-// mailbox simulator ignore it.
+// Behaviour has the probabilities, from 0 to 1, of bounces, delays and what recipients do
+// with a message. With the zero value, every message is delivered and has no further
+// events. The addresses of the SES mailbox simulator ignore it.
 type Behaviour struct {
-	// Delay is the probability of a late delivery, preceded by a delay event.
+	// Delay is the probability that a message is delivered late, after a delay event.
 	Delay float64
-	// Transient is the probability of a delay followed by a transient bounce.
+	// Transient is the probability of a delay event followed by a transient bounce.
 	Transient float64
 	// Bounce is the probability of a permanent bounce.
 	Bounce float64
-	// Open is the probability for a delivered message, Click for an opened one,
-	// Unsubscribe for a clicked one. Unsubscribe applies only to addresses on the
-	// contact list. Complaint is the probability for a delivered message.
+	// Open and Complaint are the probabilities that a recipient opens a delivered message
+	// and complains about it. Click is the probability for an opened message, Unsubscribe
+	// for a clicked one. Unsubscribe applies only to addresses on the contact list.
 	Open, Click, Unsubscribe, Complaint float64
 }
 
@@ -40,13 +40,13 @@ const (
 	outgoing = "198.51.100.1"
 )
 
-// The earliest and the latest retry of a late delivery.
+// The minimum and maximum time from a delay event to the next delivery attempt.
 const (
 	soonestAttempt = 5 * time.Minute
 	latestAttempt  = time.Hour
 )
 
-// fates generates the events of one message.
+// fates generates the events of one message: what happens to it and what its recipients do.
 type fates struct {
 	d      *dispatch
 	random *rand.Rand
@@ -67,7 +67,7 @@ func (d *dispatch) fates(number int64, m sending.Message, subject string) *fates
 	}}
 }
 
-// bare returns the addresses without display names.
+// bare returns the email addresses of the recipients, without display names.
 func bare(recipients []string) []string {
 	addresses := make([]string, len(recipients))
 	for i, recipient := range recipients {
@@ -91,7 +91,8 @@ func headersOf(m sending.Message, subject string) []headerField {
 	return fields
 }
 
-// eventTags returns the message's tags and those that the provider adds.
+// eventTags returns the tags of the message's event records: its own tags and those that
+// SES adds.
 func (d *dispatch) eventTags(tags map[string]string) map[string][]string {
 	all := make(map[string][]string, len(tags)+4)
 	for name, value := range tags {
@@ -111,7 +112,8 @@ func (f *fates) renderingFailure(template, missing string) {
 	}})
 }
 
-// recipients generates the events of all recipients. They share one Send event.
+// recipients generates the events of all recipients of the message. The recipients have one
+// Send event together.
 func (f *fates) recipients() {
 	f.emit(f.d.now, event{EventType: "Send", Send: &struct{}{}})
 	for _, address := range f.mail.Destination {
@@ -136,7 +138,8 @@ func (f *fates) recipient(address string) {
 		f.suppress(address, sending.SuppressedByBounce, policyBounce, at)
 		return
 	}
-	if b.Transient > 0 && f.chance(b.Transient) { // no draw at zero, so that older seeds keep their events
+	// draw no random number for zero, so that the events of older seeds stay equal
+	if b.Transient > 0 && f.chance(b.Transient) {
 		f.bounceAt(f.delay(address, soonestAttempt, latestAttempt), address, mailboxFull)
 		return
 	}
@@ -152,7 +155,8 @@ func (f *fates) recipient(address string) {
 	}
 }
 
-// engagement generates what a person does with a delivered message.
+// engagement generates the open, click and unsubscribe events of a message that was
+// delivered to the address.
 func (f *fates) engagement(address string, delivered time.Time) {
 	b := f.d.s.behaviour
 	if !f.chance(b.Open) {
@@ -175,11 +179,11 @@ func (f *fates) engagement(address string, delivered time.Time) {
 
 func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
 
-// after returns a random time between two durations after sending.
+// after returns a random time that is between least and most after the message was sent.
 func (f *fates) after(least, most time.Duration) time.Time { return f.timeAfter(f.d.now, least, most) }
 
-// timeAfter returns a random time between two durations after than, in whole milliseconds,
-// the resolution of event records.
+// timeAfter returns a random time that is between least and most after than. It is in whole
+// milliseconds, the resolution of event records.
 func (f *fates) timeAfter(than time.Time, least, most time.Duration) time.Time {
 	span := int64((most - least) / time.Millisecond)
 	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)
@@ -189,7 +193,8 @@ func (f *fates) emit(at time.Time, e event) { f.store(at, e, "") }
 
 const insertEvent = `INSERT INTO outbox (org_id, due, event, unsubscribes) VALUES ($1, $2, $3, $4)`
 
-// store inserts an event in the transaction that sends.
+// store adds an event, due at the given time, to the outbox, in the transaction that sends
+// the message. unsubscribes is the address that opts out with this event, or "".
 func (f *fates) store(at time.Time, e event, unsubscribes string) {
 	if f.d.w.err != nil {
 		return

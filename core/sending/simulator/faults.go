@@ -11,10 +11,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Method names a call of the account in a [Fault].
+// Method is the name of a method of the account that a [Fault] affects.
 type Method string
 
-// The calls that a fault can affect.
+// The methods that a Fault can affect.
 const (
 	AnyMethod               Method = ""
 	MethodOverview          Method = "Overview"
@@ -41,35 +41,36 @@ const (
 	MethodRequestProductionAccess Method = "RequestProductionAccess"
 )
 
-// Forever is a Delay beyond every deadline: the call ends with TimedOut when its
-// context or its own deadline ends.
+// Forever is a Delay without an end: the call fails with TimedOut at its deadline or when
+// its context ends.
 const Forever time.Duration = 1<<63 - 1
 
-// Fault is a simulated failure of the account.
+// Fault is a failure of the account that tests and developers can simulate.
 type Fault struct {
-	// Method is the affected call; AnyMethod means all.
+	// Method is the name of the affected method; AnyMethod means all.
 	Method Method
-	// Kind is the failure after Delay; "" only delays.
+	// Kind is the kind of failure that the call returns after Delay. With "", the call is
+	// only delayed.
 	Kind sending.FailureKind
-	// RetryAfter is the wait of a Throttled failure.
+	// RetryAfter is the wait that a failure of kind Throttled requests.
 	RetryAfter time.Duration
-	// Delay is the wait before the response. An earlier deadline ends it.
+	// Delay is the time before the response. The call fails with TimedOut if its deadline is
+	// earlier.
 	Delay time.Duration
-	// TookEffect runs the call before Delay and Kind apply: the write is stored
-	// although its response is lost. Otherwise the call has no effect.
+	// TookEffect means that the call is executed before Delay and Kind apply, as if only its
+	// response was lost. If it is false, a failing call has no effect.
 	TookEffect bool
-	// Chance is the probability that a call is affected, from 0 to 1; zero means
-	// always.
+	// Chance is the probability that a call is affected, from 0 to 1; zero means every call.
 	Chance float64
-	// Times is the number of affected calls before the fault ends; zero means until it
-	// is cleared.
+	// Times is the number of calls that the fault affects; zero means all until it is
+	// removed.
 	Times int
 }
 
-// Faults configures the simulated failures. They are not stored: a restart clears them.
-// It is safe for concurrent use.
+// Faults has the failures that are currently simulated. They are in memory only: a restart
+// removes them. It is safe for concurrent use.
 type Faults struct {
-	active atomic.Bool // saves the lock for calls without faults
+	active atomic.Bool // true if there are faults; calls without faults need no lock
 	seed   uint64
 
 	mu     sync.Mutex
@@ -79,8 +80,8 @@ type Faults struct {
 
 func newFaults(seed uint64) *Faults { return &Faults{seed: seed} }
 
-// Set replaces all faults. If several match a call, the first applies. Random draws
-// restart from Options.Seed, so the same calls in the same order after Set have the
+// Set replaces all faults. If several faults match a call, the first one applies. The
+// random numbers for Chance restart from Options.Seed, so the same calls after Set have the
 // same faults.
 func (f *Faults) Set(faults ...Fault) {
 	f.mu.Lock()
@@ -93,7 +94,7 @@ func (f *Faults) Set(faults ...Fault) {
 // Clear removes all faults.
 func (f *Faults) Clear() { f.Set() }
 
-// draw returns the fault for this call, or nil.
+// draw returns the fault that affects this call of the method, or nil.
 func (f *Faults) draw(m Method) *Fault {
 	if !f.active.Load() {
 		return nil
@@ -121,13 +122,13 @@ func (f *Faults) draw(m Method) *Fault {
 	return nil
 }
 
-// spent marks a fault whose Times are used up.
+// spent is the value of Fault.Times after the last call that the fault affects.
 const spent = -1
 
 var errFault = errors.New("simulator: a fault is switched on")
 
-// apply waits for the delay and returns the fault's failure; nil for a fault that only
-// delays.
+// apply waits for the fault's Delay and returns its failure, or nil if its Kind is "". It
+// returns TimedOut if ctx ends first.
 func (f *Fault) apply(ctx context.Context) error {
 	if f.Delay > 0 {
 		timer := time.NewTimer(f.Delay)

@@ -21,7 +21,8 @@ func wantFailure(t *testing.T, err error, kind sending.FailureKind) {
 	}
 }
 
-// newSeeded returns an account with two contacts, person(0) and person(1).
+// newSeeded returns a simulator with an account that has two contacts, person(0) and
+// person(1).
 func newSeeded(t *testing.T, opts simulator.Options) *simulator.Simulator {
 	t.Helper()
 	s := open(t, filepath.Join(t.TempDir(), "account.db"), opts)
@@ -131,8 +132,8 @@ func TestChanceIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestDelays runs in virtual time. The account is opened inside the bubble, so that all
-// its goroutines belong to it.
+// TestDelays checks how long delayed calls take, in virtual time. It opens the account
+// inside synctest.Test, because all goroutines of the account must run in virtual time.
 func TestDelays(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -25,31 +25,32 @@ var secondSchema string
 //go:embed schema_3.sql
 var thirdSchema string
 
-// schemas are the migrations from an empty file to the current version. A file of
-// version n needs the steps from n on. A released step is never changed.
+// schemas are the migrations from an empty file to the current schema. A file of version n
+// still needs the migrations from index n on. A released migration is never changed.
 var schemas = []string{firstSchema, secondSchema, thirdSchema}
 
 const (
-	// applicationID marks the file as ours ("MHsa"), so that another program's database
-	// is not taken for an empty one.
+	// applicationID marks the SQLite file as a simulated account ("MHsa"), so that databases
+	// of other programs are refused.
 	applicationID = 0x4d487361
 
 	readers = 8
 
 	// writerBusyMillis is how long SQLite waits for another writer. SQLite cannot be
-	// interrupted while it waits, so the wait is short; a loop around it checks the
-	// context. Readers meet a lock only while a file is recovered.
+	// interrupted while it waits, so the wait is short and repeated in a loop that checks
+	// the context. Readers wait only while a file is being recovered.
 	writerBusyMillis = 20
 	readerBusyMillis = 1000
 	pause            = 2 * time.Millisecond
 )
 
-// file is the SQLite file with one connection for writes and several for reads.
+// file is the SQLite file of all accounts, with one connection for writes and several for
+// reads.
 type file struct {
 	writer, reader *sql.DB
 }
 
-// openFile opens or creates the file and migrates its schema.
+// openFile opens or creates the SQLite file and migrates its schema.
 func openFile(ctx context.Context, path string) (*file, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -74,8 +75,8 @@ func openFile(ctx context.Context, path string) (*file, error) {
 
 func (f *file) close() error { return errors.Join(f.reader.Close(), f.writer.Close()) }
 
-// create creates a missing file. SQLite would make it readable by all users, and it
-// contains people's addresses.
+// create creates the file if it is missing, readable only by its owner, because it contains
+// email addresses. SQLite would make it readable by all users.
 func create(path string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -87,7 +88,8 @@ func create(path string) error {
 func openHandle(path string, connections, busyMillis int, key, value string) (*sql.DB, error) {
 	q := url.Values{}
 	q.Add("_pragma", fmt.Sprintf("busy_timeout(%d)", busyMillis))
-	q.Add("_pragma", "synchronous(NORMAL)") // in WAL mode: survives a kill, not a power failure
+	// in WAL mode, commits survive a killed process but not a power failure
+	q.Add("_pragma", "synchronous(NORMAL)")
 	q.Add("_error_rc", "1")
 	q.Add(key, value)
 	db, err := sql.Open("sqlite", (&url.URL{Scheme: "file", Path: path, RawQuery: q.Encode()}).String())
@@ -95,12 +97,12 @@ func openHandle(path string, connections, busyMillis int, key, value string) (*s
 		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections) // a closed connection loses its prepared statements
+	db.SetMaxIdleConns(connections) // keep connections open, because prepared statements belong to a connection
 	return db, nil
 }
 
-// migrate creates the schema in a new file and migrates an older one. It fails for a
-// file of another program or a newer version.
+// migrate creates the schema in a new file and updates the schema of an older file. It
+// fails for a file of another program or of a newer version.
 func migrate(ctx context.Context, db *sql.DB) error {
 	err := retryWhileLocked(ctx, func() error {
 		_, err := db.ExecContext(ctx, "PRAGMA journal_mode = WAL")
@@ -109,8 +111,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	if err != nil {
 		return err
 	}
-	// The version is read inside the transaction. When two processes start on a new
-	// file at once, the second one finds the schema created.
+	// The schema version is read inside the transaction. If two processes start with a new
+	// file at once, the second one waits and then finds the schema created.
 	return inTx(ctx, db, func(tx *sql.Tx) error {
 		var id, version, tables int
 		err := tx.QueryRowContext(ctx, `SELECT (SELECT application_id FROM pragma_application_id),
@@ -133,7 +135,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 }
 
 // inTx runs f in a write transaction. It waits for other writers, of this process or
-// another, until ctx ends.
+// another process, until ctx ends.
 func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	var tx *sql.Tx
 	err := retryWhileLocked(ctx, func() error {
@@ -150,7 +152,8 @@ func inTx(ctx context.Context, db *sql.DB, f func(tx *sql.Tx) error) error {
 	return tx.Commit()
 }
 
-// retryWhileLocked repeats f while the file is locked, until ctx ends.
+// retryWhileLocked calls f again while it fails because the SQLite file is locked, until
+// ctx ends.
 func retryWhileLocked(ctx context.Context, f func() error) error {
 	for {
 		err := f()
@@ -160,12 +163,13 @@ func retryWhileLocked(ctx context.Context, f func() error) error {
 		select {
 		case <-ctx.Done():
 			return errors.Join(err, ctx.Err())
-		case <-time.After(pause): // for locks that SQLite does not wait for
+		case <-time.After(pause): // also for locks on which SQLite fails at once
 		}
 	}
 }
 
-// isCode compares the primary result code, which is the low byte of the extended one.
+// isCode reports whether err is an SQLite error with this primary result code, the low byte
+// of the extended code.
 func isCode(err error, primary int) bool {
 	e, ok := errors.AsType[*sqlite.Error](err)
 	return ok && e.Code()&0xff == primary

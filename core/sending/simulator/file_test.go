@@ -85,7 +85,8 @@ func write(t *testing.T, path, text string) {
 	must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// fillFile creates an account's file, closes it and returns its content.
+// fillFile creates an account with 100 contacts in a new file, closes the file and returns
+// its content.
 func fillFile(t *testing.T, path string) []byte {
 	t.Helper()
 	s, err := simulator.Open(path, simulator.Options{})
@@ -99,7 +100,8 @@ func fillFile(t *testing.T, path string) []byte {
 
 func cut(t *testing.T, path string) { t.Helper(); write(t, path, string(fillFile(t, path)[:5000])) }
 
-// overwrite keeps the file's header and destroys the schema page after it.
+// overwrite creates an account's file and overwrites its schema, but keeps the header of
+// the file.
 func overwrite(t *testing.T, path string) {
 	t.Helper()
 	b := fillFile(t, path)
@@ -126,7 +128,7 @@ func makeNewer(t *testing.T, path string) {
 	foreign("PRAGMA user_version = 99")(t, path)
 }
 
-// TestOpenAtOnce checks several concurrent openers of a missing file.
+// TestOpenAtOnce checks that several goroutines can open the same missing file at once.
 func TestOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -149,7 +151,8 @@ func TestOpenAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// TestTwoOpenersSeeEachOther checks that the content of the file is not cached.
+// TestTwoOpenersSeeEachOther checks that two simulators with the same file read each
+// other's changes, so that they do not cache its content.
 func TestTwoOpenersSeeEachOther(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -170,8 +173,8 @@ func TestTwoOpenersSeeEachOther(t *testing.T) {
 	}
 }
 
-// TestLockedFile locks the file from outside. Reads continue; a write fails when its
-// context ends, without an effect.
+// TestLockedFile checks a file that another connection has locked for writing. Reads
+// succeed. A write fails with TimedOut when its context ends, and has no effect.
 func TestLockedFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -197,8 +200,8 @@ func TestLockedFile(t *testing.T) {
 	must(t, s.PutContact(t.Context(), "org", c))
 }
 
-// TestWriteWaitsItsTurn locks the file for longer than SQLite's own wait. Other writers
-// that queue for the lock and give up pass the time.
+// TestWriteWaitsItsTurn checks that a write waits for a lock that another connection holds
+// longer than SQLite's own wait. Five failing attempts to lock the file pass the time.
 func TestWriteWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

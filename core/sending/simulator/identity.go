@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// tokensOfDomain is how many DKIM tokens the provider makes for a domain, each of
-// tokenLength letters and digits.
+// tokensOfDomain is the number of DKIM tokens of a domain, as at SES. tokenLength is their
+// length in characters.
 const (
 	tokensOfDomain = 3
 	tokenLength    = 32
 )
 
-// dkimTokens derives the tokens from the account and the domain, so that they need not
-// be stored. An address has none.
+// dkimTokens returns the DKIM tokens of a domain, or nil for an email address. They are
+// derived from the account id and the domain, so that they need not be stored.
 func dkimTokens(accountID, identity string) []string {
 	if strings.Contains(identity, "@") {
 		return nil

@@ -24,8 +24,8 @@ func TestPageToken(t *testing.T) {
 	}
 }
 
-// FuzzPageToken checks that a token is either Invalid or exactly the one created for
-// its id.
+// FuzzPageToken checks that decodePageToken fails with Invalid for every token except those
+// that encodePageToken returns.
 func FuzzPageToken(f *testing.F) {
 	f.Add("org", encodePageToken("org", 1))
 	f.Add("org", encodePageToken("org", math.MaxInt64))
@@ -65,7 +65,8 @@ func TestPreferences(t *testing.T) {
 	}
 }
 
-// FuzzPreferences decodes preferences as a damaged file might have them.
+// FuzzPreferences checks that decodePreferences does not panic for any text, such as the
+// text of a damaged file.
 func FuzzPreferences(f *testing.F) {
 	f.Add("+news -offers")
 	f.Add("  + -")

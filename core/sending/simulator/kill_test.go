@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// writerVariable makes the test binary run as the writer, a process that can be killed.
-// Its value is the file's path.
+// writerVariable is an environment variable with the path of an account's file. With it,
+// the test binary only writes to this file, as a process that the test can kill.
 const writerVariable = "SIMULATOR_TEST_WRITER"
 
 func TestMain(m *testing.M) {
@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeUntilKilled writes contacts and prints each acknowledged address on standard
-// output.
+// writeUntilKilled writes contacts until the process is killed. After each successful
+// write, it prints the address on standard output.
 func writeUntilKilled(path string) {
 	s, err := simulator.Open(path, simulator.Options{})
 	for i := 0; err == nil; i++ {
@@ -37,8 +37,9 @@ func writeUntilKilled(path string) {
 	os.Exit(1)
 }
 
-// TestAcknowledgedWritesSurviveAKill kills a writing process, twice, while this
-// process has the file open too.
+// TestAcknowledgedWritesSurviveAKill checks that successful writes of a killed process are
+// in the file. It kills two writers, one after the other, while this process has the file
+// open too.
 func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")
@@ -59,8 +60,8 @@ func TestAcknowledgedWritesSurviveAKill(t *testing.T) {
 	}
 }
 
-// killedWriter starts a writer, kills it after n writes and returns the acknowledged
-// addresses, at least n.
+// killedWriter starts a writer process and kills it after n writes. It returns the
+// addresses that the process reported as written, at least n.
 func killedWriter(t *testing.T, path string, n int) []string {
 	t.Helper()
 	self, err := os.Executable()

@@ -18,8 +18,8 @@ const (
 	maxTagText      = 256
 )
 
-// Lengths are checked apart: a pattern that counts to hundreds keeps half a megabyte in
-// memory.
+// Lengths are checked separately, because regular expressions with large repeat counts take
+// half a megabyte of memory.
 var (
 	tagText    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	headerName = regexp.MustCompile(`^[!-9;-~]+$`) // RFC 5322 section 2.2
@@ -56,7 +56,8 @@ func checkTags(tags map[string]string) error {
 
 func isTagText(text string) bool { return len(text) <= maxTagText && tagText.MatchString(text) }
 
-// mailbox returns the bare address of an address with or without a name.
+// mailbox returns the email address in text, which may also have a display name. It fails
+// with Invalid if text is malformed.
 func mailbox(text string) (string, error) {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || !isLine(text) || !isAddress(parsed.Address) {
@@ -65,12 +66,14 @@ func mailbox(text string) (string, error) {
 	return parsed.Address, nil
 }
 
-// isLine reports whether text contains nothing that would end a header field.
+// isLine reports whether text is valid UTF-8 without line ends and NUL, so that it may be
+// part of a header field.
 func isLine(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsAny(text, "\r\n\x00")
 }
 
-// checkMessage validates the fields that differ between the messages of one call.
+// checkMessage validates the recipients, the content and the tags of one message. In the
+// sandbox, it fails with Rejected if a recipient is not verified.
 func (d *dispatch) checkMessage(m sending.Message) error {
 	recipients := recipientsOf(m)
 	switch {

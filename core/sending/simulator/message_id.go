@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// randomOf returns the random source of one message. It is the same for the same seed,
-// organization and number of the message.
+// randomOf returns the random source for the events of one message. Equal seed,
+// organization and message number give equal random numbers.
 func (s *Simulator) randomOf(orgID string, number int64) *rand.Rand {
 	b := binary.BigEndian.AppendUint64(nil, s.seed)
 	b = binary.BigEndian.AppendUint64(b, uint64(number))
@@ -18,8 +18,8 @@ func (s *Simulator) randomOf(orgID string, number int64) *rand.Rand {
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:]), binary.BigEndian.Uint64(sum[8:]))) //nolint:gosec // repeatable on purpose
 }
 
-// mintID returns an id in the format of the provider's message and feedback ids: a
-// region's number with milliseconds, a UUID, and six zeros.
+// mintID returns an id in the format of the message and feedback ids of SES: a number with
+// the time in milliseconds, a UUID, and six zeros.
 func mintID(random *rand.Rand, at time.Time) string {
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], random.Uint64())

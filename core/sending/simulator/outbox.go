@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Outbox holds the events of all accounts until they are done. Delivery is at least
-// once: read events with Due, deliver them, and remove them with Done. Every
-// configuration set publishes every type of event, and so does a message without one.
-// It is safe for concurrent use.
+// Outbox has the events of all simulated accounts that were not delivered yet. Delivery is
+// at least once: read events with Due, deliver them, and remove them with Done. Messages
+// with any configuration set, or without one, have all types of events. It is safe for
+// concurrent use.
 type Outbox struct {
 	s *Simulator
 
@@ -19,25 +19,25 @@ type Outbox struct {
 	disorder Disorder
 }
 
-// Event is one event record as the provider would publish it.
+// Event is one event record in the JSON format of SES. At is the time of the event.
 type Event struct {
-	ID   int64 // unique in the file; duplicates have the same id
+	ID   int64 // unique in the file; a duplicate has the id of its original
 	At   time.Time
 	JSON []byte
 }
 
-// Disorder configures irregular delivery. With the zero value, Due returns each event
-// once, in the order of their times.
+// Disorder makes the delivery of events irregular, for tests. With the zero value, Due
+// returns each event once, in the order of their times.
 type Disorder struct {
-	// Duplicates is the probability that a batch has an event twice, from 0 to 1.
+	// Duplicates is the probability, from 0 to 1, that Due returns an event twice.
 	Duplicates float64
-	// Shuffled changes the order of each batch.
+	// Shuffled means that Due returns the events in random order.
 	Shuffled bool
-	// Late is the time from an event until it is due.
+	// Late is how long after its time an event is due.
 	Late time.Duration
 }
 
-// SetDisorder replaces the disorder. It is not stored.
+// SetDisorder replaces the Disorder of the Outbox. It is in memory only.
 func (o *Outbox) SetDisorder(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -53,9 +53,9 @@ SELECT id, due, event, unsubscribes FROM outbox WHERE org_id = $1 AND due <= $2 
 	waitingOrgs = `SELECT DISTINCT org_id FROM outbox WHERE due <= $1 ORDER BY org_id`
 )
 
-// Due returns at most limit due events of an organization, plus duplicates. Events stay
-// due until Done. An unsubscribe event takes effect on the contact when Due first
-// returns it.
+// Due returns at most limit due events of an organization, and possibly duplicates of them.
+// Events stay due until Done removes them. When Due returns an unsubscribe event for the
+// first time, it also opts the contact out.
 func (o *Outbox) Due(ctx context.Context, orgID string, now time.Time, limit int) ([]Event, error) {
 	o.mu.Lock()
 	d := o.disorder
@@ -77,7 +77,7 @@ func (o *Outbox) Due(ctx context.Context, orgID string, now time.Time, limit int
 	return d.apply(due, o.s.seed), nil
 }
 
-// leaver is a contact with the time of the unsubscription.
+// leaver is a contact to opt out, with the time and the id of its unsubscribe event.
 type leaver struct {
 	emailKey  string
 	at, event int64
@@ -106,7 +106,8 @@ func readDue(w *change, until time.Time, limit int) ([]Event, []leaver, error) {
 	return due, left, rows.Err()
 }
 
-// apply returns the batch with the disorder. Equal batch and seed give an equal result.
+// apply returns the due events with duplicates and in random order, as configured. Equal
+// events and an equal seed give an equal result.
 func (d Disorder) apply(due []Event, seed uint64) []Event {
 	if len(due) == 0 || d.Duplicates == 0 && !d.Shuffled {
 		return due
@@ -125,7 +126,7 @@ func (d Disorder) apply(due []Event, seed uint64) []Event {
 	return handed
 }
 
-// Done removes events. Unknown ids are ignored.
+// Done removes delivered events of an organization by their ids. It ignores unknown ids.
 func (o *Outbox) Done(ctx context.Context, orgID string, ids ...int64) error {
 	return failureOf(o.s.write(ctx, orgID, func(w *change) {
 		for _, id := range ids {
@@ -134,7 +135,7 @@ func (o *Outbox) Done(ctx context.Context, orgID string, ids ...int64) error {
 	}))
 }
 
-// Waiting returns the organizations with events that happened until now.
+// Waiting returns the ids of the organizations that have events with a time up to now.
 func (o *Outbox) Waiting(ctx context.Context, now time.Time) ([]string, error) {
 	rows, err := o.s.file.reader.QueryContext(ctx, waitingOrgs, now.UnixMicro())
 	if err != nil {
@@ -152,7 +153,7 @@ func (o *Outbox) Waiting(ctx context.Context, now time.Time) ([]string, error) {
 	return orgs, failureOf(rows.Err())
 }
 
-// Next returns when an organization's next event is due; false when none waits.
+// Next returns the time of an organization's earliest event, or false if it has no events.
 func (o *Outbox) Next(ctx context.Context, orgID string) (time.Time, bool, error) {
 	var due sql.NullInt64
 	err := o.s.file.reader.QueryRowContext(ctx, `SELECT min(due) FROM outbox WHERE org_id = $1`, orgID).Scan(&due)

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The possible events of a recipient. Each function returns the time of its event.
+// The methods below generate the events of one recipient. Most return the time of their
+// event.
 
 func (f *fates) delivery(address string, sent time.Time) time.Time {
 	at := f.timeAfter(sent, 200*time.Millisecond, 3*time.Second)
@@ -21,8 +22,8 @@ func (f *fates) delivery(address string, sent time.Time) time.Time {
 	return at
 }
 
-// delay generates a delay event. It returns the time of the next attempt, between
-// soonest and latest after the event.
+// delay generates a delay event. It returns the random time of the next delivery attempt,
+// between soonest and latest after the event.
 func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 	at := f.after(time.Second, 30*time.Second)
 	f.emit(at, event{EventType: "DeliveryDelay", DeliveryDelay: &delayDetail{
@@ -37,7 +38,8 @@ func (f *fates) delay(address string, soonest, latest time.Duration) time.Time {
 
 const fullMailbox = "smtp; 452 4.2.2 mailbox is full"
 
-// bounceCause is the reason of a bounce. mta is "" when the message was not sent.
+// bounceCause has the texts of a bounce event. mta is the reporting mail server; it is ""
+// if the message was not sent.
 type bounceCause struct{ kind, subType, status, diagnostic, mta string }
 
 const remoteMTA = "dsn; " + reporter
@@ -52,7 +54,7 @@ var (
 	onProvidersList = bounceCause{permanent, "Suppressed", "5.1.1", "The provider's own suppression list holds this address; nothing was sent to it.", ""}
 )
 
-// bounce generates a bounce within seconds after sending.
+// bounce generates a bounce event within three seconds after sending, and returns its time.
 func (f *fates) bounce(address string, why bounceCause) time.Time {
 	return f.bounceAt(f.after(200*time.Millisecond, 3*time.Second), address, why)
 }
@@ -74,9 +76,9 @@ func (f *fates) complaint(address string, delivered time.Time) time.Time {
 	return at
 }
 
-// keptBack generates the event for a suppressed address: a bounce or a complaint, by
-// the reason of the entry. Nothing is sent. Such a complaint has no report of a mailbox
-// provider.
+// keptBack generates the event for an address on the suppression list, to which nothing is
+// sent. It is a bounce or a complaint, by the reason of the list entry. Such a complaint
+// has no feedback report of a mailbox provider.
 func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
 	if reason != sending.SuppressedByComplaint {
 		f.bounce(address, onAccountsList)
@@ -89,9 +91,9 @@ func (f *fates) keptBack(address string, reason sending.SuppressionReason) {
 	}})
 }
 
-// unsubscribe generates the event of a person who opts out of everything through the
-// provider's link. It applies only to contacts on the list. The choice is stored when
-// the event is taken from the outbox.
+// unsubscribe generates the event of a recipient who opts out of all mail through the link
+// of SES. It does nothing if the address is not on the contact list. Outbox.Due stores the
+// opt-out when it returns the event.
 func (f *fates) unsubscribe(address string, at time.Time) {
 	w := f.d.w
 	var list, preferences string
@@ -125,8 +127,9 @@ func statuses(preferences string) []topicStatus {
 	return list
 }
 
-// suppressionReason returns the reason why the suppression list blocks this message to the
-// address. It returns false when the list does not block it.
+// suppressionReason returns the reason for which the address is on the suppression list. It
+// returns true if the policy of the message includes that reason, so that nothing is sent
+// to the address.
 func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bool) {
 	w := f.d.w
 	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
@@ -139,8 +142,8 @@ func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bo
 	return entry.Reason, slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
 }
 
-// suppress adds an address to the suppression list, if the message's policy includes
-// the reason.
+// suppress adds an address to the suppression list from the time at on, if the message's
+// policy includes the reason.
 func (f *fates) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())
@@ -153,9 +156,10 @@ func isMailboxSimulator(address string) bool {
 	return strings.HasSuffix(strings.ToLower(address), mailboxDomain)
 }
 
-// simulateMailbox generates the events of an address of the provider's mailbox simulator, by
-// the address's name. These addresses are never suppressed. Unknown names bounce. The
-// provider ignores labels after a plus sign; here three of them select a variant.
+// simulateMailbox generates the events of an address of the SES mailbox simulator, which
+// the local part of the address determines. These addresses are never suppressed. Unknown
+// local parts bounce. SES ignores labels after a plus sign; here three of them change the
+// events.
 func (f *fates) simulateMailbox(address string) {
 	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
 	switch {

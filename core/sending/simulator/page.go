@@ -5,16 +5,18 @@ import (
 	"database/sql"
 )
 
-// listing is a list and the position of the iteration over it.
+// listing names a paged list, such as the templates of an organization, and the token of
+// the page to read.
 type listing struct{ orgID, name, token string }
 
-// scope returns the text that binds a page token to its listing.
+// scope returns the text that a page token contains as a digest, so that the token is valid
+// for this list only.
 func (l listing) scope() string { return l.name + " " + l.orgID }
 
-// page runs a statement with these arguments: the organization, the id to start after,
-// those in more, and the limit. take scans a row and returns its id. The limit is one
-// row more than a page holds, to detect whether another page follows. That row is not
-// passed to take.
+// page reads a page of a list and returns the token of the next page, or "". The arguments
+// of stmt are the organization, the id after which the page starts, those in more, and the
+// maximum number of rows. take scans a row and returns its id. The statement reads one row
+// more than a page has, to detect a next page; take does not get that row.
 func (s *Simulator) page(ctx context.Context, stmt *sql.Stmt, l listing, take func(*sql.Rows) (int64, error), more ...any) (string, error) {
 	after, err := decodePageToken(l.scope(), l.token)
 	if err != nil {

@@ -6,9 +6,9 @@ import (
 	"encoding/binary"
 )
 
-// A page token has the id of the page's last contact and a digest that binds it to the
-// organization. It contains no address, so it may be logged. Ids only grow, so contacts
-// added or deleted between two pages do not shift the position.
+// A page token has the id of the page's last row and a digest that binds the token to the
+// organization and the list. It contains no email address, so it may be logged. Ids only
+// grow, so rows that are added or deleted between two pages do not shift the position.
 
 const (
 	tokenIDBytes     = 8
@@ -21,9 +21,9 @@ func encodePageToken(orgID string, last int64) string {
 	return base64.RawURLEncoding.EncodeToString(append(b, digest[:]...))
 }
 
-// decodePageToken returns the id that a page starts after; 0 for "", the first page. It
-// fails with Invalid for a token that encodePageToken did not create for the
-// organization.
+// decodePageToken returns the id after which a page starts; 0 for "", which means the first
+// page. It fails with Invalid for a token that encodePageToken did not return for the same
+// orgID.
 func decodePageToken(orgID, token string) (int64, error) {
 	if token == "" {
 		return 0, nil
@@ -39,8 +39,8 @@ func decodePageToken(orgID, token string) (int64, error) {
 	return int64(last), nil
 }
 
-// tokenDigest detects mistakes. It is not a secret: a forged token only changes the
-// position within contacts that the caller may read anyway.
+// tokenDigest returns a digest that detects tokens of another list. It is not a secret: a
+// forged token only changes the position within data that the caller may read anyway.
 func tokenDigest(orgID string, id []byte) [tokenDigestBytes]byte {
 	h := sha256.New()
 	h.Write(id)

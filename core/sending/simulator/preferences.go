@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Preferences are stored as words separated by spaces, each a sign and a topic's name,
-// sorted by name: "+news -offers". Equal choices give equal texts. Decoding copies no
-// strings, which keeps reading a contact fast. A topic's name cannot contain a space
-// (see checkTopic).
+// A contact's preferences are stored as words separated by spaces, sorted by topic name:
+// "+news -offers". A plus sign is an opt-in, a minus sign an opt-out. Equal choices give
+// equal texts. Decoding copies no strings, so reading a contact is fast. Topic names have
+// no spaces (see checkTopic).
 
 func encodePreferences(preferences map[string]sending.Subscription) string {
 	if len(preferences) == 0 {
@@ -32,7 +32,8 @@ func encodePreferences(preferences map[string]sending.Subscription) string {
 	return b.String()
 }
 
-// decodePreferences returns an empty map, never nil, for a contact without choices.
+// decodePreferences returns the choices in a stored text, by topic name. It never returns
+// nil.
 func decodePreferences(text string) map[string]sending.Subscription {
 	if text == "" {
 		return map[string]sending.Subscription{}

@@ -14,12 +14,12 @@ const maxUseCase = 5000
 const requestProductionAccess = `
 UPDATE accounts SET review = $2, mail_type = $3, website = $4, use_case = $5 WHERE org_id = $1`
 
-// RequestProductionAccess opens a review, which is pending until SetReview. It fails
-// with Invalid in these cases:
+// RequestProductionAccess starts a review of the request, which is pending until SetReview.
+// It fails with Invalid in these cases:
 //   - The website is not an http or https URL.
 //   - The use case is empty or longer than 5,000 bytes.
 //   - The mail type is unknown.
-//   - A request is pending or was granted; the provider reports a conflict then.
+//   - A request is pending or was granted, which is a conflict at SES.
 func (s *Simulator) RequestProductionAccess(ctx context.Context, orgID string, r sending.ProductionRequest) error {
 	return s.call(ctx, MethodRequestProductionAccess, func(ctx context.Context) error {
 		if err := checkProductionRequest(r); err != nil {
@@ -52,7 +52,8 @@ func checkProductionRequest(r sending.ProductionRequest) error {
 	return nil
 }
 
-// ProductionRequest returns the latest request; the zero value without one.
+// ProductionRequest returns the organization's latest request for production access, or the
+// zero value if it made none.
 func (s *Simulator) ProductionRequest(ctx context.Context, orgID string) (sending.ProductionRequest, error) {
 	var r sending.ProductionRequest
 	err := s.file.reader.QueryRowContext(ctx, `SELECT mail_type, website, use_case FROM accounts WHERE org_id = $1`, orgID).
@@ -63,7 +64,7 @@ func (s *Simulator) ProductionRequest(ctx context.Context, orgID string) (sendin
 	return r, failureOf(err)
 }
 
-// The lowest quotas of an account outside the sandbox.
+// The minimum quotas of an account that left the sandbox by SetReview.
 const (
 	production24HourSend  = 50_000
 	productionMaxSendRate = 14
@@ -75,9 +76,9 @@ const leaveSandbox = `
 UPDATE accounts SET sandbox = 0, max_24_hour_send = max(max_24_hour_send, $2), max_send_rate = max(max_send_rate, $3)
 WHERE org_id = $1 AND sandbox = 1`
 
-// SetReview sets the provider's decision. ReviewGranted moves the account out of the
-// sandbox, with the quotas of a new production account. Like Seed, it is not a call of
-// the port, so faults do not affect it.
+// SetReview sets the provider's decision about production access. ReviewGranted moves the
+// account out of the sandbox, with the quotas of a new production account. SetReview is not
+// a method of sending.Account, so faults do not affect it.
 func (s *Simulator) SetReview(ctx context.Context, orgID string, review sending.Review) error {
 	return failureOf(s.write(ctx, orgID, func(w *change) {
 		w.exec(endReview, orgID, string(review))

@@ -10,12 +10,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// chunk is the number of contacts stored per transaction. Between transactions of a
-// large import, other writers can proceed.
+// chunk is the number of contacts that Seed stores in one transaction. Between the
+// transactions, other writers can write.
 const chunk = 5000
 
-// PutContacts stores the contacts in one transaction. An Invalid contact does not
-// affect the others. After any other failure no contact is stored.
+// PutContacts stores the contacts in one transaction. A contact that fails with Invalid
+// does not affect the others. After any other failure no contact is stored.
 func (s *Simulator) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) ([]*sending.Failure, error) {
 	if err := sending.CheckContacts(contacts); err != nil {
 		return nil, err

@@ -10,14 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Render replaces the variables of a template by values from data, a JSON object or "".
-// A variable is {{name}}, or a path such as {{order.number}}. White space around it and
+// Render replaces the variables of a template by values from data, a JSON object or "". A
+// variable is {{name}}, or a path such as {{order.number}}. White space around the name and
 // a third brace are ignored, and values are not escaped. missing is the first variable
-// without a value; "" when all have one.
+// without a value, or "" if all have one.
 //
-// Of blocks ({{#if}}, {{#each}}) only the outermost tags are recognized. Their content
-// is rendered once, and its variables may be missing. Render fails with Invalid when
-// data is not a JSON object.
+// Blocks such as {{#if}} and {{#each}} are not evaluated: their content is rendered once,
+// and variables in it may be missing. Render fails with Invalid if data is not a JSON
+// object.
 func Render(t sending.Template, data string) (rendered sending.Template, missing string, err error) {
 	values, err := decodeData(data)
 	if err != nil {
@@ -48,7 +48,8 @@ func decodeData(data string) (map[string]any, error) {
 	return values, nil
 }
 
-// mergeData merges two objects. The recipient's own values override the defaults.
+// mergeData returns a JSON object with the members of both objects. The members of own, the
+// recipient's data, override those of defaults.
 func mergeData(defaults, own string) (string, error) {
 	values, err := decodeData(defaults)
 	if err != nil {

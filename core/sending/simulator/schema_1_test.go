@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestFileOfVersionOneIsBroughtUpToDate opens a file of the first release with an
-// account and a contact.
+// TestFileOfVersionOneIsBroughtUpToDate checks that a file of the first release, with an
+// account and a contact, is migrated when it is opened.
 func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	schema, err := os.ReadFile("schema.sql")
@@ -29,7 +29,7 @@ func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
 	must(t, err)
 	must(t, db.Close())
 
-	for range 2 { // the second start finds the schema migrated
+	for range 2 { // the second time, the file is already migrated
 		s := open(t, path, simulator.Options{})
 		got, err := s.Overview(t.Context(), "org")
 		must(t, err)
@@ -50,8 +50,8 @@ func TestFileOfVersionOneIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// TestFileOfVersionTwoIsBroughtUpToDate opens a file from before identities had a
-// default configuration set.
+// TestFileOfVersionTwoIsBroughtUpToDate checks that a file of version 2, in which
+// identities have no default configuration set, is migrated when it is opened.
 func TestFileOfVersionTwoIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

@@ -12,27 +12,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Setup is the intended content of an organization's account.
+// Setup is the content that Seed adds to an organization's account.
 type Setup struct {
-	// Account is quota and state. nil keeps an existing account. For a new one nil
-	// means the provider's defaults: in the sandbox, 200 messages in 24 hours, 1 per
+	// Account has quota and state of the account. If it is nil, an existing account is kept,
+	// or a new one gets the defaults of SES: in the sandbox, 200 messages in 24 hours, 1 per
 	// second. An empty AccountID or Region is filled in. A Max24HourSend of -1 means
-	// unlimited, as at the provider.
+	// unlimited.
 	Account *sending.Overview
-	// Identities and ConfigurationSets are added, or replaced by name. The account
-	// generates the DKIM tokens of a domain.
+	// Identities and ConfigurationSets are added, or replace those with the same name. The
+	// account generates the DKIM tokens of domains.
 	Identities        []sending.Identity
 	ConfigurationSets []sending.ConfigurationSet
-	// List is the contact list. Its topics are added, or replaced by name; its
-	// UpdatedAt is ignored. nil changes no list and creates none.
+	// List is the contact list. Its topics are added, or replace those with the same name.
+	// UpdatedAt is ignored. With nil, the contact list is not changed or created.
 	List *sending.ContactList
-	// Contacts are added. An address already on the list keeps its consent. UpdatedAt
-	// is kept when it is set.
+	// Contacts are added to the contact list. An address that is already on the list keeps
+	// its consent. A zero UpdatedAt means now.
 	Contacts []sending.Contact
-	// Suppressed are added to the suppression list, for a bounce or a complaint, at
-	// their time or now. Existing entries are not changed.
+	// Suppressed are added to the suppression list, with the reason bounce or complaint. A
+	// zero At means now. Existing entries are not changed.
 	Suppressed []sending.Suppressed
-	// Templates are added, or replaced by name.
+	// Templates are added, or replace those with the same name.
 	Templates []sending.Template
 }
 
@@ -43,10 +43,10 @@ const (
 	accountIDUpperBound = 1_000_000_000_000
 )
 
-// Seed adds the content of setup to an organization's account. It removes nothing and
-// may be repeated. Unlike the calls of the port it has no deadline of its own, and
-// faults do not affect it. It fails with a *sending.Failure: Invalid for an invalid
-// value, Full for a 51st topic, NotFound for contacts without a list.
+// Seed adds the content of setup to an organization's account, which it creates if
+// necessary. It removes nothing and may be repeated. It has no deadline of its own, and
+// faults do not affect it. It fails with a *sending.Failure: Invalid for an invalid value,
+// Full for a 51st topic, NotFound for contacts without a contact list.
 func (s *Simulator) Seed(ctx context.Context, orgID string, setup Setup) error {
 	err := inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
 		w := &change{ctx: ctx, tx: tx, orgID: orgID}
@@ -114,8 +114,8 @@ func (w *change) account(wanted *sending.Overview) {
 	w.exec(text, w.orgID, o.AccountID, o.Region, o.Sandbox, o.SendingEnabled, o.Max24HourSend, o.MaxSendRate, o.SentLast24Hours, string(o.Review))
 }
 
-// mintAccountID derives the id from the organization, so that repeating Seed changes
-// nothing.
+// mintAccountID derives the account id from the organization id, so that repeated calls of
+// Seed use the same account id.
 func mintAccountID(orgID string) string {
 	sum := sha256.Sum256([]byte(orgID))
 	return fmt.Sprintf("%012d", binary.BigEndian.Uint64(sum[:8])%accountIDUpperBound)
@@ -161,8 +161,8 @@ INSERT INTO contacts (org_id, email_key, email, unsubscribe_all, preferences, up
 VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (org_id, email_key) DO NOTHING`
 )
 
-// list stores the list. Its time changes only when the list or one of its topics
-// changes.
+// list stores the contact list with its topics. The list's UpdatedAt changes only if the
+// list or one of its topics changes. It fails with Full for more than 50 topics.
 func (w *change) list(l sending.ContactList, at int64) {
 	w.exec(upsertList, w.orgID, l.Name, l.Description, at)
 	changed := int64(0)

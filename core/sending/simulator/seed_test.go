@@ -28,7 +28,7 @@ func TestSeedMakesASandboxAccount(t *testing.T) {
 	}
 }
 
-// tickingClock returns a clock that advances a second with every call.
+// tickingClock returns a clock whose time advances by a second with every call.
 func tickingClock() func() time.Time {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	return func() time.Time {

@@ -11,27 +11,27 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Send hands over one message. It checks the following conditions. If all hold, it
-// counts the message against the quotas and generates its events.
+// Send sends one message. If the following conditions hold, it counts the message against
+// the quotas and generates its events:
 //
 //   - Sending is enabled, else Rejected.
 //   - The configuration set and the template exist, else Rejected.
-//   - An address or a domain that covers From is verified, else Rejected.
-//   - In the sandbox, every recipient is verified or an address of the mailbox
+//   - The address or a domain of From is verified, else Rejected.
+//   - In the sandbox, every recipient is verified or an address of the SES mailbox
 //     simulator, else Rejected.
-//   - There are 1 to 50 recipients, all well-formed, and the provider would accept the
-//     tags, headers and template data, else Invalid.
-//   - Neither quota is used up, else Throttled.
+//   - There are 1 to 50 recipients, all well-formed, and SES would accept the tags,
+//     headers and template data, else Invalid.
+//   - Neither the rate per second nor the daily quota is used up, else Throttled.
 //
-// A message with a missing template variable is accepted and ends with the event
-// "Rendering Failure". A message with a virus is accepted and ends with Reject.
+// A message without the value of a template variable is accepted, and its only event is
+// "Rendering Failure". A message with a virus is accepted, and its only event is Reject.
 func (s *Simulator) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	m.Tags = ownTags(m.Envelope, m.Content.Template)
 	return s.SendTagged(ctx, orgID, m)
 }
 
-// SendTagged is Send for a caller whose Tags already include test and template. It adds
-// no tags.
+// SendTagged sends one message like Send, but adds no tags to it. It is for callers whose
+// Tags already contain the marks of a test message and of the template.
 func (s *Simulator) SendTagged(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	var id string
 	err := s.call(ctx, MethodSend, func(ctx context.Context) error {
@@ -48,15 +48,15 @@ func (s *Simulator) SendTagged(ctx context.Context, orgID string, m sending.Mess
 	return id, nil
 }
 
-// SendBulk hands over a template to at most 50 recipients, in one transaction. An error
-// of the sender, the account or the template fails the call. An error of one recipient,
-// and a quota that is used up midway, fails only that recipient.
+// SendBulk sends a templated message to at most 50 recipients, in one transaction. It fails
+// for an error of the sender, the account or the template. An error of one recipient, or a
+// quota that is used up at a recipient, is the outcome of that recipient only.
 func (s *Simulator) SendBulk(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	b.Tags = ownTags(b.Envelope, b.Template)
 	return s.SendBulkTagged(ctx, orgID, b)
 }
 
-// SendBulkTagged is SendBulk without added tags, like SendTagged.
+// SendBulkTagged sends messages like SendBulk, but adds no tags to them; see SendTagged.
 func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.Bulk) ([]sending.BulkOutcome, error) {
 	var outcomes []sending.BulkOutcome
 	err := s.call(ctx, MethodSendBulk, func(ctx context.Context) error {
@@ -87,7 +87,8 @@ func (s *Simulator) SendBulkTagged(ctx context.Context, orgID string, b sending.
 	return outcomes, nil
 }
 
-// bulkOne returns the outcome of one recipient. It fails only when the file does.
+// bulkOne sends the message for one recipient of a bulk and returns its outcome. It returns
+// an error only if the SQLite file fails.
 func (d *dispatch) bulkOne(b sending.Bulk, r sending.BulkRecipient) (sending.BulkOutcome, error) {
 	data, err := mergeData(b.DefaultData, r.Data)
 	var id string
@@ -108,7 +109,8 @@ func (d *dispatch) bulkOne(b sending.Bulk, r sending.BulkRecipient) (sending.Bul
 	return sending.BulkOutcome{MessageID: id, Failure: failure}, nil
 }
 
-// ownTags returns the tags and two of ours, for facts that the provider's events omit.
+// ownTags returns the message's tags with up to two more, which the events of SES do not
+// have: the mark of a test message and the template's name.
 func ownTags(e sending.Envelope, template string) map[string]string {
 	tags := maps.Clone(e.Tags)
 	if tags == nil {
@@ -124,14 +126,15 @@ func ownTags(e sending.Envelope, template string) map[string]string {
 }
 
 const (
-	// nextMessage counts all messages of an account. Ids and random draws are derived
-	// from the number.
+	// nextMessage increments the number of messages of an account and returns it. Message
+	// ids and random events are derived from this number.
 	nextMessage = `UPDATE accounts SET messages = messages + 1 WHERE org_id = $1 RETURNING messages`
 	insertSent  = `INSERT INTO sent (org_id, at, recipients) VALUES ($1, $2, $3)`
 	pruneSent   = `DELETE FROM sent WHERE org_id = $1 AND at <= $2`
 )
 
-// submit validates one message, counts it, and stores its events.
+// submit validates one message, counts it against the quotas, stores its events, and
+// returns its id.
 func (d *dispatch) submit(m sending.Message) (string, error) {
 	if err := d.checkMessage(m); err != nil {
 		return "", err
@@ -162,8 +165,8 @@ func (d *dispatch) submit(m sending.Message) (string, error) {
 	return f.mail.MessageID, d.w.err
 }
 
-// virus stands for a virus in simulated content: the readable part of the test file for
-// virus scanners.
+// virus is a text that counts as a virus in a message: the readable part of the EICAR test
+// file for virus scanners.
 const virus = "EICAR-STANDARD-ANTIVIRUS-TEST-FILE"
 
 func recipientsOf(m sending.Message) []string {
@@ -171,7 +174,8 @@ func recipientsOf(m sending.Message) []string {
 	return append(append(append(all, m.To...), m.CC...), m.BCC...)
 }
 
-// content returns the rendered message. missing names a variable without a value.
+// content returns the subject and the bodies of the message, rendered from its template if
+// it has one. missing is the first template variable without a value, or "".
 func (d *dispatch) content(c sending.Content) (rendered sending.Template, missing string, err error) {
 	if c.Template == "" {
 		return sending.Template{Subject: c.Subject, Text: c.Text, HTML: c.HTML}, "", nil
@@ -186,13 +190,14 @@ func (d *dispatch) content(c sending.Content) (rendered sending.Template, missin
 const (
 	countSentSince = `SELECT coalesce(sum(recipients), 0), coalesce(min(at), 0) FROM sent WHERE org_id = $1 AND at > $2`
 
-	// exhaustedRetryAfter is the wait when it is unknown when the daily quota has room.
+	// exhaustedRetryAfter is the RetryAfter for a used-up daily quota if it is unknown when
+	// it is free again.
 	exhaustedRetryAfter = time.Hour
 )
 
-// checkQuotas fails with Throttled when the recipients exceed the rate or the daily
-// quota. A message to more recipients than one second allows is accepted when none was
-// sent to in the last second. A rate of zero means no limit.
+// checkQuotas fails with Throttled if the recipients exceed the rate per second or the
+// daily quota. A message with more recipients than the rate is accepted if nothing was sent
+// in the last second. A rate of zero means no limit.
 func (d *dispatch) checkQuotas(recipients int) error {
 	n := int64(recipients)
 	used, oldest, err := d.sentSince(time.Second)

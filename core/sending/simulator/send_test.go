@@ -15,7 +15,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// stage is an account that may send, with a clock that the test moves.
+// stage is a simulator with an account outside the sandbox, and a clock that the test sets.
 type stage struct {
 	*simulator.Simulator
 	now time.Time
@@ -65,7 +65,7 @@ func message(to ...string) sending.Message {
 	}
 }
 
-// record has the members of an event record that the tests read.
+// record has the members of an event record that the tests check.
 type record struct {
 	EventType string
 	Mail      struct {
@@ -78,7 +78,7 @@ type record struct {
 	Complaint struct{ Timestamp, ComplaintSubType, ComplaintFeedbackType string }
 }
 
-// records returns all events of the outbox.
+// records returns the records of all events in the outbox.
 func (s *stage) records(t testing.TB) []record {
 	t.Helper()
 	due, err := s.Outbox().Due(t.Context(), "org", s.now.AddDate(1, 0, 0), 100_000)
@@ -90,7 +90,8 @@ func (s *stage) records(t testing.TB) []record {
 	return records
 }
 
-// names returns the event types, bounces with their subtype.
+// names returns the types of the event records, separated by spaces. Bounces and complaints
+// include their subtype.
 func names(records []record) string {
 	var list []string
 	for _, r := range records {
@@ -99,7 +100,8 @@ func names(records []record) string {
 			name += ":" + r.Bounce.BounceType + ":" + r.Bounce.BounceSubType
 		}
 		if r.Complaint.ComplaintSubType != "" {
-			name += ":" + r.Complaint.ComplaintSubType + r.Complaint.ComplaintFeedbackType // a report belongs to complaints by recipients
+			// ComplaintFeedbackType must be "" for complaints with a subtype
+			name += ":" + r.Complaint.ComplaintSubType + r.Complaint.ComplaintFeedbackType
 		}
 		list = append(list, name)
 	}
@@ -253,7 +255,7 @@ func TestRateOfASecond(t *testing.T) {
 	s.now = s.now.Add(400 * time.Millisecond)
 	must(t, send("a@example.net"))
 	wantWait(t, send("a@example.net"), 600*time.Millisecond)
-	s.now = s.now.Add(600 * time.Millisecond) // the first two were a second ago
+	s.now = s.now.Add(600 * time.Millisecond) // now the first message was sent a second ago
 	must(t, send("a@example.net", "b@example.net"))
 	wantWait(t, send("a@example.net"), 400*time.Millisecond)
 	s.now = s.now.Add(time.Second)

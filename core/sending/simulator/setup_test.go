@@ -37,7 +37,7 @@ func list(topics ...string) *sending.ContactList {
 	return l
 }
 
-// seed gives an organization a list with two topics and n contacts.
+// seed gives an organization an account with two topics and n contacts.
 func seed(t testing.TB, s *simulator.Simulator, orgID string, n int) {
 	t.Helper()
 	people := make([]sending.Contact, n)

@@ -14,11 +14,11 @@ import (
 
 var _ sending.Account = (*Simulator)(nil)
 
-// Simulator is the simulated account of every organization. It is safe for concurrent
-// use. Several processes may use its file at once.
+// Simulator is the simulated account of every organization. It is safe for concurrent use.
+// Several processes may use its file at once.
 //
-// It has 44 methods because it is the adapter of the whole port [sending.Account]. It also
-// has what the port does not: seeding, reviews of production access and attributes of
+// It has 44 methods because it implements the whole interface [sending.Account]. Its other
+// methods seed accounts, review requests for production access, and store attributes of
 // contacts. All methods use the same file, clock and faults.
 type Simulator struct {
 	file     *file
@@ -33,16 +33,17 @@ type Simulator struct {
 	prepared
 }
 
-// Options configure a simulator. The zero value is right for serving.
+// Options configure a Simulator. The zero value is right outside tests.
 type Options struct {
-	// Clock dates what is stored; nil means core.SystemClock.
+	// Clock gives the times that are stored; nil means core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline of each call of the port; zero means five seconds.
+	// CallTimeout is the deadline of each method of sending.Account; zero means five
+	// seconds.
 	CallTimeout time.Duration
-	// PageSize is the number of contacts per page, at most and by default 1,000.
+	// PageSize is the number of entries in a page, such as contacts; the maximum and default
+	// is 1,000.
 	PageSize int
-	// Seed initializes the random draws of faults, of recipients' behaviour and of
-	// message ids.
+	// Seed initializes the random numbers for faults, events of recipients, and message ids.
 	Seed uint64
 	// Behaviour sets what recipients do.
 	Behaviour Behaviour
@@ -54,8 +55,9 @@ const (
 	openTimeout        = 10 * time.Second
 )
 
-// Open opens the file, or creates it when it is missing. The folder must exist. It
-// fails for a file of another program, of a newer version, or one that cannot be read.
+// Open opens the SQLite file at path, or creates it if it is missing. Its folder must
+// exist. Open fails for a file of another program or of a newer version, and for a file
+// that cannot be read.
 func Open(path string, opts Options) (*Simulator, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), openTimeout) //nolint:forbidigo // a start has no caller
 	defer cancel()
@@ -91,17 +93,17 @@ func openError(path string, err error) error {
 	return fmt.Errorf("simulated sending account %s: %w", path, err)
 }
 
-// Close closes the file. Calls in progress fail.
+// Close closes the SQLite file. Running calls fail.
 func (s *Simulator) Close() error { return s.file.close() }
 
-// Faults returns the switches for simulated failures.
+// Faults returns the failures that are simulated, which the caller can change.
 func (s *Simulator) Faults() *Faults { return s.faults }
 
-// Outbox returns the events that wait for delivery.
+// Outbox returns the events of all accounts that were not delivered yet.
 func (s *Simulator) Outbox() *Outbox { return s.outbox }
 
-// WithPageSize returns the same account with pages of at most size entries. It shares the
-// file with s; close only one of them.
+// WithPageSize returns a Simulator with the same file whose pages have at most size
+// entries. Close only one of the two.
 func (s *Simulator) WithPageSize(size int) *Simulator {
 	smaller := *s
 	if size > 0 {
@@ -110,14 +112,14 @@ func (s *Simulator) WithPageSize(size int) *Simulator {
 	return &smaller
 }
 
-// prepared are the statements of all calls, compiled once per connection.
+// prepared has the SQL statements that were prepared when the file was opened.
 type prepared struct {
 	selectAccount, selectIdentities, selectConfigurationSets *sql.Stmt
 	selectList, selectTopics                                 *sql.Stmt
 	selectContact, selectContacts                            *sql.Stmt
 	selectSuppressed, selectSuppressedPage                   *sql.Stmt
 	selectTemplate, selectTemplatesPage                      *sql.Stmt
-	// The following statements belong to the connection for writes.
+	// The following statements use the connection for writes.
 	suppressedInTx                           *sql.Stmt
 	accountInTx, listInTx, topicsInTx        *sql.Stmt
 	insertContact, putContact, deleteContact *sql.Stmt
@@ -156,7 +158,7 @@ func (p *prepared) prepare(ctx context.Context, f *file) error {
 	return nil
 }
 
-// call runs one call of the port with its deadline and its faults. It fails with a
+// call runs the method m with its deadline and its fault, if one matches. It fails with a
 // *sending.Failure.
 func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -176,10 +178,10 @@ func (s *Simulator) call(ctx context.Context, m Method, do func(ctx context.Cont
 	return nil
 }
 
-// pointRead is call for a query that takes microseconds. While the file is locked, the
-// query ends after readerBusyMillis. Without faults it checks the context only once,
-// which saves a timer and the driver's watching goroutine: a quarter of the time of the
-// most frequent call.
+// pointRead runs the method m like call, for a query that takes microseconds. Without
+// faults it checks ctx only once and sets no deadline. This saves a timer and a goroutine
+// of the driver: a quarter of the time of the most frequent call. A query of a locked file
+// ends after readerBusyMillis.
 func (s *Simulator) pointRead(ctx context.Context, m Method, do func(ctx context.Context) error) error {
 	if s.faults.active.Load() || ctx.Err() != nil {
 		return s.call(ctx, m, do)

@@ -10,11 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The query ignores entries of bounces and complaints that have not happened yet.
+// selectSuppressed ignores entries whose bounce or complaint is still in the future.
 const selectSuppressed = `SELECT email, reason, at FROM suppressed WHERE org_id = $1 AND email_key = $2 AND at <= $3`
 
-// FindSuppressed returns one entry of the account's list. It fails with NotFound when the
-// address is not on it.
+// FindSuppressed returns the entry of an address in the account's suppression list. It
+// fails with NotFound if the list does not have the address.
 func (s *Simulator) FindSuppressed(ctx context.Context, orgID, email string) (sending.Suppressed, error) {
 	var found sending.Suppressed
 	err := s.pointRead(ctx, MethodSuppressed, func(ctx context.Context) error {
@@ -39,8 +39,8 @@ func readSuppressed(ctx context.Context, stmt *sql.Stmt, orgID, email string, no
 	return found, err
 }
 
-// missing returns the error for a missing object: NotFound, or NotConnected without an
-// account.
+// missing returns the error for an object that was not found: NotConnected if the
+// organization has no account, else NotFound with the text.
 func (s *Simulator) missing(ctx context.Context, orgID, text string) error {
 	if _, err := readOverview(ctx, s.selectAccount, orgID, s.clock()); err != nil {
 		return err
@@ -52,9 +52,10 @@ const selectSuppressedPage = `
 SELECT id, email, reason, at FROM suppressed
 WHERE org_id = $1 AND id > $2 AND at >= $3 AND at < $4 ORDER BY id LIMIT $5`
 
-// SuppressedPage returns a page of the account's list, in the order of creation. The
-// window includes since and excludes until. An address that is listed during the whole
-// iteration appears exactly once. It fails with Invalid for a token of another listing.
+// SuppressedPage returns a page of the account's suppression list, in the order of
+// creation, for the time from since up to but not including until. An address that is on
+// the list during the whole iteration appears exactly once. It fails with Invalid for a
+// token of another list.
 func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, until time.Time, token string) ([]sending.Suppressed, string, error) {
 	var page []sending.Suppressed
 	var next string
@@ -76,7 +77,7 @@ func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, unt
 	return page, next, nil
 }
 
-// microsOr returns the stored form of a time, or open for the zero time.
+// microsOr returns t in microseconds since 1970, or the value open if t is zero.
 func microsOr(t time.Time, open int64) int64 {
 	if t.IsZero() {
 		return open
@@ -84,7 +85,7 @@ func microsOr(t time.Time, open int64) int64 {
 	return t.UnixMicro()
 }
 
-// An existing entry keeps its first reason and time.
+// insertSuppressed adds an entry. An existing entry keeps its reason and time.
 const insertSuppressed = `
 INSERT INTO suppressed (org_id, email_key, email, reason, at) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id, email_key) DO NOTHING`

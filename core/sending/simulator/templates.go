@@ -18,7 +18,8 @@ var templateName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 const selectTemplatesPage = `
 SELECT id, name, created_at FROM templates WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3`
 
-// TemplatesPage returns a page of names, in the order of creation.
+// TemplatesPage returns a page of template names, in the order of their creation, and the
+// token of the next page.
 func (s *Simulator) TemplatesPage(ctx context.Context, orgID, token string) ([]sending.TemplateName, string, error) {
 	var page []sending.TemplateName
 	var next string
@@ -42,8 +43,8 @@ func (s *Simulator) TemplatesPage(ctx context.Context, orgID, token string) ([]s
 
 const selectTemplate = `SELECT name, subject, body_text, body_html FROM templates WHERE org_id = $1 AND name = $2`
 
-// Template returns a template with its content. It fails with NotFound when there is
-// none of this name.
+// Template returns the template with this name and its content. It fails with NotFound if
+// it does not exist.
 func (s *Simulator) Template(ctx context.Context, orgID, name string) (sending.Template, error) {
 	var t sending.Template
 	err := s.pointRead(ctx, MethodTemplate, func(ctx context.Context) error {
@@ -72,8 +73,8 @@ ON CONFLICT (org_id, name) DO UPDATE SET
 	subject = excluded.subject, body_text = excluded.body_text, body_html = excluded.body_html`
 
 // PutTemplate creates the template or replaces its content. It fails with Invalid for a
-// template without a subject or of more than 500 KB. A name may have only letters,
-// digits, _ and -; other names are Invalid too.
+// template without a subject or of more than 500 KB. A name may have only letters, digits,
+// _ and -, else it fails with Invalid too.
 func (s *Simulator) PutTemplate(ctx context.Context, orgID string, t sending.Template) error {
 	return s.call(ctx, MethodPutTemplate, func(ctx context.Context) error {
 		if err := checkTemplate(t); err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Overview returns the configured quota and the number of recipients in the last 24
-// hours, as counted by this process. It does not contact the server.
+// Overview returns the configured quota and the number of recipients in the last 24 hours,
+// which only this process counts. It does not contact the SMTP server.
 func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	server, err := s.server(ctx, orgID)
 	if err != nil {
@@ -23,7 +23,8 @@ func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, er
 	}, nil
 }
 
-// noLimit is the value of Max24HourSend for an unlimited quota, as at other providers.
+// noLimit is the value of Max24HourSend and MaxSendRate in an Overview for an account
+// without a limit.
 const noLimit = -1
 
 func limitOf(configured int64) int64 {
@@ -33,8 +34,8 @@ func limitOf(configured int64) int64 {
 	return configured
 }
 
-// Identities returns the configured identities. They count as verified, because their
-// owner configured them.
+// Identities returns the identities that the organization configured. They have the status
+// verified, because an SMTP server cannot report one.
 func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity, error) {
 	server, err := s.server(ctx, orgID)
 	if err != nil {
@@ -47,8 +48,8 @@ func (s *SMTP) Identities(ctx context.Context, orgID string) ([]sending.Identity
 	return identities, nil
 }
 
-// maySendFrom reports whether the address is an identity or belongs to an identity's
-// domain or its subdomains.
+// maySendFrom reports whether the address is a configured identity or is in a domain or
+// subdomain of one. Without configured identities it returns true.
 func (s Server) maySendFrom(address string) bool {
 	_, domain, _ := strings.Cut(strings.ToLower(address), "@")
 	for _, identity := range s.Identities {
@@ -60,7 +61,7 @@ func (s Server) maySendFrom(address string) bool {
 	return len(s.Identities) == 0
 }
 
-// ConfigurationSets returns none: SMTP has no configuration sets.
+// ConfigurationSets returns an empty list: SMTP servers have no configuration sets.
 func (s *SMTP) ConfigurationSets(ctx context.Context, orgID string) ([]sending.ConfigurationSet, error) {
 	_, err := s.server(ctx, orgID)
 	return nil, err
@@ -74,14 +75,14 @@ func (s *SMTP) FindSuppressed(ctx context.Context, orgID, _ string) (sending.Sup
 	return sending.Suppressed{}, newFailure(sending.NotFound, errors.New("smtp: the server keeps no suppressed addresses"))
 }
 
-// SuppressedPage returns an empty page. Any token is Invalid, because none is ever
-// issued.
+// SuppressedPage returns an empty page: SMTP servers have no suppression list to read. It
+// fails with Invalid if token is not "".
 func (s *SMTP) SuppressedPage(ctx context.Context, orgID string, _, _ time.Time, token string) ([]sending.Suppressed, string, error) {
 	return nil, "", s.emptyPage(ctx, orgID, token)
 }
 
-// TemplatesPage returns an empty page. Any token is Invalid, because none is ever
-// issued.
+// TemplatesPage returns an empty page: SMTP servers have no templates. It fails with
+// Invalid if token is not "".
 func (s *SMTP) TemplatesPage(ctx context.Context, orgID, token string) ([]sending.TemplateName, string, error) {
 	return nil, "", s.emptyPage(ctx, orgID, token)
 }
@@ -102,12 +103,12 @@ func (s *SMTP) Template(ctx context.Context, orgID, _ string) (sending.Template,
 	return sending.Template{}, newFailure(sending.NotFound, errors.New("smtp: the server holds no templates"))
 }
 
-// PutTemplate fails with Unsupported: SMTP servers render no templates.
+// PutTemplate fails with Unsupported: SMTP servers have no templates.
 func (s *SMTP) PutTemplate(ctx context.Context, orgID string, _ sending.Template) error {
 	return s.unsupportedError(ctx, orgID, "the server holds no templates")
 }
 
-// DeleteTemplate succeeds without an effect: there are no templates.
+// DeleteTemplate does nothing and succeeds: SMTP servers have no templates.
 func (s *SMTP) DeleteTemplate(ctx context.Context, orgID, _ string) error {
 	_, err := s.server(ctx, orgID)
 	return err

@@ -39,7 +39,7 @@ func TestAccountIsWhatIsConfigured(t *testing.T) {
 	}
 }
 
-// without returns, by name, every call that does not use the contact list.
+// without returns functions that call methods of the account, by method name.
 func without(a *smtp.SMTP) map[string]func(context.Context, string) error {
 	return map[string]func(context.Context, string) error{
 		"Overview":          func(ctx context.Context, org string) error { _, err := a.Overview(ctx, org); return err },

@@ -8,14 +8,15 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A day is counted in steps. A message may count up to one step longer than 24 hours.
+// Recipients are counted in periods of ten minutes. So a message may count against the
+// daily quota for up to ten minutes longer than 24 hours.
 const (
 	countStep  = 10 * time.Minute
 	countSteps = int64(24*time.Hour/countStep) + 1
 )
 
-// allowance enforces the configured quota and rate, in memory. The zero value has
-// counted nothing. It is safe for concurrent use.
+// allowance enforces the configured daily quota and send rate of an organization. Its
+// counts are in memory and start at zero. It is safe for concurrent use.
 type allowance struct {
 	mu      sync.Mutex
 	counts  [countSteps]struct{ step, sent int64 }
@@ -27,9 +28,9 @@ var (
 	errQuota = errors.New("smtp: the configured quota of 24 hours is used up")
 )
 
-// take reserves a message to so many recipients. It fails with Throttled when a limit
-// is reached. giveBack undoes the count; call it only when the message was certainly
-// not sent.
+// take counts a message with this number of recipients. It fails with Throttled if the
+// daily quota or the rate is used up. giveBack subtracts the recipients from the quota;
+// call it only if the message was certainly not sent.
 func (a *allowance) take(server Server, now time.Time, recipients int64) (giveBack func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -66,7 +67,8 @@ func (a *allowance) lastDay(now time.Time) int64 {
 
 func stepOf(now time.Time) int64 { return now.Unix() / int64(countStep/time.Second) }
 
-// add counts recipients in the step, unless a later step has reused its slot.
+// add counts recipients in a period of ten minutes. It does nothing if the period is so old
+// that its counter is in use for a later period.
 func (a *allowance) add(step, recipients int64) {
 	c := &a.counts[step%countSteps]
 	if c.step < step {

@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// ContactList returns the list that Consent stores.
+// ContactList returns the organization's contact list from Config.Consent. It fails with
+// NotFound if there is none.
 func (s *SMTP) ContactList(ctx context.Context, orgID string) (list sending.ContactList, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		list, err = kept.ContactList(ctx, orgID)
@@ -16,17 +17,17 @@ func (s *SMTP) ContactList(ctx context.Context, orgID string) (list sending.Cont
 	return list, err
 }
 
-// EnsureContactList makes Consent create the list.
+// EnsureContactList creates a contact list in Config.Consent if the organization has none.
 func (s *SMTP) EnsureContactList(ctx context.Context, orgID string) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.EnsureContactList(ctx, orgID) })
 }
 
-// ChangeTopics changes the topics that Consent stores.
+// ChangeTopics changes the organization's topics in Config.Consent.
 func (s *SMTP) ChangeTopics(ctx context.Context, orgID string, change sending.TopicsChange) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.ChangeTopics(ctx, orgID, change) })
 }
 
-// Contact returns one contact that Consent stores.
+// Contact returns one of the organization's contacts from Config.Consent.
 func (s *SMTP) Contact(ctx context.Context, orgID, email string) (c sending.Contact, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		c, err = kept.Contact(ctx, orgID, email)
@@ -35,7 +36,7 @@ func (s *SMTP) Contact(ctx context.Context, orgID, email string) (c sending.Cont
 	return c, err
 }
 
-// Contacts returns a page of the contacts that Consent stores.
+// Contacts returns a page of the organization's contacts from Config.Consent.
 func (s *SMTP) Contacts(ctx context.Context, orgID, token string) (page []sending.Contact, next string, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		page, next, err = kept.Contacts(ctx, orgID, token)
@@ -44,12 +45,12 @@ func (s *SMTP) Contacts(ctx context.Context, orgID, token string) (page []sendin
 	return page, next, err
 }
 
-// PutContact stores the contact in Consent.
+// PutContact stores the contact in Config.Consent.
 func (s *SMTP) PutContact(ctx context.Context, orgID string, c sending.Contact) error {
 	return s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error { return kept.PutContact(ctx, orgID, c) })
 }
 
-// PutContacts stores the contacts in Consent.
+// PutContacts stores the contacts in Config.Consent.
 func (s *SMTP) PutContacts(ctx context.Context, orgID string, contacts []sending.Contact) (outcomes []*sending.Failure, err error) {
 	err = s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		outcomes, err = kept.PutContacts(ctx, orgID, contacts)
@@ -58,8 +59,8 @@ func (s *SMTP) PutContacts(ctx context.Context, orgID string, contacts []sending
 	return outcomes, err
 }
 
-// DeleteContact removes the address from the list in Consent. It succeeds when no list
-// exists.
+// DeleteContact removes the address from the contact list in Config.Consent. It succeeds if
+// there is no contact list.
 func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {
 	err := s.consent(ctx, orgID, func(ctx context.Context, kept Consent) error {
 		return kept.DeleteContact(ctx, orgID, email)
@@ -72,8 +73,9 @@ func (s *SMTP) DeleteContact(ctx context.Context, orgID, email string) error {
 
 var errNoList = errors.New("smtp: no contact list was set up")
 
-// consent runs a call of Consent. A NotConnected of the store becomes NotFound: the
-// organization has an account, so only the list is missing.
+// consent calls call with Config.Consent. If Consent has no account for the organization
+// (NotConnected), consent fails with NotFound, because the organization has a sending
+// account and only the contact list is missing.
 func (s *SMTP) consent(ctx context.Context, orgID string, call func(context.Context, Consent) error) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
 	defer cancel()

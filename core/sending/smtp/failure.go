@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// The texts below are only for the log. They omit the server's replies, which often
-// repeat addresses.
+// The texts of these errors appear only in the log. They omit the server's replies, which
+// often contain email addresses.
 
 func newFailure(kind sending.FailureKind, cause error) *sending.Failure {
 	return &sending.Failure{Kind: kind, Err: cause}
@@ -22,15 +22,16 @@ func invalid(text string) *sending.Failure {
 	return newFailure(sending.Invalid, errors.New("smtp: "+text))
 }
 
-// busyRetryAfter is half a minute, because a busy server stays busy for minutes rather
-// than seconds.
+// busyRetryAfter is the RetryAfter after a temporary error (4xx) of the server, or if all
+// connections are in use. A busy server usually stays busy for minutes, so a retry after
+// seconds would fail too.
 const busyRetryAfter = 30 * time.Second
 
 func newThrottling(cause error, wait time.Duration) *sending.Failure {
 	return &sending.Failure{Kind: sending.Throttled, RetryAfter: wait, Err: cause}
 }
 
-// step is the progress of a transaction.
+// step is the step of an SMTP session at which an error occurred.
 type step string
 
 const (
@@ -43,9 +44,10 @@ const (
 	afterDot   step = "end of DATA"
 )
 
-// failureAt returns the failure for an error at a step. caller is the caller's context,
-// without our own deadline. Before the final dot nothing was handed over, so our own
-// deadline means Refused: the server cannot be reached.
+// failureAt returns the failure for an error at a step of an SMTP session. The code decides
+// for an error reply of the server. Else it returns TimedOut if the context caller has
+// ended or the final dot was sent. If only the adapter's own deadline has passed before, it
+// returns Refused, because the server has not got the whole message.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
 		return failureOfAnswer(at, answer)
@@ -75,8 +77,8 @@ func failureOfAnswer(at step, answer *smtp.SMTPError) *sending.Failure {
 	return newFailure(sending.Refused, cause)
 }
 
-// wantsPassword reports whether a reply code demands authentication (RFC 4954 section
-// 6) or STARTTLS (530).
+// wantsPassword reports whether an SMTP reply code means that authentication failed or is
+// required (RFC 4954 section 6), or that STARTTLS is required (530).
 func wantsPassword(code int) bool {
 	return code == 530 || code == 534 || code == 535 || code == 538
 }

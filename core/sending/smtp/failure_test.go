@@ -71,8 +71,8 @@ func TestServersThatMisbehave(t *testing.T) {
 	}
 }
 
-// TestNothingIsRepeated checks that a message is handed over at most once, whatever
-// fails.
+// TestNothingIsRepeated checks that Send does not send a message again after the connection
+// broke at the end of the message.
 func TestNothingIsRepeated(t *testing.T) {
 	t.Parallel()
 	dots := make(chan struct{}, 10)
@@ -123,8 +123,8 @@ func TestConnectionsThatAreNotTrusted(t *testing.T) {
 	}
 }
 
-// TestPasswordsAreNotSentInTheClear checks that a name of this machine that resolves to
-// another host gets no password. The dialer hides where the connection leads.
+// TestPasswordsAreNotSentInTheClear checks that no password is sent to a host named
+// localhost whose address is not loopback. The test's dialer reports such an address.
 func TestPasswordsAreNotSentInTheClear(t *testing.T) {
 	t.Parallel()
 	said := make(chan string, 1)
@@ -206,8 +206,8 @@ func TestCallsThatAreCalledOff(t *testing.T) {
 	wantKind(t, "called off before", err, sending.TimedOut)
 }
 
-// TestNoTurn checks that messages wait for a connection only until their deadline when
-// all connections hang.
+// TestNoTurn checks that messages fail at their deadline if all connections of the
+// organization are in use and hang.
 func TestNoTurn(t *testing.T) {
 	t.Parallel()
 	address := script(t, answers("HANG", nil))

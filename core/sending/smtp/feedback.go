@@ -14,18 +14,19 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Feedback is the content of a mail from a mail server about a sent message: deliveries
-// or a complaint. Anyone can write such a mail, so no field is verified. Addresses are
-// well-formed. Other texts have no control characters and at most 500 bytes.
+// Feedback is the content of a mail in which a mail server reports about a sent message:
+// results of delivery or a complaint. Anyone can write such a mail, so no field is
+// verified. Addresses are well-formed. Other texts have no control characters and at most
+// 500 bytes.
 type Feedback struct {
-	// OriginalMessageID is the id that Send returned; "" when the mail does not have
-	// it.
+	// OriginalMessageID is the id that Send returned for the reported message; "" if the
+	// mail does not contain it.
 	OriginalMessageID string
-	Deliveries        []DeliveryReport // of a delivery report (RFC 3464)
+	Deliveries        []DeliveryReport // results of a delivery report (RFC 3464)
 	Complaint         *Complaint       // of a complaint (RFC 5965)
 }
 
-// Action is the result for one recipient (RFC 3464 section 2.3.3).
+// Action is the kind of a delivery result for one recipient (RFC 3464 section 2.3.3).
 type Action string
 
 // The actions.
@@ -37,23 +38,24 @@ const (
 	ActionExpanded  Action = "expanded"
 )
 
-// DeliveryReport is the result for one recipient.
+// DeliveryReport is the delivery result for one recipient.
 type DeliveryReport struct {
-	// Recipient is the original recipient if the report has it, else the final
-	// recipient.
+	// Recipient is the address to which the message was sent, if the report has it, else the
+	// address after forwarding.
 	Recipient  string
 	Action     Action
 	Status     string // such as "5.1.1" (RFC 3463)
-	Diagnostic string // the server's message, such as "smtp; 550 no such user"
+	Diagnostic string // the text of the receiving server, such as "smtp; 550 no such user"
 }
 
-// Complaint means that recipients object to the message.
+// Complaint reports that recipients marked the message as unwanted.
 type Complaint struct {
-	Type       string   // such as "abuse", in lower case
+	Type       string   // the kind of complaint, such as "abuse", in lower case
 	Recipients []string // often omitted in reports
 }
 
-// Limits of the parser. Reports quote the message, so they may be large.
+// The limits of ParseFeedback for size, MIME parts and results of a mail. Reports contain
+// the reported message, so they may be large.
 const (
 	maxFeedback        = 4 << 20
 	maxFeedbackHeader  = 64 << 10
@@ -63,14 +65,14 @@ const (
 	maxFeedbackText    = 500
 )
 
-// The reasons why a mail is not feedback.
+// The errors of ParseFeedback.
 var (
 	ErrNotFeedback   = errors.New("smtp: the mail is neither a delivery report nor a complaint")
 	ErrFeedbackLarge = errors.New("smtp: the mail is larger than any feedback")
 )
 
-// ParseFeedback parses a received mail. It fails with ErrNotFeedback or
-// ErrFeedbackLarge.
+// ParseFeedback reads the report in a received mail. It fails with ErrNotFeedback if the
+// mail is not a report, and with ErrFeedbackLarge above 4 MiB.
 func ParseFeedback(r io.Reader) (Feedback, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxFeedback+1))
 	switch {
@@ -96,8 +98,8 @@ type feedbackReader struct {
 	parts int // remaining parts to read
 }
 
-// read collects reports from the entity and its parts. It skips parts that it cannot
-// read.
+// read adds the reports in a MIME entity and its parts to r.found. It reads parts up to the
+// given depth and skips parts that it cannot read.
 func (r *feedbackReader) read(e *message.Entity, depth int) {
 	if parts := e.MultipartReader(); parts != nil {
 		for depth > 0 && r.parts > 0 {
@@ -121,8 +123,8 @@ func (r *feedbackReader) read(e *message.Entity, depth int) {
 	}
 }
 
-// deliveries reads blocks of fields. The first block is about the message; each further
-// block is about one recipient.
+// deliveries reads a delivery report: blocks of fields, separated by empty lines. The first
+// block is about the message, each further block about one recipient.
 func (r *feedbackReader) deliveries(body io.Reader) {
 	in := bufio.NewReader(body)
 	for blocks := 0; blocks <= maxDeliveryReports && len(r.found.Deliveries) < maxDeliveryReports; blocks++ {
@@ -205,7 +207,8 @@ func firstWord(value string) string {
 	return words[0]
 }
 
-// statusOf parses a status of RFC 3463. Comments after it are ignored.
+// statusOf returns the enhanced status code at the start of value, such as "5.1.1" (RFC
+// 3463), or "" if there is none.
 func statusOf(value string) string {
 	status := firstWord(value)
 	parts := strings.Split(status, ".")
@@ -220,7 +223,8 @@ func statusOf(value string) string {
 	return status
 }
 
-// readable decodes a value and removes control characters.
+// readable returns value with encoded words decoded (RFC 2047), without control characters,
+// and cut to 500 bytes.
 func readable(value string) string {
 	if decoded, err := new(mime.WordDecoder).DecodeHeader(value); err == nil {
 		value = decoded

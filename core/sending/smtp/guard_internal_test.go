@@ -30,8 +30,9 @@ func TestOnlyPublicServersAreReached(t *testing.T) {
 	}
 }
 
-// TestTheGuardIsForCustomersConnections checks that only connections of customers are
-// guarded. Guarded and unguarded connections do not share pooled sessions.
+// TestTheGuardIsForCustomersConnections checks that a customer's connection cannot reach
+// loopback and that the operator's connection can. The two must not share open SMTP
+// sessions.
 func TestTheGuardIsForCustomersConnections(t *testing.T) {
 	t.Parallel()
 	all := New(Config{})

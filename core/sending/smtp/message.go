@@ -19,18 +19,19 @@ import (
 )
 
 const (
-	maxRecipients = 100 // RFC 5321 section 4.5.3.1.8: every server accepts as many
+	maxRecipients = 100 // RFC 5321 section 4.5.3.1.8: every server accepts at least 100
 	maxFields     = 100 // tags and added headers together
 	maxFieldName  = 60
-	maxWord       = 900 // a line has at most 998 octets, and words are not folded
+	maxWord       = 900 // a line may have 998 octets, and words are not split
 	maxFieldValue = 8_000
 	maxBody       = 10 << 20
 )
 
-// tagPrefix is the prefix of the header fields that carry tags.
+// tagPrefix is the prefix of the header fields that contain the message's tags.
 const tagPrefix = "X-Mailhelm-Tag-"
 
-// letter is a message in its wire format.
+// letter is a message as it is sent to the server, with its envelope: the sender and the
+// recipients.
 type letter struct {
 	id         string // without angle brackets
 	from       string
@@ -38,8 +39,8 @@ type letter struct {
 	data       []byte
 }
 
-// compose writes the message. It fails with Invalid for every value that cannot appear
-// in a message unchanged. It never drops or repairs a value.
+// compose returns the message in MIME format. It fails with Invalid for every value that a
+// message cannot contain unchanged. It never drops or repairs a value.
 func compose(m sending.Message, now time.Time) (letter, error) {
 	from, err := addressOf("From", m.From)
 	if err != nil {
@@ -85,8 +86,8 @@ func compose(m sending.Message, now time.Time) (letter, error) {
 	return l, err
 }
 
-// addressOf parses an address with or without a name. The address must be valid in the
-// rest of Mailhelm, so it is ASCII without quotes.
+// addressOf parses an address with or without a display name. It fails with Invalid for
+// addresses that other parts of Mailhelm refuse, such as quoted or non-ASCII ones.
 func addressOf(field, value string) (*mail.Address, error) {
 	if hasControl(value) || len(value) > maxFieldValue {
 		return nil, invalid(field + " holds control characters or is too long")
@@ -113,7 +114,8 @@ func addressesOf(field string, values []string) (shown string, plain []string, e
 	return strings.Join(all, ", "), plain, nil
 }
 
-// fields collects header fields in order. It keeps the first error.
+// fields collects the header fields of a message in order. err is the first error; a
+// message with an error is not sent.
 type fields struct {
 	all []sending.Header
 	err error
@@ -131,7 +133,7 @@ func (f *fields) add(name, value string) {
 	f.all = append(f.all, sending.Header{Name: name, Value: value})
 }
 
-// text adds a field with human-readable text, encoded where necessary (RFC 2047).
+// text adds a header field with text for people, encoded if necessary (RFC 2047).
 func (f *fields) text(name, value string) {
 	switch {
 	case len(value) > maxFieldValue:
@@ -143,9 +145,9 @@ func (f *fields) text(name, value string) {
 	}
 }
 
-// encodedText returns the value unchanged when it is plain and survives folding, and as
-// encoded words otherwise. A value that looks like an encoded word is encoded, because
-// readers would decode it.
+// encodedText returns the value of a header field unchanged if it is plain ASCII that line
+// folding does not change, else as encoded words (RFC 2047). It also encodes text that
+// looks like an encoded word, because mail programs would decode it.
 func encodedText(value string) string {
 	encoded := mime.QEncoding.Encode("utf-8", value)
 	if encoded != value || !strings.Contains(value, "=?") && !strings.Contains(value, "  ") && strings.TrimSpace(value) == value {
@@ -172,7 +174,8 @@ func (f *fields) refuse(text string) {
 	}
 }
 
-// addTags writes each tag as a header field of its own, sorted by name.
+// addTags adds a header field for each tag, sorted by name. It adds a tag that marks test
+// messages.
 func (f *fields) addTags(e sending.Envelope) error {
 	tags := e.Tags
 	if e.Test {
@@ -194,8 +197,9 @@ func (f *fields) addTags(e sending.Envelope) error {
 	return nil
 }
 
-// ours are the names of fields that callers cannot set: those written here and those
-// added by servers in transit. Names that begin with Content- or Resent- are included.
+// ours are the header fields that callers cannot set: those that compose writes, and those
+// that servers add in transit. Callers cannot set names that begin with Content- or Resent-
+// either.
 var ours = []string{
 	"From", "Sender", "Reply-To", "To", "Cc", "Bcc", "Subject", "Date", "Message-Id", "Mime-Version",
 	"Return-Path", "Received", "Dkim-Signature", "Arc-Seal", "Authentication-Results",
@@ -216,8 +220,8 @@ func (f *fields) addHeaders(headers []sending.Header) error {
 	return nil
 }
 
-// isFieldName reports whether s may be the name of an added field. It is stricter than
-// RFC 5322 and accepts the names used in practice.
+// isFieldName reports whether callers may use name for a header field: 1 to 60 letters,
+// digits, hyphens and underscores. RFC 5322 allows more, but these suffice in practice.
 func isFieldName(name string) bool {
 	return name != "" && len(name) <= maxFieldName && !strings.ContainsFunc(name, func(r rune) bool {
 		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_')
@@ -241,7 +245,7 @@ func encode(h fields, c sending.Content) ([]byte, error) {
 		return nil, invalid("the content is no UTF-8")
 	}
 	var header write.Header
-	for _, field := range slices.Backward(h.all) { // Add inserts a field before the existing ones
+	for _, field := range slices.Backward(h.all) { // Add inserts a field before the existing fields
 		header.Add(field.Name, field.Value)
 	}
 	var out bytes.Buffer

@@ -6,7 +6,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Compose exports compose to the tests of package smtp_test.
+// Compose makes the function compose available to the tests of package smtp_test.
 func Compose(m sending.Message, now time.Time) (string, error) {
 	l, err := compose(m, now)
 	return string(l.data), err

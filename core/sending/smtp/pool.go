@@ -8,11 +8,12 @@ import (
 )
 
 const (
-	maxOpen = 4   // connections of an organization at a time; the next message waits
-	maxUses = 100 // messages before a connection is replaced
+	maxOpen = 4   // open connections of an organization; further messages wait
+	maxUses = 100 // messages on a connection before it is closed
 )
 
-// pool keeps the connections of one organization.
+// pool has the open connections of one organization to its SMTP server. idle has those that
+// are not in use.
 type pool struct {
 	idleTimeout time.Duration
 	slots       chan struct{}
@@ -26,7 +27,8 @@ func newPool(idleTimeout time.Duration) *pool {
 	return &pool{idleTimeout: idleTimeout, slots: make(chan struct{}, maxOpen)}
 }
 
-// enter waits for a free slot. The caller must call leave afterwards.
+// enter waits until the organization may use another connection. If it succeeds, the caller
+// must call leave afterwards. It fails with the error of ctx if ctx ends first.
 func (p *pool) enter(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
@@ -38,8 +40,8 @@ func (p *pool) enter(ctx context.Context) error {
 
 func (p *pool) leave() { <-p.slots }
 
-// take returns an idle connection with this login, or nil without one. It closes idle
-// connections with another login.
+// take removes and returns an idle connection with this login, or nil if there is none. It
+// closes idle connections with another login.
 func (p *pool) take(to login) *session {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,7 +57,8 @@ func (p *pool) take(to login) *session {
 	return nil
 }
 
-// put returns a connection to the pool, or closes it.
+// put makes the connection idle, so that a later message can use it. It closes the
+// connection if the pool is closed or the connection has sent maxUses messages.
 func (p *pool) put(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,8 +70,8 @@ func (p *pool) put(s *session) {
 	p.idle = append(p.idle, s)
 }
 
-// expire closes a connection that is still idle. It leaves a connection alone that is
-// in use again.
+// expire closes the connection if it is idle. It does nothing if a message uses the
+// connection again.
 func (p *pool) expire(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

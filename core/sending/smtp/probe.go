@@ -2,8 +2,8 @@ package smtp
 
 import "context"
 
-// Probe connects to the server and signs in, and sends no message. It uses a connection
-// of its own and closes it.
+// Probe checks that the SMTP server can be reached and accepts the login. It opens its own
+// connection, closes it again and sends no message.
 func (s *SMTP) Probe(ctx context.Context, orgID string) error {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)

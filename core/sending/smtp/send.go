@@ -21,10 +21,10 @@ var (
 	errTurn      = errors.New("smtp: all connections are busy")
 )
 
-// Send hands the message over in one transaction, for all recipients or for none. It
+// Send sends the message in one SMTP transaction, for all recipients or for none. It
 // returns the Message-ID without angle brackets. Tags become header fields
-// X-Mailhelm-Tag-<name>. It fails with Unsupported for a template, and with Invalid for
-// a configuration set.
+// X-Mailhelm-Tag-<name>. It fails with Unsupported for a template, and with Invalid for a
+// configuration set.
 func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (string, error) {
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.CallTimeout)
@@ -60,12 +60,13 @@ func (s *SMTP) Send(ctx context.Context, orgID string, m sending.Message) (strin
 	return l.id, nil
 }
 
-// SendBulk fails with Unsupported, because it needs a template.
+// SendBulk fails with Unsupported, because SMTP servers have no templates.
 func (s *SMTP) SendBulk(ctx context.Context, orgID string, _ sending.Bulk) ([]sending.BulkOutcome, error) {
 	return nil, s.unsupportedError(ctx, orgID, "the server renders no templates")
 }
 
-// hand takes an idle connection or opens one, and hands the letter over, once.
+// hand sends the message once, over an idle connection that still works or over a new one.
+// It waits while all connections of the organization are in use.
 func (s *SMTP) hand(ctx, caller context.Context, connections *pool, to login, l letter) *sending.Failure {
 	if err := connections.enter(ctx); err != nil {
 		if caller.Err() != nil {

@@ -129,7 +129,7 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := m.countOpened(); n != 2 { // the server makes one session before STARTTLS and one after
+	if n := m.countOpened(); n != 2 { // the test server starts one session before STARTTLS and one after it
 		t.Errorf("%d sessions for messages one after another, want 2", n)
 	}
 	var wg sync.WaitGroup
@@ -159,8 +159,9 @@ func TestConnectionsAreKeptAndBounded(t *testing.T) {
 	}
 }
 
-// TestStaleConnectionIsReplaced checks that a connection closed by the server while
-// idle is replaced. That is safe: no message was sent on it.
+// TestStaleConnectionIsReplaced checks that Send opens a new connection if the server has
+// closed the idle one. The message cannot be sent twice, because it was not sent over the
+// closed connection.
 func TestStaleConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
 	var connections atomic.Int32
@@ -255,7 +256,7 @@ func TestQuotaAndRate(t *testing.T) {
 		}
 	}
 	send("", "a@example.net", "b@example.net")
-	send(sending.Rejected, "gone@example.net") // gives its count back, but not its share of the rate
+	send(sending.Rejected, "gone@example.net") // does not count against the quota, but against the rate
 	send(sending.Throttled, "c@example.net")   // the third within a second
 	now = now.Add(time.Minute)
 	send(sending.Throttled, "c@example.net", "d@example.net", "e@example.net", "f@example.net")

@@ -30,7 +30,8 @@ const (
 	password = "open sesame"
 )
 
-// certificate returns a self-signed certificate for host and a pool that trusts it.
+// certificate returns a self-signed certificate for the name in host, and a pool that
+// trusts this certificate.
 var certificate = sync.OnceValues(func() (tls.Certificate, *x509.CertPool) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -59,7 +60,8 @@ func serverTLS() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{c}, MinVersion: tls.VersionTLS12}
 }
 
-// taken is a message that the server accepted.
+// taken is a message that the test server accepted, with its envelope and the state of the
+// connection.
 type taken struct {
 	from string
 	to   []string
@@ -68,7 +70,7 @@ type taken struct {
 	tls  bool
 }
 
-// mailServer is a real SMTP server that accepts messages.
+// mailServer is a working SMTP server on loopback that accepts and records messages.
 type mailServer struct {
 	address string
 
@@ -77,7 +79,7 @@ type mailServer struct {
 	connections int
 }
 
-// serve starts a server that requires user and password. It uses implicit TLS if
+// serve starts a mailServer that requires authentication. It uses TLS from the start if
 // implicit is true, else STARTTLS.
 func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer {
 	t.Helper()
@@ -103,7 +105,8 @@ func serve(t *testing.T, change func(*server.Server), implicit bool) *mailServer
 	}
 	done := make(chan struct{})
 	go func() { defer close(done); _ = s.Serve(l) }()
-	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done }) // a server that is not serving yet does not close its listener
+	// closes the listener too, in case the server has not started to serve
+	t.Cleanup(func() { _ = s.Close(); _ = l.Close(); <-done })
 	return m
 }
 
@@ -172,7 +175,8 @@ func (s *mailSession) Data(r io.Reader) error {
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// script starts a server that runs talk for each connection.
+// script starts a TCP server that calls talk for each connection, and returns the server's
+// address.
 func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -198,9 +202,9 @@ func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	return l.Addr().String()
 }
 
-// answers sends the greeting and then replies to each command by its first word. The
-// default reply is 250. "DROP" closes the connection, and "HANG" sends no reply. The
-// reply to the end of DATA is that of ".".
+// answers returns a function for script that sends the greeting and then the replies in to,
+// by the first word of each command. The default reply is 250. The reply "DROP" closes the
+// connection, and "HANG" sends nothing. The key "." has the reply to the end of a message.
 func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader) {
 	return func(c net.Conn, in *bufio.Reader) {
 		say := func(text string) bool {
@@ -235,7 +239,8 @@ func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader
 	}
 }
 
-// adapter returns an adapter that dials address, whatever the endpoint is.
+// adapter returns an SMTP account for tests. It connects to address even though the
+// configured endpoint is another one.
 func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Server)) *smtp.SMTP {
 	t.Helper()
 	_, roots := certificate()
@@ -265,7 +270,8 @@ func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Serve
 	return s
 }
 
-// withoutTLS configures a server on this machine without TLS and without a user.
+// withoutTLS returns a change for adapter: the endpoint becomes address, on this machine,
+// without TLS and authentication.
 func withoutTLS(address string) func(*smtp.Config, *smtp.Server) {
 	return func(_ *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""

@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// login is the server and the user of a connection. Connections that may reach only
-// public addresses are kept apart from unrestricted ones.
+// login is the server and the user of an open connection, which only messages with an equal
+// login may use. mayReachPrivate is included, because a connection of the operator may be
+// to a private address.
 type login struct {
 	address, user, password string
 	mayReachPrivate         bool
@@ -25,7 +26,8 @@ func loginOf(s Server) login {
 	return login{c.Endpoint, c.AccessKeyID, c.Secret, c.MayReachPrivate, s.ImplicitTLS}
 }
 
-// session is one authenticated connection to a server.
+// session is one authenticated connection to an SMTP server. uses is the number of messages
+// that it sent.
 type session struct {
 	login  login
 	client *smtp.Client
@@ -36,8 +38,8 @@ type session struct {
 
 func (s *session) close() { _ = s.conn.Close() } // no command is in progress
 
-// maxAnswers limits the bytes that a server may send over a connection, including its
-// certificates. Replies are short, and endless lines would fill the memory.
+// maxAnswers is the maximum number of bytes that a server may send over one connection,
+// including its certificates. Without a limit, an endless reply would fill the memory.
 const maxAnswers = 256 << 10
 
 var errTalkative = errors.New("the server says too much")
@@ -56,7 +58,8 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// open connects, encrypts and signs in. It ends when ctx ends.
+// open connects to the server, starts TLS and authenticates. It fails if ctx ends. The
+// context caller does not have the adapter's own deadline; see failureAt.
 func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.Failure) {
 	where, err := endpointOf(to.address)
 	if err != nil {
@@ -81,7 +84,7 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	return &session{login: to, client: client, conn: raw}, nil
 }
 
-// greet ensures that the rest of the session is encrypted or stays on this machine.
+// greet starts TLS, unless the server is on this machine, and sends the SMTP greeting.
 func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
 	var client *smtp.Client
@@ -91,8 +94,8 @@ func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	case where.loopback && isLoopback(conn.RemoteAddr()):
 		client = smtp.NewClient(conn)
 	default:
-		// The library's own timeouts begin with the next command. Until then, the end
-		// of the context closes the connection.
+		// The timeouts of the SMTP library apply from the next command on. Until then, the
+		// end of the context in open closes the connection.
 		var err error
 		if client, err = smtp.NewClientStartTLS(conn, config); err != nil {
 			return nil, err
@@ -128,7 +131,8 @@ func signIn(client *smtp.Client, as login) error {
 
 var errSize = errors.New("smtp: the message is larger than the server takes")
 
-// hand hands one letter over. After a failure the session cannot be used again.
+// hand sends one message over the connection. After a failure the connection must be
+// closed.
 func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()
@@ -151,14 +155,14 @@ func (s *session) hand(ctx, caller context.Context, l letter) *sending.Failure {
 	if _, err := w.Write(l.data); err != nil {
 		return failureAt(caller, content, err)
 	}
-	// From here on the server may have accepted the whole message.
+	// From here on, the server may have accepted the message.
 	if err := w.Close(); err != nil {
 		return failureAt(caller, afterDot, err)
 	}
 	return nil
 }
 
-// isAlive reports whether the server still answers.
+// isAlive reports whether the server answers the command NOOP.
 func (s *session) isAlive(ctx context.Context) bool {
 	stop := context.AfterFunc(ctx, s.close)
 	defer stop()

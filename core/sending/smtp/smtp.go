@@ -17,21 +17,22 @@ import (
 // Server is an organization's SMTP server with the limits that the organization
 // configured.
 type Server struct {
-	// Connection has the server's host:port as Endpoint, and user name and password as
-	// AccessKeyID and Secret. Without a user name, the session is not authenticated.
+	// Connection has the server's host:port in Endpoint, and the user name and password in
+	// AccessKeyID and Secret. Without a user name, no authentication is made.
 	Connection sending.Connection
-	// Identities are the addresses and domains to send from. A domain includes its
-	// subdomains. When empty, only the server checks senders.
+	// Identities are the addresses and domains that the account may send from. A domain
+	// includes its subdomains. If the list is empty, only the SMTP server checks senders.
 	Identities []string
-	// Max24HourSend is the most recipients in 24 hours. MaxSendRate is the most
-	// messages in a second. Zero means no limit.
+	// Max24HourSend is the maximum number of recipients in 24 hours. MaxSendRate is the
+	// maximum number of messages in a second. Zero means no limit.
 	Max24HourSend, MaxSendRate int64
-	// ImplicitTLS begins with TLS on ports other than 465 too.
+	// ImplicitTLS starts connections with TLS on any port. If it is false, only connections
+	// to port 465 start with TLS.
 	ImplicitTLS bool
 }
 
-// Consent stores the contact list, because SMTP servers have none. It fails with a
-// *sending.Failure. The simulated account implements it.
+// Consent stores contact lists and consent, because SMTP servers do not. Its methods fail
+// with a *sending.Failure. The simulator implements it.
 type Consent interface {
 	ContactList(ctx context.Context, orgID string) (sending.ContactList, error)
 	EnsureContactList(ctx context.Context, orgID string) error
@@ -43,29 +44,32 @@ type Consent interface {
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 
-// Config configures the adapter. Only Server is required, and [SMTP.Open] does not need
-// it.
+// Config configures an SMTP account. Only Server is required, and not if the account is
+// only used to call [SMTP.Open].
 type Config struct {
-	// Server returns an organization's server. It fails with NotConnected, as a
-	// *sending.Failure, when the organization has none. nil always fails so.
+	// Server returns an organization's SMTP server. It fails with a *sending.Failure of kind
+	// NotConnected if the organization has none. nil means that no organization has a
+	// server.
 	Server func(ctx context.Context, orgID string) (Server, error)
-	// Consent stores topics and contacts. With nil, accounts have no contact list.
+	// Consent stores topics and contacts. If it is nil, accounts have no contact list.
 	Consent Consent
 
-	// Clock dates messages and counts the quota; nil means core.SystemClock.
+	// Clock gives the dates of messages and the time for the quota; nil means
+	// core.SystemClock.
 	Clock core.Clock
-	// CallTimeout is the deadline of each call; zero means 30 seconds.
+	// CallTimeout is the deadline of each method call; zero means 30 seconds.
 	CallTimeout time.Duration
-	// IdleTimeout is how long an unused connection is kept; zero means 30 seconds.
+	// IdleTimeout is how long an unused connection stays open; zero means 30 seconds.
 	IdleTimeout time.Duration
-	// Roots verify certificates; nil means those of the machine.
+	// Roots are the certificate authorities that verify servers; nil means those of the
+	// machine.
 	Roots *x509.CertPool
-	// Dial opens connections; nil means the network.
+	// Dial opens network connections; nil means net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
-	// Networks are private networks that connections without MayReachPrivate may reach,
-	// in addition to public addresses.
+	// Networks are private networks that every connection may reach. Without
+	// MayReachPrivate, a connection reaches only these and public addresses.
 	Networks []netip.Prefix
-	// Hostname is the name in our greeting; "" means "localhost".
+	// Hostname is the name of this machine in the SMTP greeting; "" means "localhost".
 	Hostname string
 }
 
@@ -81,7 +85,7 @@ type SMTP struct {
 	boxes *outboxes
 }
 
-// outboxes holds the state of all organizations.
+// outboxes has the open connections and the counts of sent messages of all organizations.
 type outboxes struct {
 	idleTimeout time.Duration
 
@@ -90,7 +94,7 @@ type outboxes struct {
 	byOrg  map[string]*outbox
 }
 
-// New returns the adapter. It opens no connection before the first message.
+// New returns an SMTP account. It opens no connection before the first message.
 func New(cfg Config) *SMTP {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -113,10 +117,10 @@ func New(cfg Config) *SMTP {
 	return &SMTP{cfg: cfg, boxes: &outboxes{idleTimeout: cfg.IdleTimeout, byOrg: map[string]*outbox{}}}
 }
 
-// Open returns the account of a connection. All accounts of one adapter share their
-// organizations' state, such as the count of sent messages, and end with its Close.
-// Without MayReachPrivate, the account reaches only public addresses and
-// Config.Networks.
+// Open returns the account of one organization's connection. All accounts that an SMTP
+// opens share the organizations' state, such as the count of sent messages. Closing the
+// SMTP closes their connections. Without MayReachPrivate, the account reaches only public
+// addresses and Config.Networks.
 func (s *SMTP) Open(c sending.Connection) (sending.Account, error) {
 	if _, err := endpointOf(c.Endpoint); err != nil {
 		return nil, err
@@ -139,8 +143,7 @@ func noServer() *sending.Failure {
 	return newFailure(sending.NotConnected, errors.New("smtp: the organization has no server"))
 }
 
-// Close closes idle connections and keeps no further ones. It does not interrupt
-// messages in progress.
+// Close closes idle connections. Connections in use are closed after their message.
 func (s *SMTP) Close() error {
 	s.boxes.mu.Lock()
 	defer s.boxes.mu.Unlock()
@@ -151,7 +154,8 @@ func (s *SMTP) Close() error {
 	return nil
 }
 
-// server returns the organization's server. It fails with a *sending.Failure.
+// server returns the organization's SMTP server. It fails with a *sending.Failure:
+// NotConnected if there is none, Refused if its address is malformed.
 func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	if err := ctx.Err(); err != nil {
 		return Server{}, newFailure(sending.TimedOut, err)
@@ -175,7 +179,8 @@ func (s *SMTP) server(ctx context.Context, orgID string) (Server, error) {
 	return server, nil
 }
 
-// outboxOf returns the state of an organization, and creates it on the first call.
+// outboxOf returns an organization's connections and counts, which it creates on the first
+// call.
 func (b *outboxes) outboxOf(orgID string) *outbox {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -195,7 +200,8 @@ type outbox struct {
 	allowance   allowance
 }
 
-// endpoint is the address of a server.
+// endpoint is the parsed address of an SMTP server. loopback is true if the address is on
+// this machine.
 type endpoint struct {
 	address, host string
 	implicitTLS   bool

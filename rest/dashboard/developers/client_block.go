@@ -11,25 +11,26 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// The paths of the forms that block and unblock a client.
+// The paths to which the forms for blocking and unblocking a client are sent.
 const (
 	blockPath   = ClientsPath + "/block"
 	unblockPath = ClientsPath + "/unblock"
-	// fieldClient is the field with the public client id. Clients that can be blocked have
-	// no other id in the organization.
+	// fieldClient is the name of the form field with the public client id of the client to
+	// block or unblock.
 	fieldClient = "client_id"
 )
 
-// blockedRow is the data of an application that the organization blocks.
+// blockedRow is the data of an application that the organization blocks, for the list of
+// blocked applications.
 type blockedRow struct {
-	ClientID, Name string // Name is "" for an application that has never asked
-	// Since is the day of the block, Unblock the form that ends it.
+	ClientID, Name string // Name is "" if the application is not known
+	// Since is the day on which it was blocked. Unblock is the form that ends the block.
 	Since   string
 	Unblock frame.Form
 }
 
-// blockedRows returns the blocked clients of the visitor's organization for the page of all
-// clients.
+// blockedRows returns the clients that the visitor's organization blocks, for the page of
+// all clients.
 func (h clientHandlers) blockedRows(r *http.Request, v people.Visitor) ([]blockedRow, error) {
 	blocked, err := h.Blocked.BlockedClients(r.Context(), v.Org.ID)
 	if err != nil {
@@ -49,8 +50,8 @@ func (h clientHandlers) blockedRows(r *http.Request, v people.Visitor) ([]blocke
 	return rows, nil
 }
 
-// blockClient blocks a client and redirects to the list. A client id that cannot be blocked
-// is shown again with the reason.
+// blockClient blocks the client whose id the form has, and redirects to the list of
+// clients. If the client cannot be blocked, the form is shown again with the reason.
 func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	clientID := strings.TrimSpace(r.PostForm.Get(fieldClient))
 	err := h.lifecycle(v).BlockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, clientID)
@@ -71,7 +72,7 @@ func (h clientHandlers) blockClient(w http.ResponseWriter, r *http.Request, v pe
 	}
 }
 
-// unblockClient ends a block and redirects to the list.
+// unblockClient ends the block of a client and redirects to the list of clients.
 func (h clientHandlers) unblockClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if err := h.lifecycle(v).UnblockClient(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, r.PostForm.Get(fieldClient)); err != nil {
 		h.Fail(w, r, v, err)

@@ -10,13 +10,14 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// clientSecret is the data of the page that shows the secret of a client, once.
+// clientSecret is the data of the page that shows a new client secret. The page can be
+// shown only once.
 type clientSecret struct {
 	Client clientRow
 	Secret string // "" for a public client
 	New    bool   // the client was just registered
-	// TokenURL is the endpoint that takes the secret, Resource the API that the token is
-	// for.
+	// TokenURL is the token endpoint to which the client sends the secret. Resource is the
+	// API for which the client requests a token there.
 	TokenURL, Resource string
 }
 
@@ -31,13 +32,15 @@ func (h clientHandlers) showClientSecret(w http.ResponseWriter, r *http.Request,
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "client_secret", Title: title, Data: s})
 }
 
-// clientDecision is the data of a page that asks before a client is changed.
+// clientDecision is the data of a page that asks for confirmation before a client is
+// changed or revoked.
 type clientDecision struct {
 	Form   frame.Form
 	Client clientRow
 }
 
-// showRotateSecret asks before the secret of a confidential client is replaced.
+// showRotateSecret shows the page that asks for confirmation before a client's secret is
+// replaced. It refuses public clients, which have no secret.
 func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok {
@@ -53,8 +56,8 @@ func (h clientHandlers) showRotateSecret(w http.ResponseWriter, r *http.Request,
 	}})
 }
 
-// rotateSecret replaces the secret and shows the new one. The old secret is invalid from
-// then on.
+// rotateSecret replaces a client's secret and shows the new one. The old secret is invalid
+// from then on.
 func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	found, ok := h.clientOf(w, r, v)
 	if !ok {
@@ -77,8 +80,8 @@ func (h clientHandlers) rotateSecret(w http.ResponseWriter, r *http.Request, v p
 	h.showClientSecret(w, r, v, clientSecret{Client: newClientRow(changed), Secret: secret})
 }
 
-// showRevokeClient asks before a client is revoked. The organization may require a recent
-// second factor.
+// showRevokeClient shows the page that asks for confirmation before a client is revoked. If
+// the organization requires a recent second factor, it asks for that first.
 func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.workingClientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {
@@ -90,7 +93,8 @@ func (h clientHandlers) showRevokeClient(w http.ResponseWriter, r *http.Request,
 	}})
 }
 
-// revokeClient revokes a client with all its tokens and grants, and redirects to the list.
+// revokeClient revokes a client with all its tokens and grants, and redirects to the list
+// of clients.
 func (h clientHandlers) revokeClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, ClientsPath+"/"+c.ID+"/revoke") {

@@ -14,20 +14,22 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// defaultRefreshDays is the lifetime that the form of a new client starts with.
+// defaultRefreshDays is the lifetime of grants that is preselected for a new client, in
+// days.
 const defaultRefreshDays = 90
 
-// clientFields are the values of the form of a client.
+// clientFields are the values of the form with which an OAuth client is registered or
+// edited.
 type clientFields struct {
 	Name        string
 	Environment core.Environment
 	Public      bool
-	Redirects   string // one a line
+	Redirects   string // redirect URIs, one on each line
 	RefreshDays string
 	Scopes      core.Scopes
 }
 
-// readClientFields returns the fields of a submitted form, unchecked.
+// readClientFields returns the values of a submitted form for an OAuth client, unchecked.
 func readClientFields(r *http.Request) clientFields {
 	return clientFields{
 		Name: r.PostForm.Get(fieldName), Environment: core.Environment(r.PostForm.Get(fieldEnvironment)),
@@ -36,7 +38,7 @@ func readClientFields(r *http.Request) clientFields {
 	}
 }
 
-// fieldsOf returns the fields of the form for an existing client.
+// fieldsOf returns the form values of an existing client.
 func fieldsOf(c access.Client) clientFields {
 	return clientFields{
 		Name: c.Name, Environment: c.Environment, Public: c.SecretHash == nil, Redirects: strings.Join(c.RedirectURIs, "\n"),
@@ -44,8 +46,8 @@ func fieldsOf(c access.Client) clientFields {
 	}
 }
 
-// days returns the chosen lifetime of grants, in days. core/access checks which numbers are
-// allowed.
+// days returns the chosen lifetime of grants in days. It fails only for a text that is no
+// number; core/access checks which numbers are allowed.
 func (f clientFields) days() (int, error) {
 	days, err := strconv.Atoi(f.RefreshDays)
 	if err != nil {
@@ -54,8 +56,8 @@ func (f clientFields) days() (int, error) {
 	return days, nil
 }
 
-// addresses returns the redirect URIs, one per line. It checks each here too, so that the
-// refusal can name the line.
+// addresses returns the redirect URIs in the form, one from each line. It fails for an
+// unusable one and names its number, which the later check in core/access cannot do.
 func (f clientFields) addresses() ([]string, error) {
 	var uris []string
 	for _, line := range strings.Split(f.Redirects, "\n") {
@@ -72,15 +74,15 @@ func (f clientFields) addresses() ([]string, error) {
 	return uris, nil
 }
 
-// clientForm is the data of the page with the form.
+// clientForm is the data of the page with the form for a new or an existing client.
 type clientForm struct {
 	Form frame.Form
-	// Once is the id of the client that the form creates; see frame.ReadOnceID. Here is the
-	// path that the form is sent to.
+	// Once is the id that the new client gets, so that a form sent twice creates one client.
+	// Here is the path to which the form is sent.
 	Once   string
 	Here   string
 	Fields clientFields
-	// Areas has all scopes in groups, with the chosen ones marked.
+	// Areas has all scopes in groups, with the chosen scopes marked.
 	Areas     []scopeArea
 	Lifetimes []lifetime
 	// Client is the client that is edited; nil for a new one.
@@ -93,7 +95,8 @@ type lifetime struct {
 	Chosen      bool
 }
 
-// lifetimes returns the options with the chosen one marked.
+// lifetimes returns the options for the lifetime of grants. chosen is the selected number
+// of days, as text.
 func lifetimes(chosen string) []lifetime {
 	all := []lifetime{
 		{Value: "30", Name: "30 days after it was granted"},
@@ -107,8 +110,8 @@ func lifetimes(chosen string) []lifetime {
 	return all
 }
 
-// clientForm writes the form with the values of f. c is the client that is edited, or nil
-// for a new one. refused is the error that the form caused, or nil.
+// clientForm writes the page with the form, filled with the values of f. c is the client
+// that is edited, or nil for a new one. refused is the error of the submitted form, or nil.
 func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v people.Visitor, c *access.Client, f clientFields, refused error) {
 	status := http.StatusOK
 	if refused != nil {
@@ -123,8 +126,8 @@ func (h clientHandlers) clientForm(w http.ResponseWriter, r *http.Request, v peo
 	h.Show(w, r, v, status, frame.Screen{Page: "client_form", Title: title, Problem: labels.Problem(refused), Data: data})
 }
 
-// showNewClient shows the form of a new client. The organization may require a recent second
-// factor.
+// showNewClient shows the form for a new client. If the organization requires a recent
+// second factor, it asks for that first.
 func (h clientHandlers) showNewClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, ClientsPath+"/new") {
 		return
@@ -158,8 +161,8 @@ func (h clientHandlers) createClient(w http.ResponseWriter, r *http.Request, v p
 	}
 }
 
-// register stores a client with the id of the form, which makes a repeated form fail. It
-// returns the secret, "" for a public client.
+// register stores a new client under the id that the form contains, so that a form sent
+// twice fails. It returns the client and its secret, which is "" for a public client.
 func (h clientHandlers) register(ctx context.Context, v people.Visitor, id string, f clientFields) (access.Client, string, error) {
 	uris, err := f.addresses()
 	if err != nil {
@@ -184,7 +187,7 @@ func (h clientHandlers) register(ctx context.Context, v people.Visitor, id strin
 	return c, secret, err
 }
 
-// showEditClient shows the form of an existing client.
+// showEditClient shows the form for editing an active client.
 func (h clientHandlers) showEditClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if c, ok := h.workingClientOf(w, r, v); ok {
 		h.clientForm(w, r, v, &c, fieldsOf(c), nil)
@@ -212,8 +215,8 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v peo
 	}
 }
 
-// store replaces the fields of c by those of the form. It refuses scopes and redirect
-// addresses that the permissions of m do not cover.
+// store replaces the fields of client c with those of the form. It refuses scopes and
+// redirect URIs that the permissions of member m do not cover.
 func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {
@@ -234,8 +237,9 @@ func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.M
 	return err
 }
 
-// withClient runs do in the transaction of manageCredentials, after reading the client. The
-// store locks the client, so what do checks stays true until the commit.
+// withClient reads a client and runs do with it, in a transaction in which the visitor may
+// manage credentials. The read locks the client, so that it cannot change before the
+// commit.
 func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.Client) error) error {
 	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		c, err := h.Clients.ClientByID(ctx, v.Org.ID, id)
@@ -244,6 +248,6 @@ func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id str
 		}
 		return do(ctx, m, c)
 	})
-	h.Lifecycle.Principals.Forget(id) // again: the task forgot it before the commit
+	h.Lifecycle.Principals.Forget(id) // again: do cleared this cache entry before the commit
 	return err
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// clientNotices are the notices on the pages of clients, by name.
+// clientNotices are the messages that the pages of clients show after a change, by name.
 var clientNotices = frame.Notices{
 	"edited":    "The application is changed. The change applies from the next request on.",
 	"revoked":   "The application is revoked. Its tokens are refused, and the access that people granted to it has ended.",
@@ -27,10 +27,11 @@ type clientRow struct {
 	Redirects            []string
 	Lifetime             string
 	Created              string
-	Ended                string // when it was revoked, or ""
+	Ended                string // the day on which it was revoked; "" for an active client
 }
 
-// newClientRow returns the data of a client. Its name is cleaned; see frame.PlainName.
+// newClientRow returns the data of a client for the pages. It removes invisible characters
+// from the name; see frame.PlainName.
 func newClientRow(c access.Client) clientRow {
 	row := clientRow{
 		Path: ClientsPath + "/" + c.ID, Name: frame.PlainName(c.Name), ClientID: c.ClientID, Environment: c.Environment,
@@ -46,23 +47,24 @@ func newClientRow(c access.Client) clientRow {
 	return row
 }
 
-// clientList is the data of the page of all clients.
+// clientList is the data of the page that lists the OAuth clients.
 type clientList struct {
 	NewPath string
-	// Working has the active clients, Over the revoked ones.
+	// Working has the active clients, Over the revoked clients.
 	Working, Over []clientRow
 	Blocked       []blockedRow
 	Block         frame.Form
-	BlockID       string // the value that was refused
+	BlockID       string // the refused client id; "" without a refusal
 }
 
-// showClients shows all clients, and the blocked ones.
+// showClients shows the page with the organization's clients and the clients that it
+// blocks.
 func (h clientHandlers) showClients(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.clientList(w, r, v, "", nil)
 }
 
-// clientList writes the page of all clients. When refused is not nil, it repeats the client
-// id that could not be blocked, with the reason.
+// clientList writes the page of all clients. If refused is not nil, the page shows typed,
+// the client id that could not be blocked, and the reason.
 func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
 	if err != nil {
@@ -88,14 +90,14 @@ func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v peo
 	h.Show(w, r, v, status, shown)
 }
 
-// clientPage is the data of the page of one client.
+// clientPage is the data of the page of one OAuth client.
 type clientPage struct {
 	Client clientRow
 	// Scopes has the scopes that the client may request.
 	Scopes []scopeChoice
 }
 
-// showClient shows one client.
+// showClient shows the page of one OAuth client.
 func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok {
@@ -107,8 +109,8 @@ func (h clientHandlers) showClient(w http.ResponseWriter, r *http.Request, v peo
 	}})
 }
 
-// clientOf returns the client that the path names. When it returns false, it has written the
-// response, a page of status 404 or an error.
+// clientOf returns the client whose id is in the path. If it returns false, it has written
+// the response: a page of status 404 or an error.
 func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.Client, bool) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -123,8 +125,9 @@ func (h clientHandlers) clientOf(w http.ResponseWriter, r *http.Request, v peopl
 	return c, true
 }
 
-// workingClientOf is clientOf for pages that need an active client. It refuses revoked
-// clients.
+// workingClientOf returns the active client whose id is in the path. If it returns false,
+// it has written the response: a refusal of a revoked client, a page of status 404, or an
+// error.
 func (h clientHandlers) workingClientOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.Client, bool) {
 	c, ok := h.clientOf(w, r, v)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// The pages that other rooms link to.
+// The paths of the pages to which other packages of the dashboard link.
 const (
 	KeysPath    = frame.Path + "/keys"
 	NewKeyPath  = KeysPath + "/new"
@@ -37,7 +37,8 @@ type Clients interface {
 	ClientByID(ctx context.Context, orgID, id string) (access.Client, error)
 }
 
-// PublicClients finds any client by its public client id, including revoked ones.
+// PublicClients finds clients of any organization by their public client id, including
+// revoked ones.
 type PublicClients interface {
 	Client(ctx context.Context, clientID string) (access.Client, error)
 }
@@ -47,28 +48,28 @@ type BlockedClients interface {
 	BlockedClients(ctx context.Context, orgID string) ([]access.BlockedClient, error)
 }
 
-// Grants reads the access that people granted to applications.
+// Grants reads the grants with which people gave applications access.
 type Grants interface {
-	// Grants returns at most limit active grants, newest first: of one person, or of all
-	// people for "".
+	// Grants returns at most limit active grants, newest first. userID "" selects the grants
+	// of all people in the organization.
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
 	Grant(ctx context.Context, orgID, id string) (access.Grant, error)
 }
 
-// Members reads members.
+// Members reads one member of an organization.
 type Members interface {
 	Member(ctx context.Context, orgID, userID string) (members.Member, error)
 }
 
-// Users reads the people behind members.
+// Users reads the account of a person.
 type Users interface {
 	UserByID(ctx context.Context, userID string) (access.User, error)
 }
 
-// Config configures the room. All members are required.
+// Config configures the pages about credentials. All members are required.
 type Config struct {
-	// Keys, Clients and Public find credentials. Public also finds clients of other
-	// organizations, by their public client id.
+	// Keys, Clients and Public read API keys and OAuth clients. Public also finds clients of
+	// other organizations, by their public client id.
 	Keys    Keys
 	Clients Clients
 	Public  PublicClients
@@ -76,21 +77,22 @@ type Config struct {
 	Grants  Grants
 	Members Members
 	Users   Users
-	// Lifecycle changes credentials. Its Transactor is replaced by one that checks the
-	// visitor's permission.
+	// Lifecycle changes credentials. Each request replaces its Transactor with one that
+	// checks the visitor's permission.
 	Lifecycle access.Lifecycle
-	// APIURL, MCPURL and AuthURL are the origins that pages show for copying.
+	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
+	// the OAuth server, which the pages show.
 	APIURL, MCPURL, AuthURL string
 	Clock                   core.Clock
 }
 
-// Developers is the room with the pages about credentials.
+// Developers has the pages about credentials; see dashboard.Room.
 type Developers struct {
 	Config
 	*frame.Pages
 }
 
-// New returns the room.
+// New returns the pages about credentials. It fails if the templates cannot be read.
 func New(f *frame.Frame, cfg Config) (*Developers, error) {
 	pages, err := f.Pages(templates)
 	if err != nil {
@@ -99,19 +101,21 @@ func New(f *frame.Frame, cfg Config) (*Developers, error) {
 	return &Developers{cfg, pages}, nil
 }
 
-// The handlers by their subject. Each shares the room.
+// The page handlers, grouped by what their pages manage. Each has the fields and methods of
+// Developers.
 type (
 	keyHandlers    struct{ *Developers }
 	clientHandlers struct{ *Developers }
 	grantHandlers  struct{ *Developers }
 )
 
-// Routes returns the room's route table.
+// Routes returns the routes of all pages about credentials.
 func (d *Developers) Routes() []frame.Route {
 	return slices.Concat(keyHandlers{d}.routes(), clientHandlers{d}.routes(), grantHandlers{d}.routes())
 }
 
-// routes returns the routes of API keys. All need the permission to manage credentials.
+// routes returns the routes of the pages about API keys. All need the permission to manage
+// credentials.
 func (h keyHandlers) routes() []frame.Route {
 	manage := members.MayManageCredentials
 	return []frame.Route{
@@ -124,7 +128,8 @@ func (h keyHandlers) routes() []frame.Route {
 	}
 }
 
-// routes returns the routes of OAuth clients. All need the permission to manage credentials.
+// routes returns the routes of the pages about OAuth clients. All need the permission to
+// manage credentials.
 func (h clientHandlers) routes() []frame.Route {
 	manage := members.MayManageCredentials
 	return []frame.Route{
@@ -139,8 +144,8 @@ func (h clientHandlers) routes() []frame.Route {
 	}
 }
 
-// routes returns the routes of grants. They need no permission: every member sees and ends
-// their own grants.
+// routes returns the routes of the pages about grants. They need no permission, because
+// every member may see and revoke their own grants.
 func (h grantHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/grants", Get: h.showGrants},
@@ -156,9 +161,9 @@ func (d *Developers) lifecycle(v people.Visitor) access.Lifecycle {
 	return tasks
 }
 
-// manageCredentials runs do in a transaction in which the visitor may manage credentials. do
-// gets the visitor's membership at that moment. Its permissions limit the scopes that the
-// visitor can give to a program.
+// manageCredentials runs do in a transaction in which the visitor may manage credentials.
+// do gets the visitor's membership as read in the transaction. Its permissions limit the
+// scopes that the visitor can give to a program.
 func (d *Developers) manageCredentials(ctx context.Context, v people.Visitor, do func(context.Context, members.Member) error) error {
 	return d.TransactorWith(v, members.MayManageCredentials).InTx(ctx, func(ctx context.Context) error {
 		m, err := d.Members.Member(ctx, v.Org.ID, v.User.ID)

@@ -18,7 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// office is an organization with a key, a client, and two grants of that client.
+// office is an organization with an API key, an OAuth client, and two grants to that
+// client.
 type office struct {
 	*frametest.Office
 	db     *storage.DB
@@ -26,7 +27,7 @@ type office struct {
 	pages  http.Handler
 	key    access.APIKey
 	client access.Client
-	grants [2]access.Grant // of the visitor, and of another person
+	grants [2]access.Grant // one by the visitor, one by another person
 }
 
 func newOffice(t *testing.T, db *storage.DB) *office {
@@ -71,7 +72,8 @@ func (o *office) makeCredentials() {
 	}
 }
 
-// state returns everything that the room's forms change, and the audit log.
+// state returns everything that the forms about credentials can change, and the audit log,
+// so that a test can compare it.
 func (o *office) state() []any {
 	o.T.Helper()
 	ctx := o.T.Context()
@@ -88,7 +90,7 @@ func (o *office) state() []any {
 	return []any{keys, clients, grants, blocked, lines}
 }
 
-// newClient returns the form of a new client.
+// newClient returns valid values of the form for a new client.
 func newClient() url.Values {
 	return url.Values{
 		"once": {core.NewID()}, "name": {"Other"}, "environment": {"live"}, "redirect_uris": {"https://example.com/back"},

@@ -1,8 +1,8 @@
-// Package developers is the dashboard's pages about credentials: API keys, OAuth
-// applications and the ones that are blocked, and the access that people granted to
+// Package developers has the dashboard's pages about credentials: API keys, OAuth
+// applications and blocked applications, and the access that people granted to
 // applications.
 //
-// What a credential is and how it changes is decided in core/access. The room adds one
-// rule: a visitor cannot give a program more than their own permissions cover, nor see a
-// secret that may do more. That is checked in the transaction of the change.
+// Package core/access defines credentials and how they change. This package adds one rule,
+// which it checks in the transaction of the change: a visitor cannot give a program more
+// than their own permissions cover, and cannot see a secret with more scopes.
 package developers

@@ -2,7 +2,7 @@ package developers
 
 import "github.com/mailhelm/mailhelm/rest/dashboard/frame"
 
-// The names of the form fields. They equal the names in the refusals of core/access.
+// The names of the form fields. The errors of core/access name the same fields.
 const (
 	fieldName        = "name"
 	fieldEnvironment = "environment"
@@ -11,7 +11,7 @@ const (
 	fieldRefresh     = "refresh_days"
 )
 
-// labels are the names that the forms show for their fields, by field.
+// labels are the names of the fields in the refusals that the forms show.
 var labels = frame.Labels{
 	fieldName: "The name", fieldEnvironment: "The environment", fieldScopes: "The scopes",
 	fieldRedirects: "The redirect addresses", fieldRefresh: "The lifetime",

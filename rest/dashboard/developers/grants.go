@@ -13,16 +13,16 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// maxGrants is the number of grants that the page lists, newest first.
+// maxGrants is the maximum number of grants that the page lists. It lists the newest.
 const maxGrants = 200
 
-// grantNotices are the notices on the page of grants, by name.
+// grantNotices are the messages that the page of grants shows after a change, by name.
 var grantNotices = frame.Notices{"revoked": "The access has ended. The application's tokens are refused."}
 
-// grantRow is the data of a grant.
+// grantRow is the data of one grant on the page of grants.
 type grantRow struct {
 	Client      string
-	Owner       string // the origin of the application, in words
+	Owner       string // where the application comes from, in words
 	ClientID    string
 	Environment core.Environment
 	Person      string
@@ -31,15 +31,15 @@ type grantRow struct {
 	Since       string
 	Until       string
 	Revoke      frame.Form
-	Block       *frame.Form // nil when the visitor cannot block the application
+	Block       *frame.Form // nil if the visitor may not block the application
 }
 
-// grantList is the data of the page.
+// grantList is the data of the page of grants.
 type grantList struct {
 	Own, Others []grantRow
 	// All is true when the visitor sees the grants of all members.
 	All  bool
-	More bool // there are more than the page lists
+	More bool // the list is full, so there may be older grants
 	MCP  string
 }
 
@@ -100,7 +100,8 @@ func (h grantHandlers) revokeGrant(w http.ResponseWriter, r *http.Request, v peo
 	frame.RedirectWithNotice(w, GrantsPath, "revoked")
 }
 
-// grantNames finds the names of applications and people, and reads each once.
+// grantNames reads the names of applications and people for the page of grants. It reads
+// each only once.
 type grantNames struct {
 	h       grantHandlers
 	v       people.Visitor
@@ -108,12 +109,12 @@ type grantNames struct {
 	people  map[string]string
 }
 
-// namesFor returns names for a visitor, whose own name is known.
+// namesFor returns an empty grantNames for a visitor, whose own address is known already.
 func (h grantHandlers) namesFor(v people.Visitor) grantNames {
 	return grantNames{h: h, v: v, clients: map[string]access.Client{}, people: map[string]string{v.User.ID: v.User.Email}}
 }
 
-// row returns the data of a grant. It fails when a store fails.
+// row returns the data of a grant for the page. It fails if a store fails.
 func (n grantNames) row(ctx context.Context, g access.Grant) (grantRow, error) {
 	client, err := n.client(ctx, g.ClientID)
 	if err != nil {
@@ -138,8 +139,8 @@ func (n grantNames) row(ctx context.Context, g access.Grant) (grantRow, error) {
 	return row, nil
 }
 
-// client returns the client with a public client id. A deleted client gets its id as the
-// name.
+// client returns the client with a public client id. For a deleted client it returns a
+// client whose name is its id.
 func (n grantNames) client(ctx context.Context, clientID string) (access.Client, error) {
 	if c, ok := n.clients[clientID]; ok {
 		return c, nil
@@ -155,7 +156,7 @@ func (n grantNames) client(ctx context.Context, clientID string) (access.Client,
 	return c, nil
 }
 
-// person returns the address of a person, and reads it only once.
+// person returns the email address of a user. It reads each user only once.
 func (n grantNames) person(ctx context.Context, userID string) (string, error) {
 	if name, ok := n.people[userID]; ok {
 		return name, nil
@@ -168,8 +169,9 @@ func (n grantNames) person(ctx context.Context, userID string) (string, error) {
 	return user.Email, nil
 }
 
-// owner describes the origin of an application: the host of its metadata document, which
-// is verified, or how it was registered. Names are not verified.
+// owner describes where an application comes from: the host of its metadata document, which
+// is verified, or how it was registered. It returns "" if neither is known. An
+// application's name is not verified.
 func (n grantNames) owner(c access.Client) string {
 	switch {
 	case c.Kind == access.DocumentClient:
@@ -185,7 +187,7 @@ func (n grantNames) owner(c access.Client) string {
 	return ""
 }
 
-// resourceInWords returns a resource as the page names it.
+// resourceInWords returns the text with which the page of grants names a resource.
 func resourceInWords(r access.Resource) string {
 	if r == access.Agent {
 		return "the agent endpoint (MCP)"

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// fieldApply is present in the form that applies a reviewed change of scopes.
+// fieldApply is the name of a form field that only the review page sends. With it,
+// editKeyScopes applies the change of scopes.
 const fieldApply = "apply"
 
 // keyScopesPage is the data of the form of a key's scopes, and of the page that reviews
@@ -26,15 +27,15 @@ type keyScopesPage struct {
 	Added, Removed []scopeChoice
 }
 
-// showKeyScopes shows the form with the scopes of a key.
+// showKeyScopes shows the form for changing the scopes of an API key.
 func (h keyHandlers) showKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.workingKeyOf(w, r, v); ok {
 		h.keyScopesForm(w, r, v, k, k.Scopes, nil)
 	}
 }
 
-// keyScopesForm writes the form with the chosen scopes. refused is the error that the form
-// caused, or nil.
+// keyScopesForm writes the form for a key's scopes with the chosen ones marked. refused is
+// the error of the submitted form, or nil.
 func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v people.Visitor, k access.APIKey, chosen core.Scopes, refused error) {
 	status := http.StatusOK
 	if refused != nil {
@@ -46,8 +47,8 @@ func (h keyHandlers) keyScopesForm(w http.ResponseWriter, r *http.Request, v peo
 	}})
 }
 
-// editKeyScopes first shows a review of the change. It changes the scopes when the form of
-// the review is sent.
+// editKeyScopes shows a review of the change after the first form, and changes the scopes
+// after the form on the review page.
 func (h keyHandlers) editKeyScopes(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {
@@ -89,8 +90,8 @@ func without(set, other core.Scopes) core.Scopes {
 	return slices.DeleteFunc(slices.Clone(set), other.Has)
 }
 
-// withKey runs do in the transaction of manageCredentials, after reading the key. The store
-// locks the key, so what do checks stays true until the commit.
+// withKey reads an API key and runs do with it, in a transaction in which the visitor may
+// manage credentials. The read locks the key, so that it cannot change before the commit.
 func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, do func(context.Context, members.Member, access.APIKey) error) error {
 	err := h.manageCredentials(ctx, v, func(ctx context.Context, m members.Member) error {
 		k, err := h.Keys.APIKey(ctx, v.Org.ID, id)
@@ -99,23 +100,24 @@ func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, d
 		}
 		return do(ctx, m, k)
 	})
-	h.Lifecycle.Principals.Forget(id) // again: the task forgot it before the commit
+	h.Lifecycle.Principals.Forget(id) // again: do cleared this cache entry before the commit
 	return err
 }
 
-// keyDecision is the data of a page that asks before a change of a key.
+// keyDecision is the data of a page that asks for confirmation before a key is rotated or
+// revoked.
 type keyDecision struct {
 	Form frame.Form
 	Key  keyRow
 }
 
-// showRotateKey asks before a key is rotated.
+// showRotateKey shows the page that asks for confirmation before a key is rotated.
 func (h keyHandlers) showRotateKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutKey(w, r, v, "rotate", "Rotate")
 }
 
-// rotateKey creates a successor of a key and shows its secret once. The old key works for 24
-// more hours.
+// rotateKey replaces a key with a new key and shows the new secret once. The old key works
+// for 24 more hours.
 func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	old, ok := h.keyOf(w, r, v)
 	if !ok {
@@ -140,15 +142,15 @@ func (h keyHandlers) rotateKey(w http.ResponseWriter, r *http.Request, v people.
 	})
 }
 
-// showRevokeKey asks before a key is revoked. The organization may require a recent second
-// factor.
+// showRevokeKey shows the page that asks for confirmation before a key is revoked. If the
+// organization requires a recent second factor, it asks for that first.
 func (h keyHandlers) showRevokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if k, ok := h.keyOf(w, r, v); ok && h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
 		h.askAboutKey(w, r, v, "revoke", "Revoke")
 	}
 }
 
-// revokeKey revokes a key at once and redirects to the list.
+// revokeKey revokes a key at once and redirects to the list of keys.
 func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, KeysPath+"/"+k.ID+"/revoke") {
@@ -161,7 +163,8 @@ func (h keyHandlers) revokeKey(w http.ResponseWriter, r *http.Request, v people.
 	frame.RedirectWithNotice(w, KeysPath, "revoked")
 }
 
-// askAboutKey writes the page that describes a change of a key, with the form that makes it.
+// askAboutKey writes the page that asks for confirmation of a step: "rotate" or "revoke".
+// The page's form is sent to the path of that step.
 func (h keyHandlers) askAboutKey(w http.ResponseWriter, r *http.Request, v people.Visitor, step, verb string) {
 	k, ok := h.workingKeyOf(w, r, v)
 	if !ok {

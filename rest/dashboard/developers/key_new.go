@@ -11,17 +11,18 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// newKeyPage is the data of the form of a new key.
+// newKeyPage is the data of the page with the form for a new API key.
 type newKeyPage struct {
 	Form        frame.Form
-	Once        string // see frame.ReadOnceID
+	Once        string // the id that the new key gets; see frame.ReadOnceID
 	Here        string
 	Name        string
 	Environment core.Environment
 	Areas       []scopeArea
 }
 
-// showNewKey shows the form of a new key with preselected scopes; see preset.
+// showNewKey shows the form for a new key. The query parameter preset selects scopes in
+// advance.
 func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
@@ -29,8 +30,8 @@ func (h keyHandlers) showNewKey(w http.ResponseWriter, r *http.Request, v people
 	h.newKeyForm(w, r, v, access.NewKey{Environment: core.Live, Scopes: preset(r, v.Member)}, nil)
 }
 
-// newKeyForm writes the form with the values of n. refused is the error that the form
-// caused, or nil.
+// newKeyForm writes the form for a new key with the values of n. refused is the error of
+// the submitted form, or nil.
 func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v people.Visitor, n access.NewKey, refused error) {
 	status := http.StatusOK
 	if refused != nil {
@@ -42,8 +43,8 @@ func (h keyHandlers) newKeyForm(w http.ResponseWriter, r *http.Request, v people
 	}})
 }
 
-// createKey creates a key and shows its secret once. A refused form is shown again with its
-// values.
+// createKey creates an API key and shows its secret once. A refused form is shown again
+// with its values.
 func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, NewKeyPath) {
 		return
@@ -78,13 +79,16 @@ func (h keyHandlers) createKey(w http.ResponseWriter, r *http.Request, v people.
 	}
 }
 
-// keySecret is the data of the page that shows the secret of a key, once.
+// keySecret is the data of the page that shows a new key's secret. The page can be shown
+// only once.
 type keySecret struct {
 	Key    keyRow
 	Secret string
-	// Try is the address of a request that every valid key may make.
+	// Try is the URL of an API request that every valid key may make, so that the visitor
+	// can try the key.
 	Try string
-	// OldUntil is the end of the grace period of the key that this one replaces, or "".
+	// OldUntil is the time until which the replaced key still works; "" if the new key
+	// replaces no other.
 	OldUntil string
 }
 

@@ -11,26 +11,26 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// keyNotices are the notices on the pages of keys, by name.
+// keyNotices are the messages that the pages of API keys show after a change, by name.
 var keyNotices = frame.Notices{
 	"scopes":  "The scopes are changed. They apply from the next request on.",
 	"same":    "The key already had these scopes. Nothing was changed.",
 	"revoked": "The key is revoked. Every request with it is refused.",
 }
 
-// keyRow is the data of a key in lists and on its own page.
+// keyRow is the data of an API key in lists and on its own page.
 type keyRow struct {
 	Path, Name, Prefix string
 	Environment        core.Environment
 	Scopes             int
 	Created            string
 	State              access.KeyState
-	Until              string // the end of the grace period, or when the key ended
+	Until              string // when the key stopped or will stop working; "" for an active key without expiry
 	Works              bool
 }
 
-// newKeyRow returns the data of a key at the time now. The prefix identifies the key and is
-// no secret.
+// newKeyRow returns the data of a key for the pages, with its state at the time now. The
+// shown prefix identifies the key and is not secret.
 func newKeyRow(k access.APIKey, now time.Time) keyRow {
 	row := keyRow{
 		Path: KeysPath + "/" + k.ID, Name: frame.PlainName(k.Name), Prefix: fmt.Sprintf("sk_%s_%s…", k.Environment, k.Prefix),
@@ -46,15 +46,15 @@ func newKeyRow(k access.APIKey, now time.Time) keyRow {
 	return row
 }
 
-// keyList is the data of the page of all keys.
+// keyList is the data of the page that lists the API keys.
 type keyList struct {
 	NewPath string
-	// Working has the active keys, including rotated ones in their grace period. Over has
+	// Working has the keys that work, including rotated ones in their grace period. Over has
 	// the keys that no longer work.
 	Working, Over []keyRow
 }
 
-// showKeys lists all keys, active ones first.
+// showKeys lists all API keys of the organization, working ones first.
 func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
@@ -72,15 +72,17 @@ func (h keyHandlers) showKeys(w http.ResponseWriter, r *http.Request, v people.V
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "keys", Title: "API keys", Notice: keyNotices.NoticeOf(r), Data: data})
 }
 
-// keyPage is the data of the page of one key.
+// keyPage is the data of the page of one API key.
 type keyPage struct {
 	Key    keyRow
 	Scopes []scopeChoice
-	// MayRotate is true for an active key. A key in its grace period was rotated before.
+	// MayRotate is true for an active key. It is false in a key's grace period, because the
+	// key has been rotated already.
 	MayRotate bool
 }
 
-// showKey shows one key with its scopes and the changes that the visitor may make.
+// showKey shows the page of one API key, with its scopes and links to the changes that are
+// possible.
 func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok {
@@ -92,8 +94,8 @@ func (h keyHandlers) showKey(w http.ResponseWriter, r *http.Request, v people.Vi
 	}})
 }
 
-// keyOf returns the key that the path names. When it returns false, it has written the
-// response, a page of status 404 or an error.
+// keyOf returns the API key whose id is in the path. If it returns false, it has written
+// the response: a page of status 404 or an error.
 func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.APIKey, bool) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -108,8 +110,9 @@ func (h keyHandlers) keyOf(w http.ResponseWriter, r *http.Request, v people.Visi
 	return k, true
 }
 
-// workingKeyOf is keyOf for pages that need an active key. It refuses revoked and expired
-// keys.
+// workingKeyOf returns the API key whose id is in the path, if it still works. If it
+// returns false, it has written the response: a refusal of a revoked or expired key, a page
+// of status 404, or an error.
 func (h keyHandlers) workingKeyOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (access.APIKey, bool) {
 	k, ok := h.keyOf(w, r, v)
 	if !ok {

@@ -41,8 +41,8 @@ func TestPermissionsAreCheckedInTheTransaction(t *testing.T) {
 	})
 }
 
-// TestOwnGrantNeedsMembership: members end what they granted themselves, as long as they
-// belong to the organization.
+// TestOwnGrantNeedsMembership checks that a member without permissions can revoke their own
+// grant. A person whose membership ends during the request must be refused.
 func TestOwnGrantNeedsMembership(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -60,8 +60,9 @@ func TestOwnGrantNeedsMembership(t *testing.T) {
 	})
 }
 
-// TestScopesAreBoundedInTheTransaction: a member cannot give a program, in the transaction,
-// more than their permissions cover, nor see a secret that may do more.
+// TestScopesAreBoundedInTheTransaction checks forms whose sender loses permissions during
+// the request. The transaction must refuse scopes that the remaining permissions do not
+// cover, and must not show a secret with more scopes.
 func TestScopesAreBoundedInTheTransaction(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, storagetest.SQLite(t))

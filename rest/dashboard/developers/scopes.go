@@ -9,11 +9,12 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// fieldScope is the field with the chosen scopes; it occurs once for each.
+// fieldScope is the name of the form field for a chosen scope. A form has it once for each
+// chosen scope.
 const fieldScope = "scope"
 
-// scopeAreas groups the scopes by the word after "api.". A scope without a group would be
-// shown as "Other"; a test fails if there is one.
+// scopeAreas groups the scopes by the word after "api.". A scope with another word would be
+// shown in the group "Other"; a test fails if there is one.
 var scopeAreas = []struct {
 	name  string
 	words []string
@@ -26,14 +27,14 @@ var scopeAreas = []struct {
 	{"Received mail", []string{"inboxes", "inbound"}},
 }
 
-// scopeArea is the data of a group of scopes.
+// scopeArea is the data of a group of scopes on the page.
 type scopeArea struct {
 	Name    string
 	Choices []scopeChoice
 	Chosen  int
 }
 
-// scopeChoice is one scope with its checkbox.
+// scopeChoice is the data of one scope and its checkbox.
 type scopeChoice struct {
 	core.ScopeInfo
 	Changes bool // the scope permits changes
@@ -42,8 +43,9 @@ type scopeChoice struct {
 	Locked bool
 }
 
-// scopeChoices returns all scopes in groups and marks those in chosen. Scopes that the
-// giver's permissions do not cover are locked, unless the credential already has them.
+// scopeChoices returns all scopes in groups and marks the chosen ones. A scope that the
+// giver's permissions do not cover is locked, unless it is in has, the scopes of the
+// credential so far.
 func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	areas := make([]scopeArea, len(scopeAreas)+1)
 	for i, a := range scopeAreas {
@@ -65,8 +67,8 @@ func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	return slices.DeleteFunc(areas, func(a scopeArea) bool { return len(a.Choices) == 0 })
 }
 
-// areaOfScope returns the index of a scope's group in scopeAreas, or the next index for
-// "Other".
+// areaOfScope returns the index of a scope's group in scopeAreas. For a scope of the group
+// "Other" it returns the length of scopeAreas.
 func areaOfScope(s core.Scope) int {
 	word, _, _ := strings.Cut(strings.TrimPrefix(string(s), "api."), ".")
 	for i, a := range scopeAreas {
@@ -77,13 +79,14 @@ func areaOfScope(s core.Scope) int {
 	return len(scopeAreas)
 }
 
-// looksOnly reports whether a scope permits only reading.
+// looksOnly reports whether a scope permits only reading, not changes.
 func looksOnly(s core.Scope) bool {
 	return strings.HasSuffix(string(s), ".view") || s == core.MessagesUnmask
 }
 
-// preset returns the scopes that the form marks when it is opened. The scope that shows
-// recipients in full is never marked, not even by the preset for reading.
+// preset returns the scopes that a new form has selected. With ?preset=all these are all
+// scopes that the giver may give. With ?preset=read they are those for reading, without the
+// scope that shows recipients in full. Otherwise none is selected.
 func preset(r *http.Request, giver members.Member) core.Scopes {
 	var marked core.Scopes
 	for _, s := range giver.Scopes() {
@@ -99,8 +102,8 @@ func preset(r *http.Request, giver members.Member) core.Scopes {
 	return marked
 }
 
-// chosenScopes returns the scopes of a form. It keeps unknown ones, so that core/access
-// refuses them.
+// chosenScopes returns the different scopes of a submitted form. It keeps unknown ones, so
+// that core/access refuses them.
 func chosenScopes(r *http.Request) core.Scopes {
 	var chosen core.Scopes
 	for _, name := range r.PostForm[fieldScope] {
@@ -111,9 +114,9 @@ func chosenScopes(r *http.Request) core.Scopes {
 	return chosen
 }
 
-// checkGiven refuses an empty choice. It also refuses a scope that neither the giver's
-// permissions cover nor the credential already has. A member cannot give a program more than
-// the member's own permissions.
+// checkGiven fails if no scope is chosen. It also fails for a scope that the giver's
+// permissions do not cover, unless the credential already has it. A member cannot give a
+// program more than the member's own permissions.
 func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	if len(chosen) == 0 {
 		return core.Invalid(fieldScopes, "must be at least one")
@@ -127,8 +130,8 @@ func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	return nil
 }
 
-// checkHandedOut refuses to show a secret to a member whose permissions do not cover all
-// scopes of the credential.
+// checkHandedOut fails if a member's permissions do not cover all scopes of a credential.
+// Such a member must not see its secret.
 func checkHandedOut(has core.Scopes, to members.Member) error {
 	if lacks := to.Scopes().Missing(has); lacks != "" {
 		return core.Conflict("The credential has scopes for which you do not have the permission.",
@@ -137,9 +140,9 @@ func checkHandedOut(has core.Scopes, to members.Member) error {
 	return nil
 }
 
-// checkSentTo refuses new redirect addresses when the giver's permissions do not cover all
-// scopes of the client. Codes sent to such an address would give the access that other
-// people granted to the client.
+// checkSentTo fails if wanted adds a redirect URI and the giver's permissions do not cover
+// all scopes of the client. Authorization codes sent to that URI would give the access that
+// other people granted to the client.
 func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
 	lacks := giver.Scopes().Missing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })

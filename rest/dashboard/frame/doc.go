@@ -1,17 +1,16 @@
-// Package frame is what every page of the dashboard stands in. It owns the layout and the
-// navigation, the admission of visitors, forms and their tokens, pages that refuse,
-// secrets that are shown once, and transactions in which the visitor's permission is
-// checked again. Drawings and tables of figures are in frame/chart, tools for tests in
-// frame/frametest.
+// Package frame has what all pages of the dashboard share: layout and navigation, the
+// sign-in check, forms and their tokens, refusals, and secrets that are shown once. It also
+// has transactions that check the visitor's permission again. Charts and tables are in
+// frame/chart, tools for tests in frame/frametest.
 //
-// It owns no page and no rule behind one. It imports no domain but the vocabulary of
-// people, members and permissions. Signing in, sessions and the headers of pages come
-// from outside as [Site]. Pages are made on the server and need no script.
+// The frame has no pages of its own apart from refusals. It imports no domain but the types
+// of people, members and permissions. Signing in, sessions and the headers of pages are
+// behind the interface [Site]. Pages are rendered on the server and need no script.
 //
 // # Add a page
 //
-// A page belongs to a room: a package of rest/dashboard with the pages of one area, such
-// as insight or organization. A page is three things in its room:
+// A page belongs to a room: a package of rest/dashboard with the pages of one area, such as
+// insight or organization. A page is three things in its room:
 //
 //  1. A template, pages/thing.html, that defines "page".
 //  2. A handler in its own file, thing.go.
@@ -36,18 +35,17 @@
 //
 //	{Path: "/things/{id}", Needs: members.MayViewThings, Get: h.showThing, Post: h.editThing},
 //
-// The route brings admission, the permission, the refusal of other methods and the check
-// of a form's token. A handler repeats none of them. Three rules hold for forms:
+// The frame checks sign-in, the permission, the method and the token of a form before it
+// calls the handler. A handler repeats none of these checks. Three rules hold for forms:
 //
-//   - A form starts with {{template "form" .Form}}. Form is [FormTo] of the path that the
-//     form is sent to.
-//   - The change runs in a transaction of [Frame.Permitted], and [Frame.Record] writes its
-//     line of the audit log.
-//   - The answer is [RedirectWithNotice] or [SeeOther], so that reloading it repeats
-//     nothing. A form that was refused is shown again with the text of [Labels.Problem].
+//   - A form starts with {{template "form" .Form}}. Form is [FormTo] of the path to which the
+//     form is sent.
+//   - The change runs in a transaction of [Frame.TransactorWith], and [Frame.Record] adds its
+//     event to the audit log.
+//   - The answer is [RedirectWithNotice] or [SeeOther], so that a reload does not repeat the
+//     change. A refused form is shown again with the text of [Labels.Problem].
 //
-// Three more edits, where they apply: an interface of Config is wired in
-// cmd/mailhelm/host/dashboard.go; an entry of the navigation is a line of areas in
-// rest/dashboard/dashboard.go; a golden of the page is a line in the room's test of
-// pages.
+// Some pages need more edits. Connect an interface of Config in
+// cmd/mailhelm/host/dashboard.go. Add an entry of the navigation to Areas in
+// rest/dashboard/dashboard.go. Add the page to the room's test of golden pages.
 package frame

@@ -6,23 +6,24 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// FieldToken is the field of a form that holds its token.
+// FieldToken is the name of the hidden form field with the form's token.
 const FieldToken = "token"
 
-// Form is the data of the template "form", which starts a form. The token is valid for one
-// path, one session and one organization.
+// Form is the data of the template "form", which starts an HTML form. Its token protects
+// against forged forms; it is valid for one path, one session and one organization.
 type Form struct{ Action, Token string }
 
-// FormTo returns the start of a form that is sent to a path of this host.
+// FormTo returns the action and the token of a form that the visitor sends to a path of
+// this host.
 func FormTo(v people.Visitor, path string) Form {
 	return Form{Action: path, Token: v.FormToken(question(path))}
 }
 
-// question returns the text that binds a form's token to a path.
+// question returns the text that the token of a form to this path is computed from.
 func question(path string) string { return "dashboard\x00" + path }
 
-// checkToken returns a handler that refuses forms whose token does not fit the session, the
-// organization and the path.
+// checkToken returns a handler that calls next for forms with a valid token. It refuses
+// forms whose token belongs to another session, organization or path.
 func (p *Pages) checkToken(next Handler) Handler {
 	return func(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 		if !v.FormTokenMatches(r.PostForm.Get(FieldToken), question(r.URL.Path)) {
@@ -34,34 +35,35 @@ func (p *Pages) checkToken(next Handler) Handler {
 	}
 }
 
-// SeeOther redirects after a form with 303, so that the browser sends GET (RFC 9110 section
-// 15.4.4). location must be a path of this host, never input.
+// SeeOther answers a form with a redirect of status 303, which the browser follows with GET
+// (RFC 9110 section 15.4.4). location must be a path of this host and must not come from
+// input.
 func SeeOther(w http.ResponseWriter, location string) {
 	w.Header().Set("Location", location)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
-// RedirectWithNotice redirects to a page that shows the notice of this name; see
-// [Notices].
+// RedirectWithNotice answers a form with a redirect to a page that shows the notice of this
+// name; see [Notices].
 func RedirectWithNotice(w http.ResponseWriter, path, notice string) {
 	SeeOther(w, path+"?done="+notice)
 }
 
-// Notices has the sentences that a page can show at its top, by the name in its address. The
-// address can only select a sentence.
+// Notices has the messages that a page can show at its top, by name. The page's address has
+// the name, so that it can only select one of these messages.
 type Notices map[string]string
 
-// NoticeOf returns the notice that the request's address names, or "".
+// NoticeOf returns the message whose name is in the query parameter done, or "".
 func (n Notices) NoticeOf(r *http.Request) string { return n[r.URL.Query().Get("done")] }
 
-// Option is a choice of a select field.
+// Option is an option of a select field. Chosen marks the selected one.
 type Option struct {
 	Value, Name string
 	Chosen      bool
 }
 
-// ChooseOption marks an option as chosen. A value that is not among the options is added,
-// so that the form shows the filter that the page was asked for.
+// ChooseOption marks the option with the value chosen. It adds an option for an unknown
+// value, so that the form shows the filter in the page's address.
 func ChooseOption(options []Option, chosen string) []Option {
 	known := chosen == ""
 	for i := range options {

@@ -6,12 +6,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Labels has the names that a form shows for its fields, by the names in refusals of core. A
-// label begins a sentence: "The name".
+// Labels has the names that a form shows for its fields, by the field names in errors of
+// package core. A name begins a sentence: "The name".
 type Labels map[string]string
 
-// Problem returns the text to show above a form whose content was refused. It returns ""
-// for nil and for errors that are not about the content of a form.
+// Problem returns the text to show above a form whose content was refused with
+// validation_failed. It returns "" for nil and for other errors.
 func (l Labels) Problem(err error) string {
 	if err == nil {
 		return ""

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Area is an entry of the navigation. Pages below its path belong to it.
+// Area is an entry of the navigation. It is marked as current on its page and on the pages
+// below its path.
 type Area struct{ Path, Name string }
 
 // nav is the data of the template "nav".
@@ -19,21 +20,21 @@ type nav struct {
 	Org   core.Org
 	User  access.User
 	Links []link
-	// Others are the organizations that the visitor may switch to.
+	// Others are the other organizations of the visitor, to which they can switch.
 	Others []core.Org
-	// Here is the page that opens after switching the organization: the area, because the
-	// records in it belong to the present organization.
+	// Here is the path that opens after switching to another organization. It is an area's
+	// page, because the record on the current page belongs to the current organization.
 	Here string
 }
 
-// link is an entry of the navigation.
+// link is the data of an entry of the navigation.
 type link struct {
 	Path, Name string
-	Current    string // the value of aria-current; "" for other areas
+	Current    string // the value of aria-current; "" if the page is not in this area
 }
 
-// navigation returns the data of the navigation for the page of the request. It fails when
-// the organizations cannot be read.
+// navigation returns the data of the navigation for the requested page. It fails if the
+// visitor's organizations cannot be read.
 func (f *Frame) navigation(r *http.Request, v people.Visitor) (nav, error) {
 	n := nav{Org: v.Org, User: v.User, Here: f.areaOf(r.URL.Path)}
 	for _, a := range f.Areas {
@@ -42,7 +43,7 @@ func (f *Frame) navigation(r *http.Request, v people.Visitor) (nav, error) {
 		case a.Path == r.URL.Path:
 			l.Current = "page"
 		case a.Path == n.Here && a.Path != Path:
-			l.Current = "true" // a page inside the area
+			l.Current = "true" // the page is inside the area, not the area's own page
 		}
 		n.Links = append(n.Links, l)
 	}
@@ -54,7 +55,8 @@ func (f *Frame) navigation(r *http.Request, v people.Visitor) (nav, error) {
 	return n, nil
 }
 
-// areaOf returns the path of the area that contains a path, or [Path].
+// areaOf returns the path of the navigation entry to which a page belongs. For a page
+// without an entry it returns [Path], the overview.
 func (f *Frame) areaOf(path string) string {
 	area := Path
 	for _, a := range f.Areas {

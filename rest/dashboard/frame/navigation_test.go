@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestNavigationListsOtherOrganizations: the navigation is on every page, so it reads all
-// organizations of a person in one query and has no store to read them one by one.
+// TestNavigationListsOtherOrganizations checks that the navigation lists a person's other
+// organizations by name. Every page reads them, so the frame reads all in one query.
 func TestNavigationListsOtherOrganizations(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -44,8 +44,8 @@ func TestNavigationListsOtherOrganizations(t *testing.T) {
 	})
 }
 
-// TestAreaOfPath: the area of a page is the longest entry above it, and the overview is the
-// area of pages that belong to none.
+// TestAreaOfPath checks that a page belongs to the navigation entry whose path is above it,
+// and otherwise to the overview.
 func TestAreaOfPath(t *testing.T) {
 	t.Parallel()
 	f := New(Config{Areas: []Area{{Path, "Overview"}, {Path + "/account", "Account"}, {Path + "/keys", "Keys"}}})

@@ -18,18 +18,18 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// shared are the frame's template files that every page is parsed with.
+// shared are the frame's template files that belong to every page.
 var shared = []string{"pages/layout.html", "pages/nav.html", "pages/parts.html"}
 
-// Pages are the pages of one room, shown in the frame. A room embeds it.
+// Pages has the page templates of one package, which embeds it in its handlers.
 type Pages struct {
 	*Frame
-	pages map[string]func() (*template.Template, error) // by file name without its ending
+	pages map[string]func() (*template.Template, error) // parsers of the pages, by page name
 }
 
-// Pages returns the pages in the files pages/*.html, and the page for refusals. Each page is
-// parsed when it is first shown: all templates together take 2 MB, which most processes
-// never need. The file pages/parts.html is not a page; every page is parsed with it.
+// Pages returns the pages in the files pages/*.html of room, and the page for refusals.
+// Each page is parsed when it is first shown: all templates together take 2 MB, which most
+// processes never need. pages/parts.html is not a page; every page is parsed with it.
 func (f *Frame) Pages(room fs.FS) (*Pages, error) {
 	p := &Pages{Frame: f, pages: map[string]func() (*template.Template, error){
 		"refusal": sync.OnceValues(func() (*template.Template, error) {
@@ -59,10 +59,10 @@ func (f *Frame) Pages(room fs.FS) (*Pages, error) {
 	return p, nil
 }
 
-// partsFile holds templates that several pages of a room use.
+// partsFile has the templates that several pages of one package use.
 const partsFile = "pages/parts.html"
 
-// Names returns the names of the pages, sorted.
+// Names returns the sorted names of the pages.
 func (p *Pages) Names() []string {
 	names := make([]string, 0, len(p.pages))
 	for name := range p.pages {
@@ -72,7 +72,7 @@ func (p *Pages) Names() []string {
 	return names
 }
 
-// Template returns the parsed page with a name.
+// Template returns the parsed template of a page. It fails for an unknown name.
 func (p *Pages) Template(name string) (*template.Template, error) {
 	parse, ok := p.pages[name]
 	if !ok {
@@ -81,17 +81,17 @@ func (p *Pages) Template(name string) (*template.Template, error) {
 	return parse()
 }
 
-// Screen is the content of one response: a page with its data.
+// Screen names the page of one response, with its title and data.
 type Screen struct {
-	Page  string // the name of its file in the room's pages/, without the ending
+	Page  string // the name of its file in pages/, without .html
 	Title string
-	// Notice is the success to report at the top of the page, Problem the error of a form;
-	// "" for none.
+	// Notice reports a success at the top of the page. Problem is the error of a form. Both
+	// may be "".
 	Notice, Problem string
 	Data            any // the data of the template "page"
 }
 
-// layout is the data of the template "content".
+// layout is the data of the template "content", which has the navigation and the page.
 type layout struct {
 	Nav             nav
 	Notice, Problem string
@@ -108,14 +108,14 @@ func (p *Pages) Show(w http.ResponseWriter, r *http.Request, v people.Visitor, s
 	p.write(w, r, status, s, layout{Nav: around, Notice: s.Notice, Problem: s.Problem, Data: s.Data})
 }
 
-// ShowAlone writes a page without navigation, for people who need not be signed in. Its
-// file defines "content" instead of "page".
+// ShowAlone writes a page without navigation, for visitors who may not be signed in. The
+// page's file defines "content" instead of "page".
 func (p *Pages) ShowAlone(w http.ResponseWriter, r *http.Request, status int, s Screen) {
 	p.write(w, r, status, s, layout{Data: s.Data})
 }
 
-// write executes the page's template and writes it. A page that cannot be rendered is
-// answered with 500.
+// write executes the template of page s.Page and writes the result. If the template cannot
+// be parsed, it writes the page for an internal failure.
 func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Screen, data layout) {
 	page, err := p.Template(s.Page)
 	if err != nil {
@@ -125,21 +125,21 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, status int, s Scre
 	p.Site.Show(w, r, status, page, s.Title, data)
 }
 
-// refusal is the data of the page that refuses.
+// refusal is the data of the page that refuses a request. Back is the path of its link.
 type refusal struct{ Heading, Text, Back string }
 
-// Refuse writes a page that says what is wrong and what to do, with a link back.
+// Refuse writes a page: heading says what is wrong, text what to do. It has a link back.
 func (p *Pages) Refuse(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, heading, text string) {
 	p.Show(w, r, v, status, Screen{Page: "refusal", Title: heading, Data: refusal{Heading: heading, Text: text, Back: p.areaOf(r.URL.Path)}})
 }
 
-// NoSuchPage writes the page of status 404.
+// NoSuchPage writes the page of status 404, with the navigation.
 func (p *Pages) NoSuchPage(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	p.Refuse(w, r, v, http.StatusNotFound, "Page not found", "It may belong to another of your organizations, or it was deleted. Go back, or switch to the other organization.")
 }
 
-// Fail writes the page for an error, with the navigation. A refusal has its own message. Any
-// other error is shown as an internal failure, and its cause is only logged.
+// Fail writes the page for an error, with the navigation. A refusal is shown with its own
+// message. Any other error is shown as an internal failure, and its cause is only logged.
 func (p *Pages) Fail(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	e := core.AsError(err)
 	switch e.Code {

@@ -11,31 +11,32 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// permitted runs transactions that begin with a check of the visitor's permission. The
-// visitor may have lost it after the request was admitted.
+// permitted is a transactor that checks the visitor's permission at the start of each
+// transaction. The visitor may have lost it since the check at the start of the request.
 type permitted struct {
 	core.Transactor
 	require func(context.Context) error
 }
 
-// TransactorWith returns transactions in which the visitor has the permission. Without it,
-// InTx refuses with invalid_scope and changes nothing.
+// TransactorWith returns a transactor whose transactions first check that the visitor has
+// the permission. Otherwise InTx fails with invalid_scope and changes nothing.
 func (f *Frame) TransactorWith(v people.Visitor, needs members.Permission) core.Transactor {
 	return permitted{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.Require(ctx, access.ActorOf(v.User.ID), v.Org.ID, needs)
 	}}
 }
 
-// MemberTransactor returns transactions in which the visitor is a member of the
-// organization. Otherwise InTx refuses with invalid_scope and changes nothing.
+// MemberTransactor returns a transactor whose transactions first check that the visitor is
+// a member of the organization. Otherwise InTx fails with invalid_scope and changes
+// nothing.
 func (f *Frame) MemberTransactor(v people.Visitor) core.Transactor {
 	return permitted{f.Transactor, func(ctx context.Context) error {
 		return f.Membership.RequireMember(ctx, access.ActorOf(v.User.ID), v.Org.ID)
 	}}
 }
 
-// InTx runs the check and then fn, in one transaction. The organization's members stay
-// locked until it ends.
+// InTx runs the check of the permission and then fn, in one transaction. The organization's
+// members stay locked until it ends.
 func (p permitted) InTx(ctx context.Context, fn func(context.Context) error) error {
 	return p.Transactor.InTx(ctx, func(ctx context.Context) error {
 		if err := p.require(ctx); err != nil {
@@ -45,8 +46,9 @@ func (p permitted) InTx(ctx context.Context, fn func(context.Context) error) err
 	})
 }
 
-// Record appends a line to the audit log with the visitor as the actor. detail must
-// marshal to a JSON object; nil is an empty one. It takes part in the transaction of ctx.
+// Record appends an event to the audit log with the visitor as the actor, in the
+// transaction of ctx. detail must marshal to a JSON object; nil is stored as an empty
+// object.
 func (f *Frame) Record(ctx context.Context, v people.Visitor, action, subject string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}

@@ -8,22 +8,22 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Handler answers one request of a visitor who was admitted and has the route's
-// permission. The token of a form was checked before.
+// Handler answers one request to a dashboard page. The frame has checked before that the
+// visitor is signed in and has the route's permission, and that a form has a valid token.
 type Handler func(w http.ResponseWriter, r *http.Request, v people.Visitor)
 
-// Route is one path of the dashboard.
+// Route is one path of the dashboard, with the permission that it needs and its handlers.
 type Route struct {
-	// Path is below the constant [Path], in the syntax of [http.ServeMux] without a method.
+	// Path is the part behind [Path], in the syntax of [http.ServeMux] without a method.
 	Path string
 	// Needs is the permission that a visitor must have. "" admits every member.
 	Needs members.Permission
-	// Get must not change anything. Methods whose handler is nil are answered with 405.
+	// Get must not change data. A method whose handler is nil is answered with 405.
 	Get, Post Handler
 }
 
-// Mux returns the pages of the routes. Other paths get the page of status 404. It panics
-// when two routes have the same path, as [http.ServeMux] does.
+// Mux returns a handler for the routes. Any other path gets the page of status 404. Mux
+// panics if two routes have the same path, as [http.ServeMux] does.
 func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 	own, err := f.Pages(embed.FS{})
 	if err != nil {
@@ -37,8 +37,8 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 	return mux, nil
 }
 
-// handler returns the handlers of a route behind the checks that every page needs: the
-// site's protection, admission, the permission, and the token of a form.
+// handler returns the handler of a route. It runs the checks that every page needs first:
+// the protection of the site, sign-in, the permission, and the token of a form.
 func (p *Pages) handler(r Route) http.Handler {
 	methods := map[string]http.HandlerFunc{}
 	if r.Get != nil {
@@ -50,8 +50,8 @@ func (p *Pages) handler(r Route) http.Handler {
 	return p.Site.Protect(methods)
 }
 
-// admit returns a handler for admitted visitors with the permission. Other visitors get the
-// sign-in page or a refusal.
+// admit returns a handler that calls next for signed-in visitors with the permission. Other
+// visitors are redirected to the sign-in page or refused.
 func (p *Pages) admit(needs members.Permission, next Handler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		v, ok := p.Site.Admit(w, r)

@@ -7,13 +7,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// The formats of dates and instants on pages. All are in UTC.
+// The layouts, for [time.Time.Format], of dates and times on pages. All times are in UTC.
 const (
 	DateLayout   = time.DateOnly
 	MomentLayout = "2006-01-02 15:04 UTC"
 )
 
-// PlainName returns a name without the characters that reorder or hide the text around it.
+// PlainName returns a name without invisible characters and without characters that change
+// the order of the text around it.
 func PlainName(name string) string {
 	visible, _ := core.VisibleText(name)
 	return visible

@@ -1,6 +1,7 @@
-// Package home is the first page of the dashboard: what is still to be set up, how many
-// credentials and members there are, and the addresses to give to programs.
+// Package home has the first page of the dashboard, the overview. It shows the setup steps
+// that are left, the numbers of credentials and members, and the addresses to use in
+// programs.
 //
-// It counts and links; the things themselves are on the pages of the other rooms, whose
-// paths come with [Config].
+// The overview counts records and links to the pages that show them. Their paths are in
+// [Config].
 package home

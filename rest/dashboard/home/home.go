@@ -24,9 +24,10 @@ type Clients interface {
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
 }
 
-// Grants lists the access that people granted to applications.
+// Grants lists the grants with which people gave applications access.
 type Grants interface {
-	// Grants returns at most limit active grants: of one person, or of all people for "".
+	// Grants returns at most limit active grants. userID "" selects the grants of all people
+	// in the organization.
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]access.Grant, error)
 }
 
@@ -43,7 +44,7 @@ type Factors interface {
 // Links are the paths of the pages to which the overview links.
 type Links struct{ Keys, NewKey, Clients, Grants, Members string }
 
-// Config is what the room needs. All members are required.
+// Config configures the overview. All members are required.
 type Config struct {
 	Keys    Keys
 	Clients Clients
@@ -51,18 +52,19 @@ type Config struct {
 	Members Members
 	Factors Factors
 	Links   Links
-	// APIURL, MCPURL and AuthURL are the origins that the overview shows for copying.
+	// APIURL, MCPURL and AuthURL are the public origins of the API, the agent endpoint and
+	// the OAuth server. The overview shows addresses on them.
 	APIURL, MCPURL, AuthURL string
 	Clock                   core.Clock
 }
 
-// Home is the room with the overview.
+// Home has the overview page of the dashboard; see dashboard.Room.
 type Home struct {
 	Config
 	*frame.Pages
 }
 
-// New returns the room.
+// New returns the overview page. It fails if the templates cannot be read.
 func New(f *frame.Frame, cfg Config) (*Home, error) {
 	pages, err := f.Pages(templates)
 	if err != nil {
@@ -71,7 +73,7 @@ func New(f *frame.Frame, cfg Config) (*Home, error) {
 	return &Home{cfg, pages}, nil
 }
 
-// Routes returns the room's route table.
+// Routes returns the route of the overview.
 func (h *Home) Routes() []frame.Route {
 	return []frame.Route{{Path: "", Get: h.showOverview}}
 }

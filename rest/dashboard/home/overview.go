@@ -10,32 +10,35 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// maxGrants is the highest number of grants that the page counts.
+// maxGrants is the maximum number of grants that the overview counts. It shows this number
+// even if there are more.
 const maxGrants = 200
 
-// overview is the data of the page.
+// overview is the data of the overview page.
 type overview struct {
 	Org string
-	// Missing has the steps that the visitor may take and that are not done.
+	// Missing has the setup steps that are not done and that the visitor may do.
 	Missing []step
-	// Counts has only the numbers that the visitor may see.
+	// Counts has the numbers of records that the visitor may see.
 	Counts    []count
 	Addresses []address
 }
 
-// step is a task of the setup that is not done yet, with a link to its page.
+// step is the data of a setup step that is not done yet, with a link to its page. Verb is
+// the text of the link.
 type step struct{ Text, Path, Verb string }
 
-// count is a number of records, with the page that lists them.
+// count is the number of records of one kind, with the path of the page that lists them.
 type count struct {
 	Number     int
 	Name, Path string
 }
 
-// address is an address that people copy into a program.
+// address is a URL of the product that people copy into a program.
 type address struct{ Name, URL, Purpose string }
 
-// showOverview shows the setup steps, the counts and the addresses.
+// showOverview shows the page with the setup steps that are left, the counts and the
+// addresses.
 func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := overview{Org: v.Org.Name, Addresses: []address{
 		{"Public API", h.APIURL + "/v1", "For programs with an API key or an access token."},
@@ -49,7 +52,7 @@ func (h *Home) showOverview(w http.ResponseWriter, r *http.Request, v people.Vis
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "overview", Title: "Overview", Data: data})
 }
 
-// fillOverview sets the steps and counts that the visitor may see.
+// fillOverview adds the setup steps and the counts that the visitor may see.
 func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) error {
 	ctx := r.Context()
 	factors, err := h.Factors.FactorsOf(ctx, v.User.ID)
@@ -80,7 +83,8 @@ func (h *Home) fillOverview(r *http.Request, v people.Visitor, o *overview) erro
 	return nil
 }
 
-// countCredentials adds the counts of active keys, clients and grants.
+// countCredentials adds the counts of working API keys and of clients that are not revoked.
+// Without a working key it adds a setup step.
 func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) error {
 	keys, err := h.Keys.APIKeysOf(r.Context(), v.Org.ID)
 	if err != nil {
@@ -110,7 +114,8 @@ func (h *Home) countCredentials(r *http.Request, v people.Visitor, o *overview) 
 	return nil
 }
 
-// countOf returns a count. one and many are the nouns for one record and for several.
+// countOf returns a count of records. one and many are the nouns for one record and for
+// several, path is the page that lists them.
 func countOf(number int, one, many, path string) count {
 	if number == 1 {
 		return count{number, one, path}

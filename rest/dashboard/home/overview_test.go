@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files again")
 
-// stock is an organization with a key in force and one that was revoked, a client, a grant
-// of the visitor, and a grant of another member.
+// stock is a store with an active and a revoked API key and an OAuth client. It also has a
+// grant of the visitor and a grant of another member.
 type stock struct{ visitor string }
 
 func (stock) APIKeysOf(context.Context, string) ([]access.APIKey, error) {

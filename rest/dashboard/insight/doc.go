@@ -1,6 +1,6 @@
-// Package insight is the dashboard's pages about what happened to mail: sending health,
-// and the addresses that are undeliverable with the rules that list them.
+// Package insight has the dashboard's pages about the results of sending: sending health,
+// undeliverable addresses, and the rules by which addresses count as undeliverable.
 //
-// Figures come from core/reports, the list and its rules from core/suppression; the room
-// decides only what a page shows.
+// Figures come from core/reports, the list of addresses and its rules from
+// core/suppression. This package decides only how they are shown.
 package insight

@@ -15,16 +15,17 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
-// HealthPath is the page of sending health.
+// HealthPath is the path of the page about sending health.
 const HealthPath = frame.Path + "/health"
 
 // healthWindows are the periods that a visitor can choose, in days.
 var healthWindows = []int{7, 30, 90}
 
-// healthPage is the data of the page.
+// healthPage is the data of the page about sending health.
 type healthPage struct {
 	Windows []window
-	// Kept is the number of days that the plan stores; 0 when all periods are within it.
+	// Kept is the number of days for which the organization's plan stores messages; 0 if it
+	// covers all periods of healthWindows.
 	Kept     int
 	Days     int
 	Empty    bool
@@ -36,26 +37,28 @@ type healthPage struct {
 	Masked   bool
 }
 
-// window is a period that a visitor can choose.
+// window is the data of a period that a visitor can choose, in days.
 type window struct {
 	Days    int
 	Path    string
-	Current string // the value of aria-current; "" for other periods
+	Current string // the value of aria-current; "" for the other periods
 }
 
-// figure is a number and its name.
+// figure is a number on the page and its name, both as text.
 type figure struct{ Number, Name string }
 
-// domainShown is a recipient domain with its bounces.
+// domainShown is a domain of recipients with the number of bounces.
 type domainShown struct {
 	Domain  string
 	Bounced int64
 }
 
-// bounceShown is a recent bounce. Recipient is masked unless the visitor may see it.
+// bounceShown is the data of a recent bounce. Recipient is masked unless the visitor may
+// search recipients.
 type bounceShown struct{ Recipient, At, Kind, Template string }
 
-// showHealth shows the figures of the chosen period, 30 days by default.
+// showHealth shows the figures of the chosen period, by default 30 days. It refuses a
+// period that the page does not offer or the plan does not store.
 func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	days := 30
 	if asked := r.URL.Query().Get("days"); asked != "" {
@@ -93,7 +96,8 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "health", Title: "Sending health", Data: data})
 }
 
-// fill sets the figures and charts of the page. A period without messages has none.
+// fill sets the figures and charts of the page. For a period without messages it only sets
+// Empty.
 func (p *healthPage) fill(o reports.Overview) {
 	p.Empty = o.Totals == reports.Counts{}
 	if p.Empty {
@@ -121,16 +125,18 @@ func (p *healthPage) fill(o reports.Overview) {
 	}
 }
 
-// minute returns an instant in UTC, to the minute.
+// minute formats a time in UTC, without seconds.
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
 
 // percentSign is a percent sign after a no-break space.
 const percentSign = "\u00a0%"
 
-// percentage returns a rate with two decimals, which complaint rates need.
+// percentage formats a rate from 0 to 1 as a percentage with two decimals, because
+// complaint rates are often below 1 %.
 func percentage(rate float64) string { return strconv.FormatFloat(100*rate, 'f', 2, 64) + percentSign }
 
-// roundPercentage returns a rate with at most two decimals, for the end of an axis.
+// roundPercentage formats a rate from 0 to 1 as a percentage with at most two decimals, for
+// the labels of an axis.
 func roundPercentage(rate float64) string {
 	return strconv.FormatFloat(math.Round(1e4*rate)/100, 'f', -1, 64) + percentSign
 }

@@ -38,8 +38,8 @@ func bounceChart(o reports.Overview) chart.Panel {
 	}.Panel()
 }
 
-// engagementChart returns the chart of opens and clicks. It counts messages by the day on
-// which they were sent, so the figures of the last days still grow.
+// engagementChart returns the chart of opens and clicks by day. Each counts on the day on
+// which the message was sent, so the figures of the last days still grow.
 func engagementChart(o reports.Overview) chart.Panel {
 	return chart.Plan{
 		ID: "engagement", Title: "Engagement", Draw: chart.Lines, Write: formatCount, Axis: formatCount,
@@ -62,7 +62,8 @@ func daysOf(o reports.Overview) []time.Time {
 	return days
 }
 
-// seriesOf returns a series with one figure for each day.
+// seriesOf returns a series of a chart with the value of figure for each day of the
+// overview.
 func seriesOf(o reports.Overview, name string, figure func(reports.Counts) float64) chart.Series {
 	values := make([]float64, len(o.Days))
 	for i, d := range o.Days {
@@ -71,7 +72,7 @@ func seriesOf(o reports.Overview, name string, figure func(reports.Counts) float
 	return chart.Series{Name: name, Values: values}
 }
 
-// share returns part/whole, or 0 for an empty whole.
+// share returns part/whole, or 0 if whole is 0.
 func share(part, whole int64) float64 {
 	if whole == 0 {
 		return 0
@@ -79,8 +80,8 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// formatCount formats a count. It keeps one decimal, because half of an axis may lie between
-// two counts.
+// formatCount formats a count with commas. A number that is not whole gets one decimal: the
+// label at the middle of an axis may be 2.5.
 func formatCount(v float64) string {
 	if v != float64(int64(v)) {
 		return strconv.FormatFloat(v, 'f', 1, 64)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame/chart"
 )
 
-// TestEngagementIsCounted: the chart shows opens and clicks as counts and their rates in
-// the summary.
+// TestEngagementIsCounted checks that the chart shows opens and clicks as counts, and that
+// its summary has the rates.
 func TestEngagementIsCounted(t *testing.T) {
 	t.Parallel()
 	busy := time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)

@@ -14,39 +14,41 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// Reports summarizes the last days of an organization's mail.
+// Reports summarizes the results of an organization's sending in the last days.
 type Reports interface {
-	// Overview masks recipients unless the reader may see them unmasked.
+	// Overview returns the figures of the last days. It masks the addresses of recipients
+	// unless unmasked is true.
 	Overview(ctx context.Context, orgID string, days int, unmasked bool) (reports.Overview, error)
 }
 
-// Undeliverable reads and changes the list of undeliverable addresses and its rules.
-// Exclude and SetRules take part in the transaction of their context.
+// Undeliverable reads and changes an organization's list of undeliverable addresses and its
+// rules. Exclude and SetRules take part in the transaction of their context.
 type Undeliverable interface {
 	Search(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, bool, error)
 	Entry(ctx context.Context, orgID, id string) (suppression.Entry, error)
 	Exclude(ctx context.Context, orgID, id, reason string) (suppression.Entry, error)
 	Rules(ctx context.Context, orgID string) (suppression.Rules, error)
-	// SetRules returns the rules before the change.
+	// SetRules stores the wanted rules and returns the rules before the change.
 	SetRules(ctx context.Context, orgID string, wanted suppression.Rules) (suppression.Rules, error)
 }
 
-// Config is what the room needs. All members are required.
+// Config configures the pages of this package. All members are required.
 type Config struct {
 	Reports       Reports
 	Undeliverable Undeliverable
-	// Expensive runs a read of many rows in one of the few slots for such reads. It waits
-	// for a slot and fails with core.CodeOverloaded without one.
+	// Expensive runs a read of many rows. The number of such reads at a time is limited:
+	// Expensive waits and then fails with core.CodeOverloaded if no other read ends.
 	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 
-// Insight is the room with the pages about sending health and undeliverable addresses.
+// Insight has the pages about sending health and undeliverable addresses; see
+// dashboard.Room.
 type Insight struct {
 	Config
 	*frame.Pages
 }
 
-// New returns the room.
+// New returns the pages of this package. It fails if the templates cannot be read.
 func New(f *frame.Frame, cfg Config) (*Insight, error) {
 	pages, err := f.Pages(templates)
 	if err != nil {
@@ -55,24 +57,25 @@ func New(f *frame.Frame, cfg Config) (*Insight, error) {
 	return &Insight{cfg, pages}, nil
 }
 
-// The handlers by their subject. Each shares the room.
+// The page handlers, grouped by what their pages show. Each has the fields and methods of
+// Insight.
 type (
 	healthHandlers        struct{ *Insight }
 	undeliverableHandlers struct{ *Insight }
 )
 
-// Routes returns the room's route table.
+// Routes returns the routes of all pages of this package.
 func (i *Insight) Routes() []frame.Route {
 	return slices.Concat(healthHandlers{i}.routes(), undeliverableHandlers{i}.routes())
 }
 
-// routes returns the route of sending health.
+// routes returns the route of the page about sending health.
 func (h healthHandlers) routes() []frame.Route {
 	return []frame.Route{{Path: "/health", Needs: members.MayViewAnalytics, Get: h.showHealth}}
 }
 
-// routes returns the routes of undeliverable addresses. Reading and changing need different
-// permissions.
+// routes returns the routes of the pages about undeliverable addresses. Viewing, excluding
+// an address and changing the rules need different permissions.
 func (h undeliverableHandlers) routes() []frame.Route {
 	view := members.MayViewUndeliverable
 	return []frame.Route{

@@ -57,7 +57,8 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	return o
 }
 
-// state returns everything that the room's forms change, and the audit log.
+// state returns everything that the forms of the pages can change, and the audit log, so
+// that a test can compare it.
 func (o *office) state() []any {
 	o.T.Helper()
 	entry, err := o.list.Entry(o.T.Context(), o.Org.ID, o.address)
@@ -86,7 +87,8 @@ func TestPermissionsAreCheckedInTheTransaction(t *testing.T) {
 	})
 }
 
-// sendMail records 60 messages on three days.
+// sendMail records the events of 60 messages on three days, some with bounces, complaints,
+// opens or clicks.
 func (o *office) sendMail() {
 	o.T.Helper()
 	var events []messages.Event

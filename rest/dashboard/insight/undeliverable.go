@@ -13,24 +13,25 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// UndeliverablePath is the page of all undeliverable addresses.
+// UndeliverablePath is the path of the page that lists undeliverable addresses.
 const UndeliverablePath = frame.Path + "/undeliverable"
 
-// The paths of the rules, and the size of a page.
+// The paths of the rules of undeliverable addresses, and the size of a list page.
 const (
 	rulesPath     = UndeliverablePath + "/rules"
 	saveRulesPath = rulesPath + "/save"
-	// pageSize is the number of addresses on a page.
+	// pageSize is the number of addresses on one page of the list.
 	pageSize = 50
 )
 
-// undeliverableNotices are the notices on these pages, by name.
+// undeliverableNotices are the messages that the pages about undeliverable addresses show
+// after a change, by name.
 var undeliverableNotices = frame.Notices{
 	"excluded": "The address is excluded. Later events can list it again.",
 	"rules":    "The rules are saved. They apply to new events at once, and to all addresses within minutes.",
 }
 
-// reasonWords are the names of the reasons on pages.
+// reasonWords are the texts for the reasons why an address is undeliverable.
 var reasonWords = map[suppression.Reason]string{
 	suppression.PermanentBounce:        "Permanent bounce",
 	suppression.Complaint:              "Complaint",
@@ -40,7 +41,8 @@ var reasonWords = map[suppression.Reason]string{
 	suppression.SoftBounceAccumulation: "Many soft bounces",
 }
 
-// addressRow is the data of an undeliverable address.
+// addressRow is the data of an undeliverable address. Why is the visitor's reason for its
+// exclusion.
 type addressRow struct {
 	Path, Email, Reason string
 	Excluded            bool
@@ -49,7 +51,7 @@ type addressRow struct {
 	ExcludedAt, Why     string
 }
 
-// newAddressRow returns the data of an entry.
+// newAddressRow returns the data of an entry of the undeliverable list for the pages.
 func newAddressRow(e suppression.Entry) addressRow {
 	row := addressRow{
 		Path: UndeliverablePath + "/" + e.ID(), Email: frame.PlainName(e.Email), Reason: reasonWords[e.Reason], Events: e.EventCount,
@@ -61,7 +63,8 @@ func newAddressRow(e suppression.Entry) addressRow {
 	return row
 }
 
-// undeliverableList is the data of the page of all addresses.
+// undeliverableList is the data of the page that lists undeliverable addresses. Older is
+// the address of the next page, or "".
 type undeliverableList struct {
 	All, Rules string
 	Query      string
@@ -71,8 +74,8 @@ type undeliverableList struct {
 	Older      string
 }
 
-// showUndeliverable lists the entries that fit the filter of the address. A wrong filter is
-// shown again with its error.
+// showUndeliverable lists the addresses that match the filter in the query. It refuses an
+// invalid filter or cursor.
 func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data, err := h.readUndeliverable(r, v)
 	e := core.AsError(err)
@@ -86,8 +89,8 @@ func (h undeliverableHandlers) showUndeliverable(w http.ResponseWriter, r *http.
 	}
 }
 
-// readUndeliverable reads one page of entries. It fails with validation_failed for a wrong
-// filter or cursor.
+// readUndeliverable reads one page of undeliverable addresses. It fails with
+// validation_failed for an invalid filter or cursor.
 func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visitor) (undeliverableList, error) {
 	query := r.URL.Query()
 	part, status := query.Get("q"), suppression.Status(query.Get("status"))
@@ -128,27 +131,28 @@ func (h undeliverableHandlers) readUndeliverable(r *http.Request, v people.Visit
 	return data, nil
 }
 
-// cursorAt returns the cursor of the page after an entry, for the same filter.
+// cursorAt returns the cursor of the page that begins after this entry, for the same
+// filter.
 func cursorAt(filter string, e suppression.Entry) string {
 	return core.EncodeCursor(filter, fmt.Sprint(e.LastChangedAt.UnixMicro()), e.ID())
 }
 
-// addressPage is the data of the page of one address.
+// addressPage is the data of the page of one undeliverable address.
 type addressPage struct {
 	All     string
 	Address addressRow
-	Exclude *frame.Form // nil when the address is excluded already or the visitor may not exclude it
+	Exclude *frame.Form // nil if it is excluded already or the visitor may not exclude it
 	Typed   string
 	Longest int
 }
 
-// showUndeliverableAddress shows one entry.
+// showUndeliverableAddress shows the page of one undeliverable address.
 func (h undeliverableHandlers) showUndeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.undeliverableAddress(w, r, v, "", nil)
 }
 
-// undeliverableAddress writes the page of one entry. When refused is not nil, it repeats the
-// reason that was refused.
+// undeliverableAddress writes the page of one undeliverable address. If refused is not nil,
+// the form shows typed, the refused reason, and the error.
 func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	entry, err := h.Undeliverable.Entry(r.Context(), v.Org.ID, r.PathValue("id"))
 	if err != nil {
@@ -167,8 +171,8 @@ func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *ht
 	h.Show(w, r, v, status, shown)
 }
 
-// excludeAddress takes an address off the list, with the visitor's reason, and redirects to
-// its page.
+// excludeAddress takes an address off the undeliverable list, with the visitor's reason,
+// and redirects to its page.
 func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id, reason := r.PathValue("id"), r.PostForm.Get("reason")
 	err := h.TransactorWith(v, members.MayManageUndeliverable).InTx(r.Context(), func(ctx context.Context) error {
@@ -189,7 +193,7 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 	}
 }
 
-// change is a changed value in the detail of an audit line.
+// change is a changed value in the detail of an audit event.
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

@@ -13,7 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// ruleRow is the data of a rule. Events and Days have the text that the visitor typed.
+// ruleRow is the data of one rule on the page of rules. Events and Days are texts, so that
+// the form can show invalid input again.
 type ruleRow struct {
 	Reason       suppression.Reason
 	Name         string
@@ -22,18 +23,18 @@ type ruleRow struct {
 	Events, Days string
 }
 
-// rulesPage is the data of the page of the rules.
+// rulesPage is the data of the page with the rules of undeliverable addresses.
 type rulesPage struct {
 	All      string
 	Profiles []frame.Option
 	Profile  string
 	Version  string
 	Rules    []ruleRow
-	Save     *frame.Form // nil when the visitor may not change the rules
+	Save     *frame.Form // nil if the visitor may not change the rules
 }
 
-// profileNames are the profiles that a visitor can choose. The page explains them below the
-// list, because phones cut long options.
+// profileNames are the profiles of rules that a visitor can choose. The page explains them
+// below the list, because phones cut off long options.
 var profileNames = []frame.Option{
 	{Value: string(suppression.Strict), Name: "Strict"},
 	{Value: string(suppression.Standard), Name: "Standard"},
@@ -41,7 +42,7 @@ var profileNames = []frame.Option{
 	{Value: string(suppression.Custom), Name: "Custom"},
 }
 
-// showRules shows the rules.
+// showRules shows the rules by which addresses count as undeliverable.
 func (h undeliverableHandlers) showRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	rules, err := h.Undeliverable.Rules(r.Context(), v.Org.ID)
 	if err != nil {
@@ -51,7 +52,7 @@ func (h undeliverableHandlers) showRules(w http.ResponseWriter, r *http.Request,
 	h.rulesForm(w, r, v, rules.Profile, ruleRows(rules), rules.Version(), nil)
 }
 
-// ruleRows returns the rules in the order of the page.
+// ruleRows returns the data of the rules, in the order in which the page shows them.
 func ruleRows(rules suppression.Rules) []ruleRow {
 	var rows []ruleRow
 	for _, reason := range suppression.Reasons() {
@@ -65,8 +66,8 @@ func ruleRows(rules suppression.Rules) []ruleRow {
 	return rows
 }
 
-// rulesForm writes the form with a profile and the typed values, and with the error of the
-// form, or nil.
+// rulesForm writes the page with the form for the rules, filled with profile and rows.
+// refused is the error of the submitted form, or nil.
 func (h undeliverableHandlers) rulesForm(
 	w http.ResponseWriter, r *http.Request, v people.Visitor, profile suppression.Profile, rows []ruleRow, version string, refused *core.Error,
 ) {
@@ -86,8 +87,8 @@ func (h undeliverableHandlers) rulesForm(
 	h.Show(w, r, v, status, shown)
 }
 
-// saveRules replaces the rules and redirects to their page. A refused form is shown again
-// with its values.
+// saveRules replaces the organization's rules and redirects to their page. A refused form
+// is shown again with its values.
 func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := suppression.RulesOf(suppression.Profile(r.PostForm.Get("profile")))
 	typed := ruleRows(suppression.RulesOf(suppression.Custom))
@@ -123,8 +124,8 @@ func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request,
 	}
 }
 
-// chooseRules sets the rules to the typed values. Text that is not a number becomes 0, which
-// core/suppression refuses.
+// chooseRules sets the rules to the values of the form. A text that is not a number becomes
+// 0, which core/suppression refuses.
 func chooseRules(rules *suppression.Rules, typed []ruleRow) {
 	for _, row := range typed {
 		if row.Locked {
@@ -137,7 +138,8 @@ func chooseRules(rules *suppression.Rules, typed []ruleRow) {
 	}
 }
 
-// rulesDetail returns the changed rules by name, for the audit log.
+// rulesDetail returns the values of the changed rules before and after the change, for the
+// audit log.
 func rulesDetail(before, after suppression.Rules) map[string]any {
 	detail := map[string]any{}
 	note := func(name, was, is string) {
@@ -152,7 +154,7 @@ func rulesDetail(before, after suppression.Rules) map[string]any {
 	return detail
 }
 
-// ruleText describes a rule for the audit log.
+// ruleText describes a rule for the audit log: "off", "any" or "3 in 30 days".
 func ruleText(rule *suppression.Rule) string {
 	switch {
 	case !rule.Enabled:

@@ -13,10 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// productionPath is the path of the form for production access.
+// productionPath is the path to which the form for production access is sent.
 const productionPath = AccountPath + "/production-access"
 
-// accountNotices are the notices on the page of the account, by name.
+// accountNotices are the messages that the page of the sending account shows after a
+// change, by name.
 var accountNotices = frame.Notices{
 	"asked":        "The request was sent to the provider. The decision usually takes one or two days. This page shows it.",
 	"connected":    "The connection is stored, and the account is being read. To check it, choose Verify account.",
@@ -24,18 +25,18 @@ var accountNotices = frame.Notices{
 	"template":     "The version is recorded.",
 }
 
-// stepNames are the names of the steps of getting started.
+// stepNames are the texts for the setup steps of a sending account.
 var stepNames = map[string]string{
 	"connect": "Connect the sending account", "validate_stack": "Check its infrastructure",
 	"identity": "Verify a domain or address", "test_send": "Send a test message",
 }
 
-// stateWords are the names of the states of steps.
+// stateWords are the texts for the states of setup steps.
 var stateWords = map[string]string{
 	string(account.StepPending): "to do", string(account.StepInProgress): "in progress", string(account.StepPassed): "done", string(account.StepFailed): "failed",
 }
 
-// requestWords are the names of the states of a request for production access.
+// requestWords are the texts for the states of a request for production access.
 var requestWords = map[sending.AccessStatus]string{
 	sending.AccessPending: "on its way to the provider", sending.AccessUnderReview: "under review at the provider", sending.AccessGranted: "granted",
 	sending.AccessDenied: "denied", sending.AccessFailed: "failed or not answered",
@@ -44,32 +45,34 @@ var requestWords = map[sending.AccessStatus]string{
 // accountPage is the data of the page of the sending account.
 type accountPage struct {
 	account.Standing
-	// Used is the used part of the daily quota in words, Pace the messages per second.
+	// Used describes the used part of the daily quota. Pace is the maximum number of
+	// messages per second.
 	Used, Pace string
 
 	Steps    []stepRow
-	Request  string // the state of the latest request in words, "" for none
+	Request  string // the state of the latest request for production access; "" for none
 	AskedAt  string
-	Sees     bool // whether the visitor may see requests
+	Sees     bool // whether the visitor may see requests for production access
 	MayAsk   bool
 	Form     frame.Form
 	Wanted   sending.ProductionRequest
 	OldStack bool
-	// Connection is nil when no account is connected or the visitor may not see it.
+	// Connection is nil if no account is connected or the visitor may not see the
+	// connection.
 	Connection *connectionView
 	MayConnect bool
 }
 
-// stepRow is a step of the setup with its state.
+// stepRow is the data of a setup step. Words is the text for its state.
 type stepRow struct{ Name, State, Words, Detail string }
 
-// showAccount shows the account and the form for production access.
+// showAccount shows the sending account and an empty form for production access.
 func (h accountHandlers) showAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.accountForm(w, r, v, http.StatusOK, sending.ProductionRequest{MailType: sending.Transactional}, "")
 }
 
-// accountForm writes the page, with the values of wanted in its form and the error of the
-// form.
+// accountForm writes the page of the sending account. wanted fills the form for production
+// access, and problem is the error of the submitted form, or "".
 func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, wanted sending.ProductionRequest, problem string) {
 	standing, err := h.Account.Standing(r.Context(), v.Org)
 	if err != nil {
@@ -103,7 +106,7 @@ func (h accountHandlers) accountForm(w http.ResponseWriter, r *http.Request, v p
 	h.Show(w, r, v, status, frame.Screen{Page: "account", Title: "Sending account", Notice: accountNotices.NoticeOf(r), Problem: problem, Data: data})
 }
 
-// usedOf returns the used part of the daily quota in words. A maximum of 0 means no limit.
+// usedOf describes the used part of the daily quota. A maximum of 0 means no limit.
 func usedOf(q account.SendQuota) string {
 	if q.Max24Hour == 0 {
 		return frame.WithCommas(q.SentLast24Hour) + " messages; there is no daily limit"
@@ -111,7 +114,7 @@ func usedOf(q account.SendQuota) string {
 	return frame.WithCommas(q.SentLast24Hour) + " of " + frame.WithCommas(q.Max24Hour) + " messages"
 }
 
-// atMost returns a limit in words. 0 means no limit.
+// limitText returns a limit as text. 0 means no limit.
 func limitText(limit int64) string {
 	if limit == 0 {
 		return "no limit"
@@ -119,14 +122,14 @@ func limitText(limit int64) string {
 	return frame.WithCommas(limit)
 }
 
-// requestProductionAccess sends the request to the provider and redirects to the page. A
-// refused form is shown again with its values.
+// requestProductionAccess sends a request for production access to the provider and
+// redirects to the page of the account. A refused form is shown again with its values.
 func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := sending.ProductionRequest{
 		MailType: sending.MailType(r.PostForm.Get("mail_type")), Website: r.PostForm.Get("website"), UseCase: r.PostForm.Get("use_case"),
 	}
 	made, err := h.Account.RequestProductionAccess(r.Context(), h.TransactorWith(v, members.MaySubmitProduction), v.Org.ID, wanted)
-	if made.ID != "" { // also when the provider refused it
+	if made.ID != "" { // a request that the provider refused is recorded too
 		detail := map[string]any{"mail_type": made.MailType, "website": made.Website, "status": made.Status}
 		if err := h.Record(context.WithoutCancel(r.Context()), v, "production_access.requested", made.ID, detail); err != nil {
 			h.Fail(w, r, v, err)
@@ -145,10 +148,11 @@ func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.
 	}
 }
 
-// productionLabels are the names that the form shows for its fields.
+// productionLabels are the names of the fields in the refusals of the form for production
+// access.
 var productionLabels = frame.Labels{"mail_type": "The kind of mail", "website": "The website", "use_case": "The description of the use"}
 
-// requestProblem returns the text to show above a form that was refused.
+// requestProblem returns the text to show above the refused form for production access.
 func requestProblem(e *core.Error) string {
 	if problem := productionLabels.Problem(e); problem != "" {
 		return problem

@@ -13,11 +13,12 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// connectPath is the path of the form that connects an account.
+// connectPath is the path of the form that connects a sending account.
 const connectPath = AccountPath + "/connect"
 
-// connectionTasks returns the operations on the connection for a visitor. Each checks that
-// the visitor may manage the organization, and records the visitor as the actor.
+// connectionTasks returns the operations on the organization's connection for a visitor.
+// Each checks that the visitor may manage the organization, and records the visitor as the
+// actor.
 func (h connectionHandlers) connectionTasks(v people.Visitor) sending.Connecting {
 	c := h.Connecting
 	c.Transactor = h.TransactorWith(v, members.MayManageOrg)
@@ -27,20 +28,20 @@ func (h connectionHandlers) connectionTasks(v people.Visitor) sending.Connecting
 	return c
 }
 
-// connectPage is the data of the form.
+// connectPage is the data of the form that connects a sending account.
 type connectPage struct {
 	Form      frame.Form
 	Provider  sending.Provider
 	Wanted    sending.NewConnection
 	Host      string
 	Port      string
-	KeepsOld  bool   // a secret is stored that the form may keep
-	External  string // the external id for a role; "" before the first connection
+	KeepsOld  bool   // a secret is stored, which an empty field keeps
+	External  string // the external id for an IAM role; "" without a connection
 	Providers []providerChoice
-	Guide     string // the guide on the permissions that Mailhelm needs
+	Guide     string // the URL of the guide on the permissions that Mailhelm needs
 }
 
-// providerChoice is a link to the form of a provider.
+// providerChoice is a link to the form for a provider.
 type providerChoice struct {
 	Name, Path string
 	Current    bool
@@ -52,8 +53,9 @@ var providerNames = []struct {
 	name     string
 }{{sending.SES, "Amazon SES"}, {sending.SMTP, "SMTP server"}, {sending.Simulated, "Simulator"}}
 
-// showConnect shows the form of the provider in the address, with the values of the present
-// connection.
+// showConnect shows the form for the provider in the query, or for the connected provider.
+// It is filled with the values of the existing connection to that provider, without the
+// secret.
 func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
@@ -77,8 +79,8 @@ func (h connectionHandlers) showConnect(w http.ResponseWriter, r *http.Request, 
 	h.connectForm(w, r, v, before, wanted, nil)
 }
 
-// connectForm writes the form with the values of wanted, except secrets. refused is the
-// error that the form caused, or nil.
+// connectForm writes the form with the values of wanted, except the secret. before is the
+// existing connection or nil. refused is the error of the submitted form, or nil.
 func (h connectionHandlers) connectForm(
 	w http.ResponseWriter, r *http.Request, v people.Visitor, before *sending.Connection, wanted sending.NewConnection, refused *core.Error,
 ) {
@@ -108,15 +110,15 @@ func (h connectionHandlers) connectForm(
 	h.Show(w, r, v, status, frame.Screen{Page: "account_connect", Title: "Connect the sending account", Problem: problem, Data: data})
 }
 
-// connectLabels are the names that the form shows for its fields.
+// connectLabels are the names of the fields in the refusals of the form.
 var connectLabels = frame.Labels{
 	"provider": "The account", "account_id": "The account id", "region": "The region", "endpoint": "The server", "access_key_id": "The access key id or user name",
 	"secret": "The secret or password", "role_arn": "The role", "topic_arn": "The notification topic", "identities": "The senders",
 	"max_24_hour_send": "The limit for 24 hours", "max_send_rate": "The limit for a second",
 }
 
-// connectAccount stores the connection and redirects to the account. A refused form is shown
-// again without its secret.
+// connectAccount stores the connection and redirects to the page of the account. A refused
+// form is shown again without its secret.
 func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	before, ok := h.connectionOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, connectPath) {
@@ -136,8 +138,8 @@ func (h connectionHandlers) connectAccount(w http.ResponseWriter, r *http.Reques
 	}
 }
 
-// postedConnection returns the fields of the chosen provider. Only an SMTP server has an
-// endpoint. A form cannot permit a private endpoint.
+// postedConnection returns the form's values for the chosen provider. Only an SMTP server
+// has an endpoint. A form cannot allow an endpoint in a private network.
 func postedConnection(r *http.Request, orgID string) (sending.NewConnection, error) {
 	get := func(name string) string { return strings.TrimSpace(r.PostForm.Get(name)) }
 	n := sending.NewConnection{OrgID: orgID, Provider: sending.Provider(get("provider"))}
@@ -159,7 +161,8 @@ func postedConnection(r *http.Request, orgID string) (sending.NewConnection, err
 	return n, nil
 }
 
-// postedLimit returns an optional number of a form. "" is 0, which means no limit.
+// postedLimit returns an optional number of a form. An empty text is 0, which means no
+// limit. It fails for any other text that is not a number.
 func postedLimit(text, field string) (int64, error) {
 	if text == "" {
 		return 0, nil

@@ -15,36 +15,39 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// auditEvent is the data of one event.
+// auditEvent is the data of one event on the page of the audit log.
 type auditEvent struct {
 	At, Words, Action string
-	// ActorKind is shown for an actor whose name is no longer known.
+	// ActorKind is set only if the name of the actor is unknown. Actor is then the actor's
+	// id.
 	Actor, ActorKind string
 	Subject          string
 	Detail           []detailLine
 }
 
-// detailLine is one member of an event's detail.
+// detailLine is the data of one line in the detail of an audit event.
 type detailLine struct {
 	Name string
 	// Added and Removed are the changes of a list. Before and After are the values of a
 	// changed member. Value is any other value.
 	Added, Removed       []string
 	Before, After, Value string
-	// Count is the length of a list that the page shows folded.
+	// Count is the length of a long list, which the page shows folded; 0 for other values.
 	Count int
 }
 
-// longList is the length from which a page shows a list folded.
+// longList is the longest list that the page shows unfolded.
 const longList = 8
 
-// auditNames has the names of people, credentials and the organization, by id.
+// auditNames has the names that the page of the audit log shows for people, credentials and
+// the organization, by id.
 type auditNames struct {
 	named  map[string]string
-	actors []frame.Option // the members, the operator and the product
+	actors []frame.Option // the actors to filter by: members, operator, product
 }
 
-// auditNames reads the names that the log of an organization can mention.
+// auditNames reads the names of the members, API keys and OAuth clients that the audit log
+// of an organization can mention.
 func (h auditHandlers) auditNames(ctx context.Context, orgID string) (auditNames, error) {
 	names := auditNames{named: map[string]string{orgID: "this organization"}}
 	members, err := h.Members.Members(ctx, orgID)
@@ -78,7 +81,7 @@ func (h auditHandlers) auditNames(ctx context.Context, orgID string) (auditNames
 	return names, nil
 }
 
-// personName returns the name and address of a person, "" for an unknown id.
+// personName returns the name and email address of a person, or "" for an unknown id.
 func (h auditHandlers) personName(ctx context.Context, userID string) (string, error) {
 	user, err := h.Users.UserByID(ctx, userID)
 	if e, ok := errors.AsType[*core.Error](err); ok && e.Code == core.CodeNotFound {
@@ -93,13 +96,14 @@ func (h auditHandlers) personName(ctx context.Context, userID string) (string, e
 	return frame.PlainName(user.Name) + " (" + user.Email + ")", nil
 }
 
-// options returns the actors to filter by, with the chosen one marked.
+// options returns the actors that the audit log can be filtered by, with the chosen one
+// marked.
 func (n auditNames) options(chosen string) []frame.Option {
 	return frame.ChooseOption(slices.Clone(n.actors), chosen)
 }
 
-// auditEvent returns the data of an event. It names people even after they left the
-// organization.
+// auditEvent returns the data of an audit event for the page. It also finds the names of
+// people who have left the organization.
 func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e access.AuditEvent) (auditEvent, error) {
 	shown := auditEvent{
 		At: e.OccurredAt.Format("2006-01-02 15:04:05"), Words: actionWords[e.Action], Action: e.Action,
@@ -123,8 +127,9 @@ func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e acces
 	return shown, nil
 }
 
-// detailLines returns the members of an event's detail. Added and removed come first, as one
-// line, then a change of one value, then the other members by name. It omits empty texts.
+// detailLines returns the lines of an event's detail, a JSON object. The members added and
+// removed form the first line, then before and after; the other members follow by name.
+// Empty texts are left out. It returns nil for invalid JSON.
 func detailLines(detail string) []detailLine {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(detail), &object) != nil {
@@ -144,7 +149,7 @@ func detailLines(detail string) []detailLine {
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if string(object[name]) == `""` {
-			continue // the event has no value for it
+			continue // an empty text means that the event has no value for this member
 		}
 		line := detailLine{Name: strings.ReplaceAll(name, "_", " ")}
 		var change struct{ Before, After json.RawMessage }
@@ -162,13 +167,13 @@ func detailLines(detail string) []detailLine {
 	return lines
 }
 
-// readList decodes a list of texts, and reports whether raw is one.
+// readList decodes a JSON list of texts. It reports whether raw is such a list.
 func readList(raw json.RawMessage, into *[]string) bool {
 	return raw != nil && json.Unmarshal(raw, into) == nil
 }
 
-// plainValue returns a JSON value for readers: text without quotes, a list with commas, a
-// boolean as yes or no.
+// valueText returns a JSON value as text for the page: a string without quotes, a list with
+// commas, a boolean as yes or no, and null or an empty list as none.
 func valueText(raw json.RawMessage) string {
 	var text string
 	var list []string

@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestDetailLeavesOutEmptyValues: an empty value would look as if it were hidden. A change to
-// an empty value is kept.
+// TestDetailLeavesOutEmptyValues checks that the detail of an event omits empty texts,
+// which could look like hidden values. A change to an empty text must be shown.
 func TestDetailLeavesOutEmptyValues(t *testing.T) {
 	t.Parallel()
 	got := detailLines(`{"endpoint": "", "provider": "ses", "region": "", "max_send_rate": 0, "name": {"before": "A", "after": ""}}`)

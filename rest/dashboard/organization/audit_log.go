@@ -14,21 +14,21 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// auditPageSize is the number of events on a page.
+// auditPageSize is the number of events on one page of the audit log.
 const auditPageSize = 50
 
-// maxFilter is the longest value of a filter, in bytes.
+// maxFilter is the maximum length of an action or actor to filter by, in bytes.
 const maxFilter = 100
 
-// auditQuery is the filter in the address of the page.
+// auditQuery is the filter of the audit log in the query of the page's address.
 type auditQuery struct{ Action, Actor, From, To string }
 
-// readAuditQuery returns the filter of an address, unchecked.
+// readAuditQuery returns the filter in the query parameters, unchecked.
 func readAuditQuery(values url.Values) auditQuery {
 	return auditQuery{Action: values.Get("action"), Actor: values.Get("actor"), From: values.Get("from"), To: values.Get("to")}
 }
 
-// values returns the filter as parameters of an address, without empty ones.
+// values returns the filter as query parameters, without empty ones.
 func (q auditQuery) values() url.Values {
 	values := url.Values{}
 	for name, value := range map[string]string{"action": q.Action, "actor": q.Actor, "from": q.From, "to": q.To} {
@@ -39,8 +39,8 @@ func (q auditQuery) values() url.Values {
 	return values
 }
 
-// filter returns the filter for the store. To includes the whole last day. It refuses a
-// cursor that belongs to another filter.
+// filter returns the filter for the store, with To at the end of its day. It fails with
+// validation_failed for an invalid filter, and for a cursor that belongs to another filter.
 func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
 	f := access.AuditFilter{Action: q.Action, ActorID: q.Actor, Limit: auditPageSize + 1}
 	for field, value := range map[string]string{"action": q.Action, "actor": q.Actor} {
@@ -70,7 +70,8 @@ func (q auditQuery) filter(cursor string) (access.AuditFilter, error) {
 	return f, nil
 }
 
-// day parses a date in UTC, the zero time for "". It fails with the name of the field.
+// day parses a date in UTC. It returns the zero time for "", and an error that names the
+// field for an invalid date.
 func day(field, value string) (time.Time, error) {
 	if value == "" {
 		return time.Time{}, nil
@@ -82,20 +83,20 @@ func day(field, value string) (time.Time, error) {
 	return t, nil
 }
 
-// auditPage is the data of the page of the log.
+// auditPage is the data of the page of the audit log.
 type auditPage struct {
 	Query   auditQuery
-	Narrow  bool // some filter is set
+	Narrow  bool // whether a filter is set
 	All     string
 	Actions []frame.Option
 	Actors  []frame.Option
 	Events  []auditEvent
-	Older   string // the address of the next page, "" on the last
-	Newest  string // the address of the first page, "" on it
+	Older   string // the address of the next page; "" on the last page
+	Newest  string // the address of the first page; "" on the first page
 }
 
-// showAudit shows the events that fit the filter. A wrong filter is shown again with its
-// error.
+// showAudit shows the audit events that match the filter in the query. It refuses an
+// invalid filter or cursor.
 func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	q, cursor := readAuditQuery(r.URL.Query()), r.URL.Query().Get("before")
 	data, err := h.readAudit(r, v, q, cursor)
@@ -110,7 +111,8 @@ func (h auditHandlers) showAudit(w http.ResponseWriter, r *http.Request, v peopl
 	}
 }
 
-// readAudit reads one page of events, newest first.
+// readAudit reads the data of one page of the audit log, newest event first. It fails with
+// validation_failed for an invalid filter or cursor.
 func (h auditHandlers) readAudit(r *http.Request, v people.Visitor, q auditQuery, cursor string) (auditPage, error) {
 	f, err := q.filter(cursor)
 	if err != nil {

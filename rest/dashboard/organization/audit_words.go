@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// actorKinds are the names of the kinds of actors.
+// actorKinds are the texts for the kinds of actors in the audit log.
 var actorKinds = map[string]string{
 	"api_key": "API key", "oauth_client": "application", "user": "person", "operator": "operator", "system": "automatic",
 }
 
-// actionWords are the titles of the actions that people take on pages. Operations are shown
-// by their own names and are not listed.
+// actionWords are the texts for the actions of the audit log. Operations are not listed,
+// because the page shows their own names.
 //
 //nolint:gosec // names of actions, no secret
 var actionWords = map[string]string{
@@ -68,7 +68,8 @@ var actionWords = map[string]string{
 	"user.second_factor_asked":     "Second factor requested",
 }
 
-// actionOptions returns the actions to filter by, with the chosen one marked.
+// actionOptions returns the actions that the audit log can be filtered by, with the chosen
+// one marked.
 func actionOptions(chosen string) []frame.Option {
 	var options []frame.Option
 	for _, action := range slices.Sorted(maps.Keys(actionWords)) {

@@ -13,17 +13,19 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// channelNotices are the notices on the page of channels, by name.
+// channelNotices are the messages that the page of channels shows after a change, by name.
 var channelNotices = frame.Notices{
 	"adopted": "The channel is adopted, with the identities bound to it.",
 	"sync":    "The sending account is being read. Open this page again in a few seconds.",
 	"fresh":   "The sending account was read a moment ago.",
 }
 
-// syncPause is the shortest time between two reads of the account that visitors start.
+// syncPause is the minimum time between two syncs of the sending account that visitors
+// request.
 const syncPause = 30 * time.Second
 
-// maxChannels is the highest number of records of each kind on the page.
+// maxChannels is the maximum number of channels, of identities and of tracking domains on
+// the page.
 const maxChannels = 200
 
 // channelsPage is the data of the page of channels, identities and tracking domains.
@@ -31,24 +33,24 @@ type channelsPage struct {
 	Channels   []channelRow
 	Identities []identityRow
 	Tracking   []channels.TrackingDomain
-	Synced     string // "" before the first sync
+	Synced     string // the time of the last sync; "" before the first
 	More       bool
-	Sync       *frame.Form // nil when the visitor may not sync
+	Sync       *frame.Form // nil if the visitor may not request a sync
 }
 
-// channelRow is a channel, with the form that adopts it.
+// channelRow is the data of a channel, with the form that adopts it.
 type channelRow struct {
 	channels.Channel
-	Adopt *frame.Form // nil when the channel is not new or the visitor may not adopt it
+	Adopt *frame.Form // nil if the channel is not newly discovered or the visitor may not adopt it
 }
 
-// identityRow is an identity with the DNS records that it needs.
+// identityRow is the data of a sending identity, with the DNS records that it needs.
 type identityRow struct {
 	channels.Identity
 	Records []channels.Record
 }
 
-// showChannels shows channels, identities and tracking domains.
+// showChannels shows the page of channels, identities and tracking domains.
 func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, maxChannels)
 	if err != nil {
@@ -83,7 +85,8 @@ func (h channelHandlers) showChannels(w http.ResponseWriter, r *http.Request, v 
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "channels", Title: "Channels", Notice: channelNotices.NoticeOf(r), Data: data})
 }
 
-// plainChannel returns the channel with cleaned names; see frame.PlainName.
+// plainChannel returns the channel with names that have no invisible characters; see
+// frame.PlainName.
 func plainChannel(c channels.Channel) channels.Channel {
 	c.Name = frame.PlainName(c.Name)
 	if c.TrackingDomain != nil {
@@ -98,7 +101,8 @@ func plainChannel(c channels.Channel) channels.Channel {
 	return c
 }
 
-// plainRecords returns the DNS records with cleaned names and values.
+// plainRecords returns the DNS records with names and values that have no invisible
+// characters; see frame.PlainName.
 func plainRecords(records []channels.Record) []channels.Record {
 	plain := make([]channels.Record, len(records))
 	for i, r := range records {
@@ -107,8 +111,8 @@ func plainRecords(records []channels.Record) []channels.Record {
 	return plain
 }
 
-// syncAccount schedules a read of the account's channels, identities and topics, and
-// redirects to the page.
+// syncAccount requests a sync of the account's channels, identities and topics and
+// redirects to the page of channels. Within syncPause of the last sync it requests none.
 func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	standing, err := h.Channels.Standing(r.Context(), v.Org.ID, 1)
 	if err != nil {
@@ -132,7 +136,8 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v p
 	frame.RedirectWithNotice(w, ChannelsPath, "sync")
 }
 
-// adoptChannel adopts a channel and redirects to the page.
+// adoptChannel adopts the channel whose slug is in the path and redirects to the page of
+// channels.
 func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	err := h.TransactorWith(v, members.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
 		adopted, err := h.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))

@@ -13,10 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// connectionView is the data of the connection, without the secret.
+// connectionView is the data of the connection to the sending account, without its secret.
+// Latest is the newest version of the infrastructure template.
 type connectionView struct {
 	sending.Connection
-	Name          string // of the provider
+	Name          string // the provider's name
 	EventsAddress string
 	HasKey        bool
 	Latest        int
@@ -39,8 +40,8 @@ func (o *Organization) viewConnection(c sending.Connection, v people.Visitor) *c
 	return view
 }
 
-// connectionOf returns the connection of the visitor's organization, or nil when no account
-// is connected. When it returns false, it has written the response.
+// connectionOf returns the connection of the visitor's organization, or nil if no account
+// is connected. If it returns false, it has written an error page.
 func (o *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, err := o.Connections.Connection(r.Context(), v.Org.ID)
 	if err != nil && core.AsError(err).Code == core.CodeNotFound {
@@ -53,8 +54,8 @@ func (o *Organization) connectionOf(w http.ResponseWriter, r *http.Request, v pe
 	return &c, true
 }
 
-// connectedOf is connectionOf for pages that need a connection. It refuses when no account
-// is connected.
+// connectedOf returns the connection of the visitor's organization. If it returns false, it
+// has written the response: an error page, or a refusal because no account is connected.
 func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, v people.Visitor) (*sending.Connection, bool) {
 	c, ok := h.connectionOf(w, r, v)
 	if ok && c == nil {
@@ -64,23 +65,25 @@ func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, 
 	return c, ok
 }
 
-// verifyTimeout is the longest time for verifying an account. Accounts with thousands of
-// identities are read one by one.
+// verifyTimeout is the maximum time for verifying an account. An account can have thousands
+// of identities, which are read one by one.
 const verifyTimeout = 20 * time.Second
 
-// verdictWords are the names of verdicts.
+// verdictWords are the texts for the verdicts of findings.
 var verdictWords = map[sending.Verdict]string{sending.Fine: "fine", sending.Warning: "warning", sending.Broken: "failed"}
 
-// verifiedPage is the data of the page with the findings about the account.
+// verifiedPage is the data of the page with the results of verifying an account.
 type verifiedPage struct{ Findings []findingRow }
 
-// findingRow is a finding, with its verdict in words.
+// findingRow is the data of one result of verifying an account. Words is the text for its
+// verdict.
 type findingRow struct {
 	sending.Finding
 	Words string
 }
 
-// verifyAccount tests the permissions and settings of the account and shows the findings.
+// verifyAccount checks the permissions and settings of the sending account and shows the
+// results. It records the account's id if that was unknown.
 func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok {
@@ -102,12 +105,12 @@ func (h connectionHandlers) verifyAccount(w http.ResponseWriter, r *http.Request
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "account_verified", Title: "Check of the sending account", Data: data})
 }
 
-// recordTemplateVersion stores which version of the infrastructure template the account has,
-// and redirects to the account.
+// recordTemplateVersion stores the version of the infrastructure template that the sending
+// account uses, and redirects to the page of the account.
 func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	version, err := strconv.Atoi(r.PostForm.Get("template_version"))
 	if err != nil {
-		version = 0 // which the task refuses
+		version = 0 // SetTemplateVersion refuses 0
 	}
 	if _, err := h.connectionTasks(v).SetTemplateVersion(r.Context(), v.Org.ID, version); err != nil {
 		h.failConnection(w, r, v, err)
@@ -116,22 +119,25 @@ func (h connectionHandlers) recordTemplateVersion(w http.ResponseWriter, r *http
 	frame.RedirectWithNotice(w, AccountPath, "template")
 }
 
-// connectionDecision is the data of a page that asks before a change of the connection.
+// connectionDecision is the data of a page that asks for confirmation before the connection
+// is changed.
 type connectionDecision struct {
 	Form   frame.Form
 	HasKey bool
 }
 
-// askForEventsKey asks before a new key for events replaces the present one.
+// askForEventsKey shows the page that asks for confirmation before a new key for unsigned
+// events is created.
 func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
 }
 
-// eventsKey is the data of the page that shows the key for events, once.
+// eventsKey is the data of the page that shows a new key for events. The page can be shown
+// only once.
 type eventsKey struct{ Key, Address string }
 
-// makeEventsKey creates a key for events and shows it once. The previous key is invalid from
-// then on.
+// makeEventsKey creates a key that authenticates unsigned events of the provider, and shows
+// it once. The previous key is invalid from then on.
 func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, AccountPath+"/events-key") {
 		return
@@ -146,13 +152,14 @@ func (h connectionHandlers) makeEventsKey(w http.ResponseWriter, r *http.Request
 	}})
 }
 
-// askToDisconnect asks before the connection is deleted.
+// askToDisconnect shows the page that asks for confirmation before the connection is
+// deleted.
 func (h connectionHandlers) askToDisconnect(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "disconnect", frame.Screen{Page: "account_disconnect", Title: "Disconnect the sending account?"})
 }
 
-// askAboutConnection writes a page that asks before a change of the connection. The
-// organization may require a recent second factor.
+// askAboutConnection writes a page that asks for confirmation of a step, the last part of
+// its path. If the organization requires a recent second factor, it asks for that first.
 func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, step string, s frame.Screen) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, AccountPath+"/"+step) {
@@ -162,7 +169,7 @@ func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Re
 	h.Show(w, r, v, http.StatusOK, s)
 }
 
-// disconnectAccount deletes the connection and redirects to the account.
+// disconnectAccount deletes the connection and redirects to the page of the account.
 func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, AccountPath+"/disconnect") {
 		return
@@ -174,8 +181,8 @@ func (h connectionHandlers) disconnectAccount(w http.ResponseWriter, r *http.Req
 	frame.RedirectWithNotice(w, AccountPath, "disconnected")
 }
 
-// failConnection writes an error as Fail does. A missing connection is a conflict here, not
-// a missing page: it was deleted after the page was shown.
+// failConnection writes the page for an error. A missing connection is shown as a conflict
+// instead of a missing page, because it existed when the form was shown.
 func (h connectionHandlers) failConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, err error) {
 	if e := core.AsError(err); e.Code == core.CodeNotFound {
 		h.Refuse(w, r, v, http.StatusConflict, "No sending account is connected", "Connect the account first.")

@@ -11,30 +11,32 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// JoinPath is the page of an invitation, below the app's origin. It is outside
-// [frame.Path], because people without an account open it.
+// JoinPath is the path of the page of an invitation. It is outside [frame.Path], because
+// people without an account open it.
 const JoinPath = "/join"
 
-// joinPage is the data of the page of an invitation. Depending on the visitor, it offers one
-// of three ways to join.
+// joinPage is the data of the page of an invitation. It offers one of three ways to join:
+// as the signed-in visitor, with the password of an existing account, or with a new
+// account.
 type joinPage struct {
 	Problem string
 	Org     string
 	Email   string // the invited address
 	Owner   bool
-	Token   string // the link's secret, which the form sends back
-	// SignedInAs is the address of the visitor; "" without a session.
+	Token   string // the secret of the link, which the form sends back
+	// SignedInAs is the email address of the visitor; "" if the visitor is not signed in.
 	SignedInAs string
-	ForYou     bool   // the visitor is the invited person
-	Here       string // this page, to return to after signing in or out
-	SignIn     string // the sign-in page, when the address has an account
-	Known      bool   // the address has an account that cannot sign in anywhere yet
-	Session    string // the form's token; "" without a session
+	ForYou     bool   // whether the visitor is the invited person
+	Here       string // the path of this page, for the return from sign-in or sign-out
+	SignIn     string // the path of the sign-in page, if the invited person can sign in
+	Known      bool   // the invited address has an account that belongs to no organization
+	Session    string // the form token; "" without a session
 	Name       string
-	Least      int // the shortest password, in characters
+	Least      int // the minimum length of a password, in characters
 }
 
-// Join returns the handler of the page of an invitation. Opening the page changes nothing.
+// Join returns the handler of the page of an invitation: GET shows it and changes nothing,
+// POST accepts the invitation.
 func (o *Organization) Join() http.Handler {
 	h := joinHandlers{o}
 	return h.Site.Protect(map[string]http.HandlerFunc{
@@ -45,7 +47,8 @@ func (o *Organization) Join() http.Handler {
 	})
 }
 
-// visitor returns the sender of the request, and false without a session.
+// visitor returns the signed-in sender of the request. It returns false without an error if
+// there is no session.
 func (h joinHandlers) visitor(r *http.Request) (people.Visitor, bool, error) {
 	v, err := h.Entrance.Visitor(r)
 	if err != nil && h.Entrance.IsSignedOut(err) {
@@ -54,8 +57,8 @@ func (h joinHandlers) visitor(r *http.Request) (people.Visitor, bool, error) {
 	return v, err == nil, err
 }
 
-// showJoin writes the page. name is the typed name, problem the error of the form, "" for
-// none.
+// showJoin writes the page of the invitation with this secret. name fills the form. problem
+// is the error of the submitted form, or "".
 func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status int, secret, name, problem string) {
 	offer, err := h.Joining.FindOffer(r.Context(), secret)
 	if err != nil {
@@ -84,12 +87,12 @@ func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status in
 	h.ShowAlone(w, r, status, frame.Screen{Page: "join", Title: "Join " + offer.Org.Name, Data: data})
 }
 
-// joinQuestion returns the text that binds the token of a signed-in visitor's form to an
-// invitation.
+// joinQuestion returns the text that the form token of a signed-in visitor is computed
+// from. It binds the token to one invitation.
 func joinQuestion(secret string) string { return "join\x00" + secret }
 
-// acceptInvitation adds the person to the organization, in the way that fits: signed in,
-// with an account, or new.
+// acceptInvitation makes the sender of the form a member of the organization: as the
+// signed-in visitor, with the password of an existing account, or with a new account.
 func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	secret := r.PostForm.Get("invitation")
 	v, signedIn, err := h.visitor(r)
@@ -116,9 +119,9 @@ func (h joinHandlers) acceptInvitation(w http.ResponseWriter, r *http.Request) {
 	h.finishJoin(w, r, err)
 }
 
-// joinExisting adds an account that belongs to no organization and so cannot sign in. The
-// password identifies the person. Signing in follows, with a second factor if it is set
-// up.
+// joinExisting accepts an invitation for an account that belongs to no organization and
+// therefore cannot sign in. It checks the account's password. The person signs in
+// afterwards, with a second factor if one is set up.
 func (h joinHandlers) joinExisting(w http.ResponseWriter, r *http.Request, secret string) {
 	offer, err := h.Joining.FindOffer(r.Context(), secret)
 	if err != nil {
@@ -134,8 +137,8 @@ func (h joinHandlers) joinExisting(w http.ResponseWriter, r *http.Request, secre
 	}
 }
 
-// askAgain shows the form with its error if the person can correct it. It reports whether it
-// wrote the response.
+// askAgain shows the form again if the person can correct the error. It reports whether it
+// has written the response.
 func (h joinHandlers) askAgain(w http.ResponseWriter, r *http.Request, secret, name string, err error) bool {
 	if err == nil {
 		return false
@@ -148,7 +151,8 @@ func (h joinHandlers) askAgain(w http.ResponseWriter, r *http.Request, secret, n
 	return false
 }
 
-// joinAs adds a visitor who is signed in and switches the session to the organization.
+// joinAs makes the signed-in visitor a member and switches the session to the new
+// organization.
 func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v people.Visitor, secret string) {
 	if !v.FormTokenMatches(r.PostForm.Get(frame.FieldToken), joinQuestion(secret)) {
 		h.Site.Refuse(w, r, http.StatusForbidden, "This page was outdated", "Nothing was done. Open the link of the invitation again.")
@@ -163,7 +167,8 @@ func (h joinHandlers) joinAs(w http.ResponseWriter, r *http.Request, v people.Vi
 	h.finishJoin(w, r, err)
 }
 
-// finishJoin redirects a new member to the dashboard, or writes the page for the error.
+// finishJoin redirects a new member to the dashboard if err is nil. Otherwise it writes the
+// page for the error.
 func (h joinHandlers) finishJoin(w http.ResponseWriter, r *http.Request, err error) {
 	if err != nil {
 		h.Site.Fail(w, r, err)

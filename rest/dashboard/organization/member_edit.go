@@ -16,7 +16,7 @@ import (
 type memberPage struct {
 	Name, Email string
 	Owner, You  bool
-	MayRole     bool // the visitor is an owner
+	MayRole     bool // the visitor may change the role
 	MayRemove   bool
 	Areas       []permissionArea
 	Permissions frame.Form
@@ -24,23 +24,24 @@ type memberPage struct {
 	Remove      frame.Form
 }
 
-// permissionArea is a group of permissions to choose from.
+// permissionArea is the data of a group of permissions on a form.
 type permissionArea struct {
 	Name    string
 	Choices []permissionChoice
 }
 
-// permissionChoice is one permission with its checkbox.
+// permissionChoice is the data of one permission and its checkbox.
 type permissionChoice struct {
 	Permission members.Permission
 	Words      string
 	Chosen     bool
-	// Locked permissions cannot be given, because the visitor lacks them.
+	// Locked permissions cannot be selected, because the visitor does not have them.
 	Locked bool
 }
 
-// permissionChoices returns all permissions in groups and marks those in has. The giver can
-// take away, but not give, a permission that the giver lacks.
+// permissionChoices returns all permissions in groups and marks those in has. A permission
+// that is neither in has nor held by the giver is locked. The giver can take any permission
+// away.
 func permissionChoices(has []members.Permission, giver members.Member) []permissionArea {
 	var areas []permissionArea
 	for _, area := range members.PermissionAreas() {
@@ -56,7 +57,7 @@ func permissionChoices(has []members.Permission, giver members.Member) []permiss
 	return areas
 }
 
-// chosenPermissions returns the permissions of a form.
+// chosenPermissions returns the permissions of a submitted form, unchecked.
 func chosenPermissions(r *http.Request) []members.Permission {
 	var chosen []members.Permission
 	for _, name := range r.PostForm["permission"] {
@@ -65,7 +66,7 @@ func chosenPermissions(r *http.Request) []members.Permission {
 	return chosen
 }
 
-// showMember shows one member with the forms that the visitor may send.
+// showMember shows the page of one member, with the forms that the visitor may send.
 func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {
@@ -91,7 +92,7 @@ func (h memberHandlers) showMember(w http.ResponseWriter, r *http.Request, v peo
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "member", Title: frame.PlainName(user.Name), Notice: membersNotices.NoticeOf(r), Data: data})
 }
 
-// setPermissions replaces the permissions of a member.
+// setPermissions replaces the permissions of a member with those of the form.
 func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "permissions", func(id string) error {
 		_, err := h.Memberships.SetPermissions(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id, chosenPermissions(r))
@@ -99,7 +100,7 @@ func (h memberHandlers) setPermissions(w http.ResponseWriter, r *http.Request, v
 	})
 }
 
-// setRole makes a member an owner or a plain member. Only owners may do so.
+// setRole makes a member an owner or a plain member. Only an owner may do this.
 func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "role", func(id string) error {
 		role := members.Role(r.PostForm.Get("role"))
@@ -108,15 +109,15 @@ func (h memberHandlers) setRole(w http.ResponseWriter, r *http.Request, v people
 	})
 }
 
-// removeMember ends a membership.
+// removeMember removes a member from the organization.
 func (h memberHandlers) removeMember(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.changeMember(w, r, v, "removed", func(id string) error {
 		return h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, id)
 	})
 }
 
-// changeMember runs do with the member's id from the path and redirects to the list with the
-// notice.
+// changeMember calls do with the member's id from the path. If do succeeds, it redirects to
+// the list of members with the notice.
 func (h memberHandlers) changeMember(w http.ResponseWriter, r *http.Request, v people.Visitor, notice string, do func(id string) error) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {

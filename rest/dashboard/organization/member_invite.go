@@ -11,25 +11,26 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// invitePage is the data of the form of an invitation.
+// invitePage is the data of the page with the form that invites a member.
 type invitePage struct {
 	Form     frame.Form
 	Email    string
 	Owner    bool
-	MayOwner bool // the visitor is an owner
+	MayOwner bool // the visitor may invite owners
 	Areas    []permissionArea
 }
 
-// invitedPage is the data of the page that shows the link of an invitation, once.
+// invitedPage is the data of the page that shows the link of a new invitation. The page can
+// be shown only once.
 type invitedPage struct{ Email, Org, Link, Expires, Back string }
 
-// showInvite shows the form of an invitation.
+// showInvite shows an empty form that invites a member.
 func (h memberHandlers) showInvite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.inviteForm(w, r, v, http.StatusOK, members.NewInvitation{Role: members.PlainMember}, "")
 }
 
-// inviteForm writes the form with the values of n. problem is the error that the form
-// caused, "" for none.
+// inviteForm writes the form that invites a member, with the values of n. problem is the
+// error of the submitted form, or "".
 func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, n members.NewInvitation, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "invite", Title: "Invite a member", Problem: problem, Data: invitePage{
 		Form: frame.FormTo(v, MembersPath+"/invite"), Email: n.Email, Owner: n.Role == members.Owner,
@@ -37,7 +38,7 @@ func (h memberHandlers) inviteForm(w http.ResponseWriter, r *http.Request, v peo
 	}})
 }
 
-// invite stores the invitation and shows its link once. It does not redirect, because the
+// invite stores an invitation and shows its link once. It does not redirect, because the
 // link is not stored.
 func (h memberHandlers) invite(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	n := members.NewInvitation{
@@ -57,12 +58,14 @@ func (h memberHandlers) invite(w http.ResponseWriter, r *http.Request, v people.
 	}})
 }
 
-// JoinLink returns the link of an invitation with this secret.
+// JoinLink returns the URL at which an invitation with this secret is accepted. With appURL
+// "" it returns a path.
 func JoinLink(appURL, secret string) string {
 	return appURL + JoinPath + "?" + url.Values{"token": {secret}}.Encode()
 }
 
-// withdraw deletes an open invitation, whose link is invalid from then on.
+// withdraw deletes an open invitation and redirects to the list of members. The
+// invitation's link is invalid from then on.
 func (h memberHandlers) withdraw(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	id := r.PathValue("id")
 	if !core.IsID(id) {

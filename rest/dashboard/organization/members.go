@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// membersNotices are the notices on the page of members, by name.
+// membersNotices are the messages that the pages of members show after a change, by name.
 var membersNotices = frame.Notices{
 	"permissions": "The permissions are changed. They apply from the next request on, also to existing tokens.",
 	"role":        "The role is changed.",
@@ -19,7 +19,7 @@ var membersNotices = frame.Notices{
 	"withdrawn":   "The invitation is withdrawn. Its link no longer works.",
 }
 
-// membersList is the data of the page of all members.
+// membersList is the data of the page that lists members and invitations.
 type membersList struct {
 	Org         string
 	Members     []memberRow
@@ -27,31 +27,32 @@ type membersList struct {
 	MayManage   bool
 	InvitePath  string
 	Leave       frame.Form
-	MayLeave    bool // not the last owner
+	MayLeave    bool // false for the last owner
 }
 
 // memberRow is the data of a member in the list.
 type memberRow struct {
 	Name, Email string
-	Path        string // "" when the visitor may not change members
+	Path        string // "" if the visitor may not change members
 	Owner       bool
 	Permissions int
-	Of          int // how many permissions there are
+	Of          int // the number of all permissions
 	You         bool
-	Factor      string // whether a second factor is set up; "" when the visitor may not know
+	Factor      string // whether a second factor is set up; "" if the visitor may not see it
 }
 
-// invitationRow is the data of an invitation in the list.
+// invitationRow is the data of an invitation in the list of invitations.
 type invitationRow struct {
 	Email    string
 	Owner    bool
-	Gives    int // permissions
+	Gives    int // the number of permissions
 	Expires  string
 	Expired  bool
 	Withdraw frame.Form
 }
 
-// showMembers lists the members, and the invitations for a visitor who may manage members.
+// showMembers lists the members of the organization. A visitor who may manage members also
+// sees the invitations.
 func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	data := membersList{
 		Org: v.Org.Name, MayManage: v.Member.Has(members.MayManageMembers),
@@ -78,7 +79,8 @@ func (h memberHandlers) showMembers(w http.ResponseWriter, r *http.Request, v pe
 	h.Show(w, r, v, http.StatusOK, frame.Screen{Page: "members", Title: "Members", Notice: membersNotices.NoticeOf(r), Data: data})
 }
 
-// memberRows returns the rows of the members. manages adds the links to their pages.
+// memberRows returns the data of the members for the list. If manages is true, it adds the
+// links to their pages and whether they have a second factor.
 func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []members.Member, manages bool) ([]memberRow, error) {
 	rows := make([]memberRow, 0, len(all))
 	for _, m := range all {
@@ -105,7 +107,7 @@ func (h memberHandlers) memberRows(r *http.Request, v people.Visitor, all []memb
 	return rows, nil
 }
 
-// invitationRows returns the rows of the open and the expired invitations.
+// invitationRows returns the data of the open and expired invitations for the list.
 func (h memberHandlers) invitationRows(r *http.Request, v people.Visitor) ([]invitationRow, error) {
 	invitations, err := h.Invitations.Invitations(r.Context(), v.Org.ID)
 	if err != nil {
@@ -122,7 +124,7 @@ func (h memberHandlers) invitationRows(r *http.Request, v people.Visitor) ([]inv
 	return rows, nil
 }
 
-// leave ends the visitor's own membership and redirects to the start page.
+// leave ends the visitor's own membership and redirects to the dashboard.
 func (h memberHandlers) leave(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if err := h.Memberships.RemoveMember(r.Context(), access.ActorOf(v.User.ID), v.Org.ID, v.User.ID); err != nil {
 		h.Fail(w, r, v, err)

@@ -11,7 +11,7 @@ import (
 //go:embed pages/*.html
 var templates embed.FS
 
-// The pages that the navigation and other rooms link to.
+// The paths of the pages to which the navigation and other packages of the dashboard link.
 const (
 	AccountPath  = frame.Path + "/account"
 	ChannelsPath = frame.Path + "/channels"
@@ -20,14 +20,14 @@ const (
 	AuditPath    = frame.Path + "/audit"
 )
 
-// Organization is the room with the pages about the sending account, channels, members,
-// settings and the audit log.
+// Organization has the pages about the sending account, channels, members, settings and the
+// audit log; see dashboard.Room.
 type Organization struct {
 	Config
 	*frame.Pages
 }
 
-// New returns the room.
+// New returns the pages of this package. It fails if the templates cannot be read.
 func New(f *frame.Frame, cfg Config) (*Organization, error) {
 	pages, err := f.Pages(templates)
 	if err != nil {
@@ -36,7 +36,8 @@ func New(f *frame.Frame, cfg Config) (*Organization, error) {
 	return &Organization{cfg, pages}, nil
 }
 
-// The handlers by their subject. Each shares the room.
+// The page handlers, grouped by what their pages manage. Each has the fields and methods of
+// Organization.
 type (
 	accountHandlers    struct{ *Organization }
 	connectionHandlers struct{ *Organization }
@@ -47,8 +48,8 @@ type (
 	auditHandlers      struct{ *Organization }
 )
 
-// Routes returns the room's route table. The page of an invitation is not in it; see
-// [Organization.Join].
+// Routes returns the routes of all pages of this package, except the page of an invitation;
+// see [Organization.Join].
 func (o *Organization) Routes() []frame.Route {
 	settings, audit := settingsHandlers{o}, auditHandlers{o}
 	return slices.Concat(
@@ -60,7 +61,7 @@ func (o *Organization) Routes() []frame.Route {
 	)
 }
 
-// routes returns the routes of the sending account.
+// routes returns the routes of the page of the sending account.
 func (h accountHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/account", Needs: members.MayViewAccount, Get: h.showAccount},
@@ -68,8 +69,8 @@ func (h accountHandlers) routes() []frame.Route {
 	}
 }
 
-// routes returns the routes of the connection. They need the same permission as the
-// settings.
+// routes returns the routes of the pages about the connection to the sending account. They
+// need the same permission as the settings.
 func (h connectionHandlers) routes() []frame.Route {
 	manage := members.MayManageOrg
 	return []frame.Route{
@@ -81,7 +82,7 @@ func (h connectionHandlers) routes() []frame.Route {
 	}
 }
 
-// routes returns the routes of channels.
+// routes returns the routes of the page of channels and its forms.
 func (h channelHandlers) routes() []frame.Route {
 	return []frame.Route{
 		{Path: "/channels", Needs: members.MayViewSending, Get: h.showChannels},
@@ -90,8 +91,8 @@ func (h channelHandlers) routes() []frame.Route {
 	}
 }
 
-// routes returns the routes of members. Every member may see the others and leave. Other
-// changes need members.manage.
+// routes returns the routes of the pages about members. Every member may see the list of
+// members and leave; everything else needs the permission to manage members.
 func (h memberHandlers) routes() []frame.Route {
 	manage := members.MayManageMembers
 	return []frame.Route{

@@ -24,14 +24,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// office is an organization with a sending account in the sandbox and one channel.
+// office is an organization with one channel and a sending account in the provider's
+// sandbox.
 type office struct {
 	*frametest.Office
 	db      *storage.DB
 	config  organization.Config
 	pages   http.Handler
 	members members.Memberships
-	// signedIn is whether the page of an invitation has a visitor.
+	// signedIn makes Visitor treat requests to the page of an invitation as signed in.
 	signedIn bool
 }
 
@@ -72,7 +73,7 @@ func newOffice(t *testing.T, db *storage.DB) *office {
 	return o
 }
 
-// mount makes the pages of the office's config.
+// mount creates the pages' handler from the office's config.
 func (o *office) mount() {
 	o.T.Helper()
 	room, err := organization.New(o.Frame, o.config)
@@ -84,7 +85,7 @@ func (o *office) mount() {
 	o.pages = mux
 }
 
-// newSandbox returns a new sending account of the organization.
+// newSandbox returns a simulated sending account of the organization, in its initial state.
 func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
 	t.Helper()
 	s, err := simulator.Open(filepath.Join(t.TempDir(), "account.db"), simulator.Options{})
@@ -98,12 +99,12 @@ func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
 	return s
 }
 
-// FactorsOf returns no second factor.
+// FactorsOf returns that a person has no second factor.
 func (*office) FactorsOf(context.Context, string) (people.Factors, error) {
 	return people.Factors{}, nil
 }
 
-// Visitor returns the office's member when signedIn.
+// Visitor returns the office's member if signedIn is true, and otherwise an error.
 func (o *office) Visitor(*http.Request) (people.Visitor, error) {
 	if !o.signedIn {
 		return people.Visitor{}, core.Invalid("session", "is missing")
@@ -111,19 +112,19 @@ func (o *office) Visitor(*http.Request) (people.Visitor, error) {
 	return o.Site.Visitor, nil
 }
 
-// IsSignedOut reports true, for the only error of Visitor.
+// IsSignedOut reports true, because Visitor fails only without a session.
 func (*office) IsSignedOut(error) bool { return true }
 
-// SignInAddress returns the sign-in page.
+// SignInAddress returns the path of a sign-in page.
 func (*office) SignInAddress(next string) string { return "/login?next=" + url.QueryEscape(next) }
 
-// ProvePassword accepts every password.
+// ProvePassword accepts every password and returns an empty user.
 func (*office) ProvePassword(*http.Request, string, string) (access.User, error) {
 	return access.User{}, nil
 }
 
-// Enter begins no session.
+// Enter starts no session and succeeds.
 func (*office) Enter(http.ResponseWriter, *http.Request, members.Member) error { return nil }
 
-// WorkIn switches nothing.
+// WorkIn does nothing and succeeds.
 func (*office) WorkIn(*http.Request, string) error { return nil }

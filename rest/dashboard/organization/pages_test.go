@@ -29,7 +29,7 @@ func (o *office) wantGoldenAfter(name, path string, form url.Values) {
 	frametest.CompareGolden(o.T, name, page, *update)
 }
 
-// connect connects an account with a role.
+// connect connects the organization to an SES account, with an IAM role.
 func (o *office) connect() {
 	o.T.Helper()
 	tasks := o.config.Connecting
@@ -90,7 +90,8 @@ func TestGoldenPagesOfTheOrganization(t *testing.T) {
 	o.Allow(members.MayViewLists)
 	o.wantGolden("members_of_member", organization.MembersPath)
 	o.signedIn = false
-	// The invitation is void without its maker's permission, so the maker is an owner again.
+	// An invitation is valid only while its creator may invite, so the creator becomes an
+	// owner again.
 	o.Join(members.Member{Role: members.Owner})
 	o.wantGolden("join_new", organization.JoinPath+"?token="+secret)
 }

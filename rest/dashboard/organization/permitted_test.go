@@ -17,7 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// state returns what the forms of the tests change, and the audit log.
+// state returns everything that the forms of the tests can change, and the audit log, so
+// that a test can compare it.
 func (o *office) state() []any {
 	o.T.Helper()
 	ctx, seen := o.T.Context(), []any{}
@@ -65,8 +66,8 @@ func TestPermissionsAreCheckedInTheTransaction(t *testing.T) {
 	})
 }
 
-// TestRunningSyncIsNotRepeated: a request for a sync while one runs leaves no job and no
-// line in the audit log.
+// TestRunningSyncIsNotRepeated checks that the request for a sync adds nothing to the audit
+// log if a sync is already scheduled.
 func TestRunningSyncIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t, storagetest.SQLite(t))

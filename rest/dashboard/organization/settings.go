@@ -10,30 +10,30 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// settingsPage is the data of the page of the settings.
+// settingsPage is the data of the page with the organization's settings.
 type settingsPage struct {
 	Form     frame.Form
 	Settings members.Settings
-	// Shown has the settings when the form was first shown. The form sends them back, so
-	// that only the fields that the visitor changed are stored.
+	// Shown has the settings at the time when the form was first shown. The form sends them
+	// back, so that only the fields that the visitor changed are stored.
 	Shown members.Settings
-	// MayRequire is false when requiring a second factor would lock the visitor out.
+	// MayRequire is false if requiring a second factor would lock the visitor out.
 	MayRequire bool
 	Security   string
 	Org        core.Org
 }
 
-// settingsNotices are the notices on the page of settings, by name.
+// settingsNotices are the messages that the page of settings shows after a change, by name.
 var settingsNotices = frame.Notices{"saved": "The settings are saved."}
 
-// showSettings shows the settings.
+// showSettings shows the page with the organization's settings.
 func (h settingsHandlers) showSettings(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	now := members.SettingsOf(v.Org)
 	h.settingsForm(w, r, v, http.StatusOK, now, now, "")
 }
 
-// settingsForm writes the form with the values of s. problem is the error that the form
-// caused, "" for none.
+// settingsForm writes the form with the values of s. shown has the settings when the form
+// was first shown. problem is the error of the submitted form, or "".
 func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, shown, s members.Settings, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "settings", Title: "Settings", Notice: settingsNotices.NoticeOf(r), Problem: problem, Data: settingsPage{
 		Form: frame.FormTo(v, SettingsPath), Settings: s, Shown: shown, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),
@@ -41,11 +41,11 @@ func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v
 	}})
 }
 
-// provenFactor reports whether the visitor proved a second factor in this session.
+// provenFactor reports whether the visitor has proven a second factor in this session.
 func provenFactor(v people.Visitor) bool { return v.Session.SecondFactorAt != nil }
 
-// editSettings stores the changed settings and redirects to the page. A refused form is
-// shown again with its values.
+// editSettings stores the settings that the visitor changed and redirects to the page of
+// settings. A refused form is shown again with its values.
 func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	if !h.Confirm(w, r, v, SettingsPath) {
 		return
@@ -63,7 +63,7 @@ func (h settingsHandlers) editSettings(w http.ResponseWriter, r *http.Request, v
 	}
 }
 
-// postedSettings returns the settings from the form fields whose names begin with prefix.
+// postedSettings returns the settings in the form fields whose names begin with prefix.
 func postedSettings(r *http.Request, prefix string) members.Settings {
 	return members.Settings{
 		Name:                r.PostForm.Get(prefix + "name"),

@@ -1,5 +1,5 @@
-// Package backfill imports stored events from a file with one event a line. It owns
-// reading such files. Package core/messages parses an event and detects duplicates.
+// Package backfill imports past email events from a file with one event on each line. It
+// reads the file. Package core/messages parses the events and detects duplicates.
 package backfill
 
 import (
@@ -16,22 +16,24 @@ import (
 )
 
 const (
-	// maxBatch is the largest number of events in one transaction.
+	// maxBatch is the number of waiting events at which Run stores them in one transaction.
+	// The last line may have several events, so a batch can be larger.
 	maxBatch = 500
-	// maxLine is the longest line in bytes: an event of the largest size, wrapped in a
-	// notification, with every character escaped.
+	// maxLine is the maximum length of a line in bytes. It fits an event of the largest size
+	// inside a notification, in which every character may be escaped.
 	maxLine = 2 * messages.MaxSESEvent
-	// maxNoted is the largest number of lines of one kind that a summary names.
+	// maxNoted is the maximum number of malformed lines, and of failed lines, whose numbers
+	// the summary lists.
 	maxNoted = 10
-	// lookEvery is the number of lines after which Run reports progress and checks ctx, at
-	// the latest.
+	// lookEvery is the number of lines after which Run reports progress and checks ctx, even
+	// if no batch was stored.
 	lookEvery = 10_000
-	// maxFailures is the number of consecutive failures that ends a run. So many are not
-	// caused by single events.
+	// maxFailures is the number of consecutive lines that cannot be stored after which Run
+	// gives up. So many failures mean that the database is unavailable.
 	maxFailures = 20
 )
 
-// byteOrderMark starts the text files of some programs.
+// byteOrderMark is the UTF-8 byte order mark, with which some programs begin text files.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Recorder stores new events in one transaction and skips those already stored.
@@ -39,52 +41,54 @@ type Recorder interface {
 	Record(ctx context.Context, orgID string, events []messages.Event) (messages.Recorded, error)
 }
 
-// Config configures a run. Progress may be nil.
+// Config configures an import of events. Progress may be nil.
 type Config struct {
 	Events Recorder
 	OrgID  string
 	Clock  core.Clock
-	// Progress receives the summary so far from time to time.
+	// Progress receives the current summary after each batch and at least every 10,000
+	// lines.
 	Progress func(Summary)
 }
 
-// Summary is the result of a run.
+// Summary counts the lines and events of one import.
 type Summary struct {
-	// Lines counts lines that are not empty. Events counts their events: one line may
-	// concern several recipients.
+	// Lines is the number of lines that are not empty. Events is the number of events on
+	// them; an event with several recipients counts once for each.
 	Lines      int `json:"lines"`
 	Events     int `json:"events"`
 	New        int `json:"new"`
 	Duplicates int `json:"duplicates"`
-	// Malformed counts lines without an event, Failed lines whose events could not be
-	// stored. MalformedLines and FailedLines hold the first line numbers, from 1.
+	// Malformed is the number of lines without a valid event, Failed the number of lines
+	// whose events could not be stored. MalformedLines and FailedLines list the first ten of
+	// those line numbers, from 1.
 	Malformed      int   `json:"malformed"`
 	MalformedLines []int `json:"malformed_lines"`
 	Failed         int   `json:"failed"`
 	FailedLines    []int `json:"failed_lines"`
 }
 
-// run is the state of a run.
+// run is the state of one import.
 type run struct {
 	cfg Config
 	Summary
-	// batch holds the lines that are not stored yet.
+	// batch holds the lines that were read but not stored yet.
 	batch    []line
 	size     int // events in batch
 	failures int // in a row
 }
 
-// line is one line of the file with its events. number counts from 1, including empty
-// lines.
+// line is one line of the file with its parsed events. number is its line number from 1;
+// empty lines count too.
 type line struct {
 	number int
 	events []messages.Event
 }
 
-// Run imports the events of a file, plain or compressed with gzip. It skips lines
-// without an event and events that cannot be stored. It stops when ctx ends or too many
-// consecutive lines cannot be stored, and returns the summary so far with the error. It
-// may be repeated: events that are already stored are skipped.
+// Run imports the events of a file, plain or compressed with gzip. It skips malformed lines
+// and events that cannot be stored. It stops if ctx ends or 20 consecutive lines cannot be
+// stored, and returns the summary so far with the error. It may be repeated: it skips
+// events that are already stored.
 func Run(ctx context.Context, cfg Config, file io.Reader) (Summary, error) {
 	r := &run{cfg: cfg, Summary: Summary{MalformedLines: []int{}, FailedLines: []int{}}}
 	err := r.read(ctx, file)
@@ -99,9 +103,9 @@ func (r *run) tell() {
 	}
 }
 
-// read takes every line of the file and stores the events in batches. It returns nil at
-// the end of the file, and the first error otherwise. Events before the failed line are
-// stored first.
+// read reads all lines of the file and stores their events in batches. It returns nil at
+// the end of the file, and otherwise the first error. Before it returns a read error, it
+// stores the events read so far.
 func (r *run) read(ctx context.Context, file io.Reader) error {
 	lines, err := decompress(stoppable{ctx, file})
 	if err != nil {
@@ -116,8 +120,8 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 			r.Lines++
 			r.take(number, text, whole)
 		}
-		// A file may have any number of lines without an event. A small compressed file
-		// can hold very many.
+		// Lines without an event never fill a batch, so the line count is checked too. Even a
+		// small compressed file can contain very many such lines.
 		if r.size >= maxBatch || number%lookEvery == 0 || err != nil {
 			if failed := r.flush(ctx); failed != nil {
 				return failed
@@ -132,13 +136,15 @@ func (r *run) read(ctx context.Context, file io.Reader) error {
 	}
 }
 
-// stoppable is a file that fails when ctx ends, even within an endless line.
+// stoppable wraps a file. Its reads fail after ctx has ended, so that even a line without
+// an end can be interrupted.
 type stoppable struct {
 	ctx  context.Context //nolint:containedctx // lives as long as the call it belongs to
 	file io.Reader
 }
 
-// Read reads the next bytes, or returns the cause of the end of ctx.
+// Read reads from the file. After ctx has ended, it returns the reason for that end
+// instead.
 func (s stoppable) Read(b []byte) (int, error) {
 	if s.ctx.Err() != nil {
 		return 0, context.Cause(s.ctx)
@@ -146,11 +152,13 @@ func (s stoppable) Read(b []byte) (int, error) {
 	return s.file.Read(b)
 }
 
-// decompress returns the file, decompressed if it is gzip. It detects gzip by the first
-// bytes, not by the name. A damaged gzip file can also fail later, when it is read.
+// decompress returns a reader of the file that decompresses gzip. It detects gzip by the
+// first two bytes, not by the file name. Damage in the compressed data may appear only when
+// the result is read.
 func decompress(file io.Reader) (*bufio.Reader, error) {
 	raw := bufio.NewReaderSize(file, 64<<10)
-	if start, _ := raw.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) { // a shorter file is not gzip
+	// Peek returns fewer bytes for a shorter file, which is not gzip
+	if start, _ := raw.Peek(2); !bytes.Equal(start, []byte{0x1f, 0x8b}) {
 		return raw, nil
 	}
 	unzipped, err := gzip.NewReader(raw)
@@ -160,8 +168,8 @@ func decompress(file io.Reader) (*bufio.Reader, error) {
 	return bufio.NewReaderSize(unzipped, 64<<10), nil
 }
 
-// readLine reads to the end of a line. Of a line that is too long it returns the
-// beginning, and false.
+// readLine reads one line to its end. If the line is longer than maxLine, it returns only
+// the beginning, and false.
 func readLine(lines *bufio.Reader) ([]byte, bool, error) {
 	var text []byte
 	whole := true
@@ -178,9 +186,9 @@ func readLine(lines *bufio.Reader) ([]byte, bool, error) {
 	}
 }
 
-// take adds the events of a line to the batch, or counts the line as malformed. whole
-// is false for a line that was cut off. It ignores the notice with which Amazon SES
-// tests a topic.
+// take adds the events of a line to the batch, or counts the line as malformed. whole is
+// false if the line was longer than maxLine. It ignores the message that Amazon SES sends
+// to test an SNS topic.
 func (r *run) take(number int, text []byte, whole bool) {
 	event := messages.UnwrapSES(text)
 	if messages.IsSESNotice(event) {
@@ -196,7 +204,7 @@ func (r *run) take(number int, text []byte, whole bool) {
 	r.batch, r.size = append(r.batch, line{number, events}), r.size+len(events)
 }
 
-// appendLine appends a line number unless the list holds maxNoted already.
+// appendLine appends a line number, unless lines already has maxNoted numbers.
 func appendLine(lines []int, number int) []int {
 	if len(lines) < maxNoted {
 		lines = append(lines, number)
@@ -204,8 +212,8 @@ func appendLine(lines []int, number int) []int {
 	return lines
 }
 
-// flush stores the batch. If that fails, it stores the batch line by line. It returns
-// the cause of the end of ctx, or an error after too many failures in a row.
+// flush stores the batch in one transaction. If that fails, it stores each line on its own.
+// It returns an error if ctx has ended or after maxFailures consecutive failures.
 func (r *run) flush(ctx context.Context) error {
 	if r.size == 0 {
 		r.tell()
@@ -220,9 +228,9 @@ func (r *run) flush(ctx context.Context) error {
 	return err
 }
 
-// oneByOne stores each line of the batch in a transaction of its own. It counts a line
-// that fails and continues, so that one bad event does not prevent the others. It stops
-// after maxFailures failures in a row.
+// oneByOne stores each line of the batch in its own transaction, so that one invalid event
+// does not prevent the others. It counts the lines that fail. It returns an error if ctx
+// has ended or after maxFailures consecutive failures.
 func (r *run) oneByOne(ctx context.Context) error {
 	for _, l := range r.batch {
 		err := r.store(ctx, l)
@@ -242,8 +250,8 @@ func (r *run) oneByOne(ctx context.Context) error {
 	return nil
 }
 
-// store stores the events of lines in one transaction and adds the result to the
-// summary. On an error none of them is stored.
+// store stores the events of the lines in one transaction and adds the numbers of new and
+// duplicate events to the summary. If it fails, it has stored none of the events.
 func (r *run) store(ctx context.Context, lines ...line) error {
 	var events []messages.Event
 	for _, l := range lines {

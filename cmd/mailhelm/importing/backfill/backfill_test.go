@@ -30,7 +30,8 @@ func taker(db *storage.DB) *messages.Messages {
 	return messages.New(messages.Config{Store: db.Messages(), Transactor: db, Clock: clock})
 }
 
-// mixed returns a file with the kinds of lines that an archive contains.
+// mixed returns a file with every kind of line: plain, wrapped and duplicate events, empty
+// lines, malformed lines and lines that are too long.
 func mixed(t *testing.T) []byte {
 	t.Helper()
 	wrapped, err := json.Marshal(map[string]string{"Type": "Notification", "TopicArn": "arn:x", "Message": sent(2)})
@@ -73,7 +74,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// cannot is a recorder that fails for one message, and after a number of calls for all.
+// cannot is a recorder that always fails for the message m-7. If until is not 0, it fails
+// for all messages after that many calls.
 type cannot struct {
 	*messages.Messages
 	calls, until int
@@ -101,8 +103,8 @@ func many(n int) *strings.Reader {
 	return strings.NewReader(file.String())
 }
 
-// TestRunFaults checks that an event that cannot be stored does not stop the run, and an
-// unavailable database does. The next run must skip what was stored before.
+// TestRunFaults checks that Run continues after an event that cannot be stored, and gives
+// up if the database is unavailable or ctx has ended.
 func TestRunFaults(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestInterruptedRunIsRepeated checks that a run interrupted at any batch and repeated
-// gives the same figures as an uninterrupted one.
+// TestInterruptedRunIsRepeated interrupts an import after different numbers of batches and
+// repeats it. The reports must then show the same counts as after an uninterrupted import.
 func TestInterruptedRunIsRepeated(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -84,7 +84,8 @@ var errMedium = errors.New("input/output error")
 
 func (faulty) Read([]byte) (int, error) { return 0, errMedium }
 
-// endless is a file that repeats a text without an event.
+// endless is a file without an end, which repeats text. It calls stop at the read with the
+// number after.
 type endless struct {
 	text  string
 	stop  func()
@@ -102,8 +103,9 @@ func (e *endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestEndlessFilesCanBeStopped checks that a compression bomb needs little memory. Its
-// import must report progress and be stoppable.
+// TestEndlessFilesCanBeStopped checks that an import of a file without an end can be
+// stopped. It also checks that a small gzip file with one very long line is counted as one
+// malformed line.
 func TestEndlessFilesCanBeStopped(t *testing.T) {
 	t.Parallel()
 	cfg := backfill.Config{Events: taker(storagetest.SQLite(t)), OrgID: "org", Clock: clock}

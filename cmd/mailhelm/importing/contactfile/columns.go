@@ -12,7 +12,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The fields that a column may set, in addition to attributes.NAME and topics.NAME.
+// The contact fields that a column of the file may set. A column may also set
+// attributes.NAME or topics.NAME.
 const (
 	email          = "email"
 	externalID     = "external_id"
@@ -23,14 +24,15 @@ const (
 	topicPrefix     = "topics."
 )
 
-// listSeparator separates the lists in a cell.
+// listSeparator separates the keys of several lists in one cell.
 const listSeparator = "|"
 
-// column is the target of a column: a field, an attribute or a topic. The zero value
-// means that the column is ignored.
+// column is what a column of the file sets: a contact field, an attribute or a topic. The
+// zero value means that the column is ignored.
 type column struct{ field, attribute, topic string }
 
-// String returns the target as users write it in --map, "" for an ignored column.
+// String returns what the column sets, in the form that --map accepts, such as
+// "attributes.plan". It returns "" for an ignored column.
 func (c column) String() string {
 	switch {
 	case c.attribute != "":
@@ -41,17 +43,17 @@ func (c column) String() string {
 	return c.field
 }
 
-// RejectedColumns are the two columns that a file of rejected rows adds: the line in the
-// imported file, and the reason.
+// RejectedColumns are the two columns added to the file of rejected rows: the line number
+// in the imported file, and the reason.
 var RejectedColumns = []string{"rejected_line", "rejected_reason"}
 
 // IsRejectedColumn reports whether a header is one of RejectedColumns. An import ignores
-// those.
+// columns with such a header.
 func IsRejectedColumn(header string) bool { return slices.Contains(RejectedColumns, header) }
 
-// columnsOf returns the target of each column. Headers match without regard to case;
-// blanks and dashes count as underscores. It fails for unknown headers, for two columns
-// with one target, and without a column that identifies contacts.
+// columnsOf returns what each column sets, by its header. It ignores case and reads blanks
+// and dashes as underscores. It fails for an unknown header, for two columns that set the
+// same, and if no column identifies a contact.
 func columnsOf(header []string, cfg Config) ([]column, error) {
 	columns := make([]column, len(header))
 	seen := map[column]string{}
@@ -82,9 +84,9 @@ func columnsOf(header []string, cfg Config) ([]column, error) {
 	return columns, checkColumns(seen, unknown, unused, cfg)
 }
 
-// checkColumns returns an error for the problems of all columns together. These are
-// --map for a header that is missing, unknown headers, and no column that identifies a
-// contact.
+// checkColumns returns an error if --map names a header that the file does not have. Other
+// errors are unknown headers, unless cfg ignores them, and the lack of a column that
+// identifies a contact.
 func checkColumns(seen map[column]string, unknown []string, unused map[string]string, cfg Config) error {
 	if len(unused) > 0 {
 		return fmt.Errorf("there is no column %q to map", slices.Sorted(maps.Keys(unused))[0])
@@ -101,15 +103,16 @@ func checkColumns(seen map[column]string, unknown []string, unused map[string]st
 	return nil
 }
 
-// fieldNames turns a header in lower case into the form of a field name.
+// fieldNames replaces blanks and dashes in a header by underscores, so that it compares
+// with field names.
 var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
 
-// aliases maps other common headers to fields.
+// aliases maps other common headers to the field that they mean.
 var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
 
-// meaning returns the target that a text names, and whether it exists. attributes are
-// the registered names. Any name is accepted after "topics.", because only the import
-// knows the topics.
+// meaning returns what a header or a value of --map sets, and whether that exists.
+// attributes are the names of the registered attributes. It accepts every name after
+// "topics.", because core/bulk checks topics later.
 func meaning(target string, attributes []string) (column, bool) {
 	target = strings.TrimSpace(target)
 	if name, found := strings.CutPrefix(target, topicPrefix); found {
@@ -129,7 +132,8 @@ func meaning(target string, attributes []string) (column, bool) {
 	return column{attribute: name}, slices.Contains(attributes, name)
 }
 
-// Mapping returns the target of each column, "" for an ignored one.
+// Mapping returns what each column of the file sets, such as "email" or "attributes.plan",
+// and "" for an ignored column.
 func (r *Reader) Mapping() []string {
 	all := make([]string, len(r.columns))
 	for i, c := range r.columns {
@@ -138,9 +142,9 @@ func (r *Reader) Mapping() []string {
 	return all
 }
 
-// row returns the record as an item of a bulk write, or the reason why it cannot be
-// one. It leaves out empty cells, unless they clear an attribute. It checks the form of
-// cells; core/bulk checks their values.
+// row converts the cells of a record to the JSON of one contact in a bulk write. If that is
+// impossible, it returns the reason instead. It leaves out empty cells, unless they clear
+// an attribute. Package core/bulk checks the values later.
 func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	if len(cells) != len(r.columns) {
 		return nil, fmt.Sprintf("has %d fields where the header has %d", len(cells), len(r.columns))
@@ -181,11 +185,11 @@ func (r *Reader) row(cells []string) (json.RawMessage, string) {
 	return append(b.text, '}'), ""
 }
 
-// rowBuilder writes the members of a JSON object. It holds the text without the closing
+// rowBuilder builds the text of a JSON object, member by member. text lacks the closing
 // brace.
 type rowBuilder struct{ text []byte }
 
-// name appends the name of the next member with its colon, after a comma unless the
+// name appends a member's name and a colon. It puts a comma before the name unless the
 // member is the first.
 func (b *rowBuilder) name(name string) {
 	if n := len(b.text); n > 0 && b.text[n-1] != '{' {
@@ -195,23 +199,23 @@ func (b *rowBuilder) name(name string) {
 	b.text = append(b.text, ':')
 }
 
-// quote appends a JSON string. s must be valid UTF-8.
+// quote appends s as a JSON string. s must be valid UTF-8.
 func (b *rowBuilder) quote(s string) { b.text, _ = jsontext.AppendQuote(b.text, s) }
 
-// member appends a member with a string value.
+// member appends a JSON member whose value is a string.
 func (b *rowBuilder) member(name, value string) {
 	b.name(name)
 	b.quote(value)
 }
 
-// literal appends a member with a value that is JSON already, such as true or null.
+// literal appends a JSON member whose value is given as JSON text, such as true or null.
 func (b *rowBuilder) literal(name, value string) {
 	b.name(name)
 	b.text = append(b.text, value...)
 }
 
-// object appends a member whose value is an object of the given members. Without
-// members it appends nothing.
+// object appends a JSON member whose value is an object. members is the text of that object
+// without braces. If members is empty, it appends nothing.
 func (b *rowBuilder) object(name string, members []byte) {
 	if len(members) > 0 {
 		b.name(name)
@@ -219,8 +223,9 @@ func (b *rowBuilder) object(name string, members []byte) {
 	}
 }
 
-// choice appends the choice for a topic. It accepts common words for both choices and
-// returns the fault of any other cell, "" if there is none.
+// choice appends the choice for a topic, OPT_IN or OPT_OUT. It accepts common words for
+// both, such as "yes" and "unsubscribed". For any other cell it returns the reason to
+// reject the row, otherwise "".
 func (b *rowBuilder) choice(topic, cell string) string {
 	switch strings.ToLower(strings.TrimSpace(cell)) {
 	case "opt_in", "true", "yes", "1", "subscribed":
@@ -233,8 +238,9 @@ func (b *rowBuilder) choice(topic, cell string) string {
 	return ""
 }
 
-// field appends a field of a contact. It removes white space around all values except
-// external ids. It returns the fault of the cell, "" if there is none.
+// field appends a contact field. It removes white space around the value, except around an
+// external id. If the cell is invalid, it returns the reason to reject the row, otherwise
+// "".
 func (b *rowBuilder) field(field, cell string) string {
 	switch field {
 	case unsubscribeAll:

@@ -1,5 +1,5 @@
-// Package contactfile reads contacts from a CSV file (RFC 4180). It owns the rules for
-// such a file and the mapping of its columns. Package core/bulk stores the rows.
+// Package contactfile reads contacts from a CSV file (RFC 4180). It defines the rules for
+// such a file and what its columns set. Package core/bulk stores the rows.
 package contactfile
 
 import (
@@ -15,63 +15,65 @@ import (
 )
 
 const (
-	// MaxRecord is the longest record in bytes, more than any contact needs. A longer
-	// record nearly always has a quote that was never closed.
+	// MaxRecord is the maximum length of a record in bytes, far more than a contact needs. A
+	// longer record usually has a quote that is never closed.
 	MaxRecord = 1 << 20
-	// maxHeader is the number of bytes that Open inspects before reading records.
+	// maxHeader is the number of bytes at the start of the file that Open inspects to detect
+	// its encoding and its delimiter.
 	maxHeader = 64 << 10
-	// maxColumns is far above what contacts need. It bounds the work for a file without
-	// a header.
+	// maxColumns is the maximum number of columns, far more than contacts need. It limits
+	// the work for a file whose first line is not a header.
 	maxColumns = 500
 )
 
-// Config configures how a file is read.
+// Config configures how a contact file is read.
 type Config struct {
-	// Delimiter separates fields. 0 means the most frequent one in the header: comma,
-	// semicolon or tab.
+	// Delimiter separates the cells of a record. 0 means the character that is most frequent
+	// in the header: comma, semicolon or tab.
 	Delimiter rune
-	// Map overrides the target of columns, by header. The value is the name of a field, or
-	// "" to ignore the column.
+	// Map assigns columns to contact fields, attributes or topics. Its keys are headers; its
+	// values are names such as "email" or "attributes.plan", or "" to ignore the column.
 	Map map[string]string
-	// Attributes are the names of attributes that a header may have.
+	// Attributes are the names of the registered attributes, which headers may name.
 	Attributes []string
 	// IgnoreUnknown ignores columns with an unknown header instead of refusing the file.
 	IgnoreUnknown bool
 	// ClearEmpty makes an empty cell clear its attribute instead of leaving it unchanged.
 	ClearEmpty bool
-	// Rebind sets rebind_external_id in every row: a contact with the row's address then
-	// takes the row's external id.
+	// Rebind sets rebind_external_id in every row. A contact with the row's email address
+	// then takes the row's external id in place of its own.
 	Rebind bool
 }
 
-// Row is one record of a file.
+// Row is one record of a contact file.
 type Row struct {
-	// Line is the line on which the record begins, from 1.
+	// Line is the line number at which the record begins, counted from 1.
 	Line int
-	// Cells are the unchanged cells of the record.
+	// Cells are the cells of the record as they are in the file.
 	Cells []string
-	// JSON is the row as an item of a bulk write. It is nil if Fault gives a reason why
-	// the row is invalid.
+	// JSON is the contact in the form of a bulk write. It is nil if the row is invalid;
+	// Fault then is the reason.
 	JSON  json.RawMessage
 	Fault string
 }
 
-// Reader reads the rows of a file one by one. It holds one row in memory.
+// Reader reads the rows of a contact file one by one. It keeps only one row in memory.
 type Reader struct {
 	records *csv.Reader
-	// limit bounds the record that is being read. last is the last record read, from
-	// which the line of an error is computed.
+	// limit bounds the size of the record that is being read. last is the record that was
+	// read last; line numbers in errors are computed from it.
 	limit   *recordLimit
 	header  []string
 	columns []column
 	cfg     Config
 	last    Row
-	// failed is the error that ended reading; every later call returns it.
+	// failed is the error that ended reading. Every later call of Next returns it.
 	failed error
 }
 
-// Open reads the header of a file. It fails if the file is not CSV in UTF-8, and for the
-// reasons of its columns: unknown, ambiguous or missing.
+// Open returns a reader of a contact file and reads its header. It fails if the file is not
+// CSV in UTF-8. It also fails for unknown or ambiguous columns, and if no column identifies
+// a contact.
 func Open(file io.Reader, cfg Config) (*Reader, error) {
 	limit := &recordLimit{from: file, left: MaxRecord}
 	text := bufio.NewReaderSize(limit, maxHeader)
@@ -97,11 +99,12 @@ func Open(file io.Reader, cfg Config) (*Reader, error) {
 	return r, nil
 }
 
-// byteOrderMark starts the UTF-8 files of spreadsheet programs.
+// byteOrderMark is the UTF-8 byte order mark, with which spreadsheet programs begin CSV
+// files.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// checkStart returns an error if the first bytes are not text in UTF-8. The error names
-// the format if it is known.
+// checkStart returns an error if the beginning of the file is empty or not UTF-8 text. If
+// it recognizes another format, such as gzip or PDF, the error names it.
 func checkStart(start []byte) error {
 	signs := []struct{ prefix, what, remedy string }{
 		{"\xff\xfe", "text in UTF-16", "save it as UTF-8"},
@@ -127,8 +130,8 @@ func checkStart(start []byte) error {
 	return nil
 }
 
-// delimiterOf returns the most frequent delimiter in the header. Among equals it
-// prefers comma, then semicolon, then tab. Without any it returns a comma.
+// delimiterOf returns the most frequent delimiter in the first line. If several are equally
+// frequent, it prefers comma, then semicolon. Without any delimiter it returns a comma.
 func delimiterOf(start []byte) rune {
 	header, _, _ := bytes.Cut(start, []byte("\n"))
 	best, most := ',', 0
@@ -140,8 +143,8 @@ func delimiterOf(start []byte) rune {
 	return best
 }
 
-// readHeader reads the first record and determines the columns. It fails for too many
-// columns, and as columnsOf does.
+// readHeader reads the first record and determines what each column sets. It fails for more
+// than maxColumns columns, and for headers that columnsOf refuses.
 func (r *Reader) readHeader() error {
 	header, err := r.records.Read()
 	if err != nil {
@@ -155,16 +158,16 @@ func (r *Reader) readHeader() error {
 	return err
 }
 
-// Header returns the first line of the file. The caller must not change it.
+// Header returns the cells of the first record, which name the columns. The caller must not
+// change the slice.
 func (r *Reader) Header() []string { return r.header }
 
-// Delimiter returns the character between fields. It is the configured or the detected
-// one.
+// Delimiter returns the character that separates cells, configured or detected.
 func (r *Reader) Delimiter() rune { return r.records.Comma }
 
-// Next returns the next row. A record that cannot be imported has a Fault, and reading
-// can continue. At the end it returns io.EOF. Any other error means that the rest of the
-// file cannot be read.
+// Next returns the next row. An invalid record is a Row with a Fault, after which reading
+// can continue. At the end of the file Next returns io.EOF. Any other error means that the
+// rest of the file cannot be read.
 func (r *Reader) Next() (Row, error) {
 	if r.failed != nil {
 		return Row{}, r.failed
@@ -190,8 +193,8 @@ func (r *Reader) Next() (Row, error) {
 	return row, nil
 }
 
-// explain returns a read error with its line in the file. It returns io.EOF itself at
-// the end of the file, because callers compare it.
+// explain adds the line number to a read error. It returns io.EOF unchanged, because
+// callers compare it.
 func (r *Reader) explain(err error) error {
 	switch {
 	case errors.Is(err, errRecordTooLong):
@@ -202,8 +205,8 @@ func (r *Reader) explain(err error) error {
 	return fmt.Errorf("at line %d: %w", r.line(), err)
 }
 
-// line returns the number of the line after the record that was read last, counted from
-// 1. Cells may contain line breaks, which count too.
+// line returns the number, from 1, of the line after the last record that was read. It
+// counts line breaks inside cells.
 func (r *Reader) line() int {
 	line := r.last.Line + 1
 	for _, cell := range r.last.Cells {
@@ -212,20 +215,20 @@ func (r *Reader) line() int {
 	return line
 }
 
-// errRecordTooLong is the error of recordLimit, which explain replaces by one with the
-// line.
+// errRecordTooLong is the error of recordLimit.Read. Reader replaces it by an error with
+// the line number.
 var errRecordTooLong = errors.New("record too long")
 
-// recordLimit is a reader that fails when one record exceeds the limit. Readers in front
-// of it buffer a part of the next record, so it may fail a little late.
+// recordLimit is a reader that fails when one record is too long. The buffers of its
+// callers read ahead, so a record may exceed the limit slightly before it fails.
 type recordLimit struct {
-	// from is the file. left is the number of bytes that may still be read; Next resets
-	// it before each record.
+	// from is the contact file. left is the number of bytes that may still be read for the
+	// current record; Reader.Next resets it.
 	from io.Reader
 	left int
 }
 
-// Read reads the next bytes, or returns errRecordTooLong.
+// Read reads from the contact file. It returns errRecordTooLong if the limit is used up.
 func (l *recordLimit) Read(b []byte) (int, error) {
 	if l.left <= 0 {
 		return 0, errRecordTooLong

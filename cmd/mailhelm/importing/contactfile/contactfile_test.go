@@ -13,8 +13,8 @@ import (
 
 var config = contactfile.Config{Attributes: []string{"plan", "city"}}
 
-// all reads a file to its end. It returns the rows as JSON, and faults prefixed with
-// "!".
+// all reads all rows of a contact file. It returns the JSON of each valid row, and "!" with
+// the reason for each invalid row.
 func all(t *testing.T, text string, cfg contactfile.Config) ([]string, error) {
 	t.Helper()
 	r, err := contactfile.Open(strings.NewReader(text), cfg)
@@ -71,8 +71,8 @@ func TestFilesAreRead(t *testing.T) {
 	}
 }
 
-// TestOtherFilesAreNamed checks that a file of another format is refused, with the name
-// of that format, before any record is read.
+// TestOtherFilesAreNamed checks the errors for files in another format, such as UTF-16 or
+// gzip, and for unusable headers. Each error must name the problem.
 func TestOtherFilesAreNamed(t *testing.T) {
 	t.Parallel()
 	mapping := func(from, to string) contactfile.Config {
@@ -104,8 +104,8 @@ func TestOtherFilesAreNamed(t *testing.T) {
 	}
 }
 
-// TestEndlessRecords checks that an unclosed quote or an endless field ends the file
-// with an error that names it. It must not exhaust the memory.
+// TestEndlessRecords checks that a record without an end causes an error that names the
+// line. Otherwise the record would fill the memory.
 func TestEndlessRecords(t *testing.T) {
 	t.Parallel()
 	for _, tail := range []string{`"`, ""} {
@@ -132,8 +132,8 @@ func (endless) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// FuzzCSV checks that reading any input ends without a panic. Every row must be strict
-// JSON that holds only data from the file.
+// FuzzCSV checks that reading any input ends without a panic. Each row must have either
+// valid JSON or a fault.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{
 		"email,plan\na@b.example,pro\n", "\xef\xbb\xbfemail;lists\r\n\"a\"\"b\";x|y\r\n", "email\n\"open\n", "email,city\n\xff,\x00\n",

@@ -1,6 +1,6 @@
-// Package contactimport imports the rows of a contact file in parts. It owns the
-// division into parts and the id that recognizes a repeated part. Package contactfile
-// reads files, core/bulk stores rows.
+// Package contactimport imports the rows of a contact file in parts. It divides the file
+// into parts, and gives each part an id by which a repeated import recognizes it. Package
+// contactfile reads the file; package core/bulk stores the rows.
 package contactimport
 
 import (
@@ -20,63 +20,68 @@ import (
 )
 
 const (
-	// maxPart is the largest size of a part in bytes, maxRows the largest number of its
-	// rows.
+	// maxPart is the size in bytes at which a part is full, maxRows the number of rows. Each
+	// part is stored in one bulk write.
 	maxPart = 4 << 20
 	maxRows = bulk.MaxRows
-	// maxNoted is the largest number of rejected rows that a summary names.
+	// maxNoted is the maximum number of rejected rows, and of rows not mailable, whose line
+	// numbers the summary lists.
 	maxNoted = 10
 )
 
-// People stores rows. Import may be repeated with the same id.
+// People stores the rows of an import. Import stores the rows under an id and may be
+// repeated with that id. IsImported reports whether an id was stored. TryImport checks rows
+// without storing them.
 type People interface {
 	Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]bulk.Item, error)
 	IsImported(ctx context.Context, orgID, id string) (bool, error)
 	TryImport(ctx context.Context, orgID string, rows []json.RawMessage) ([]bulk.Item, error)
 }
 
-// Config configures a run. Progress may be nil.
+// Config configures an import of contacts. Progress may be nil.
 type Config struct {
 	People People
 	OrgID  string
-	// DryRun checks the rows and changes nothing. Again repeats parts that an earlier run
-	// has done.
+	// DryRun checks the rows and changes nothing. Again also imports the parts that an
+	// earlier run of the same file has imported.
 	DryRun, Again bool
-	// Rejected receives each rejected row, in the order of the file.
+	// Rejected is called with each rejected row and the reason, in the order of the file.
 	Rejected func(row contactfile.Row, reason string) error
 	Progress func(Summary)
 }
 
-// Summary is the result of a run.
+// Summary counts the rows of one import by their outcome.
 type Summary struct {
 	Rows     int `json:"rows"`
 	Created  int `json:"created"`
 	Updated  int `json:"updated"`
 	Rejected int `json:"rejected"`
-	// RejectedLines are the lines on which the first rejected rows begin, from 1.
+	// RejectedLines are the line numbers, from 1, at which the first ten rejected rows
+	// begin.
 	RejectedLines []int `json:"rejected_lines"`
-	// NotMailable counts the accepted rows whose contact may not be mailed: it is a stub, or
-	// opted out of everything.
+	// NotMailable counts the accepted rows whose contact is not mailable: the contact is a
+	// stub or has opted out of everything.
 	NotMailable int `json:"not_mailable"`
-	// NotMailableLines are the lines on which the first of these rows begin, from 1.
+	// NotMailableLines are the line numbers, from 1, at which the first ten rows counted by
+	// NotMailable begin.
 	NotMailableLines []int `json:"not_mailable_lines"`
-	// DoneBefore counts the rows that an earlier run had done. The other counts include
-	// them.
+	// DoneBefore counts the rows that an earlier run of the same file imported. The other
+	// fields count these rows too.
 	DoneBefore int `json:"done_before"`
 }
 
-// run is the state of a run. Only the goroutine that calls Run uses it.
+// run is the state of one import. It must not be used concurrently.
 type run struct {
 	cfg Config
 	Summary
-	// parts counts the parts read so far. The number of a part is a component of its id.
+	// parts is the number of parts imported so far, including the current one. A part's
+	// number goes into its id.
 	parts int
 }
 
-// Run imports the rows of a file in order. If the file cannot be read or a part fails,
-// it returns the summary so far with the error. It may be repeated: parts already done
-// are not done again, unless cfg.Again. It reads the next part while one is being
-// stored.
+// Run imports the rows of a file in order. It reads the next part while one is being
+// stored. If reading or storing fails, it returns the summary so far with the error. It may
+// be repeated: unless cfg.Again is true, it skips parts that an earlier run imported.
 func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -98,8 +103,8 @@ func Run(ctx context.Context, cfg Config, rows *contactfile.Reader) (Summary, er
 	return r.Summary, <-ended
 }
 
-// cut reads the file to its end and sends its parts. It returns nil at the end of the
-// file. Otherwise it returns the error of reading, or the cause of the end of ctx.
+// cut reads the file, divides it into parts and sends them to the channel. It returns nil
+// at the end of the file, and an error if reading fails or ctx ends.
 func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfile.Row) error {
 	for {
 		part, err := readPart(rows)
@@ -122,8 +127,8 @@ func cut(ctx context.Context, rows *contactfile.Reader, parts chan<- []contactfi
 	}
 }
 
-// readPart reads rows until the part is full or the file ends. It returns the rows read
-// so far together with an error, which is io.EOF at the end.
+// readPart reads rows until the part is full or the file ends. On an error it also returns
+// the rows read so far. At the end of the file the error is io.EOF.
 func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 	var part []contactfile.Row
 	for size := 0; len(part) < maxRows && size < maxPart; {
@@ -137,8 +142,8 @@ func readPart(rows *contactfile.Reader) ([]contactfile.Row, error) {
 	return part, nil
 }
 
-// do imports one part. It rejects rows with a fault without storing them. It fails if
-// the part cannot be stored, or a rejected row cannot be written.
+// do imports one part: it stores the valid rows and rejects the others. It fails if the
+// part cannot be stored or if cfg.Rejected fails.
 func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	r.parts++
 	var rows []json.RawMessage
@@ -164,8 +169,8 @@ func (r *run) do(ctx context.Context, part []contactfile.Row) error {
 	return r.reject(part, reasons)
 }
 
-// count adds the outcome of one stored row to the summary. For a failed row it sets
-// reason. line is the line on which the row begins.
+// count adds the outcome of one row to the summary. If the row failed, it sets *reason.
+// line is the line number at which the row begins.
 func (r *run) count(item bulk.Item, line int, reason *string) {
 	if item.Mailable != nil && !*item.Mailable {
 		r.NotMailable++
@@ -183,8 +188,9 @@ func (r *run) count(item bulk.Item, line int, reason *string) {
 	}
 }
 
-// reject counts the rows of a part and passes the rejected ones to cfg.Rejected. Then
-// it reports progress. reasons holds a text for each row, "" for an accepted one.
+// reject counts the rows of a part, passes the rejected ones to cfg.Rejected and reports
+// progress. reasons has an element for each row: the reason of its rejection, or "" for an
+// accepted row.
 func (r *run) reject(part []contactfile.Row, reasons []string) error {
 	r.Rows += len(part)
 	for i, row := range part {
@@ -205,9 +211,9 @@ func (r *run) reject(part []contactfile.Row, reasons []string) error {
 	return nil
 }
 
-// outcomes stores valid rows and returns their outcomes, with the index of each row in
-// rows. With cfg.DryRun it stores nothing. For a part that an earlier run has done, it
-// returns the outcomes of that run.
+// outcomes stores valid rows and returns an outcome for each of them. With cfg.DryRun it
+// only checks them. For a part that an earlier run imported, it returns the outcomes of
+// that run.
 func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item, error) {
 	if r.cfg.DryRun {
 		return r.cfg.People.TryImport(ctx, r.cfg.OrgID, rows)
@@ -226,9 +232,9 @@ func (r *run) outcomes(ctx context.Context, rows []json.RawMessage) ([]bulk.Item
 	return r.cfg.People.Import(ctx, r.cfg.OrgID, id, rows)
 }
 
-// idOf returns the id of a part. The same rows at the same place of a file have the
-// same id, so a repeated run finds the parts it has done. A part with other rows, or at
-// another place, has another id. The id is a UUID of version 8 (RFC 9562 section 5.8).
+// idOf returns the id of a part, a UUID of version 8 (RFC 9562 section 5.8). It is a hash
+// of the organization, the number of the part and its rows. A repeated import of the same
+// file therefore computes the same ids.
 func idOf(orgID string, part int, rows []json.RawMessage) string {
 	h := sha256.New()
 	add := func(b []byte) {
@@ -246,8 +252,8 @@ func idOf(orgID string, part int, rows []json.RawMessage) string {
 	return id.String()
 }
 
-// reasonOf returns, on one line, the reason why a row was refused. It begins with the
-// code of the error and names each invalid member.
+// reasonOf returns the reason why a row was refused, on one line: the error code and each
+// invalid field.
 func reasonOf(item bulk.Item) string {
 	words := make([]string, 0, len(item.Errors))
 	for _, e := range item.Errors {

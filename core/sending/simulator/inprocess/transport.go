@@ -1,5 +1,5 @@
-// Package inprocess passes HTTP requests to a handler in the same process, without a
-// socket.
+// Package inprocess has an HTTP transport that passes requests to a handler in the same
+// process, without a socket.
 package inprocess
 
 import (
@@ -9,12 +9,12 @@ import (
 	"net/http"
 )
 
-// Transport is an http.RoundTripper that calls Handler for every address. A panic of
-// the handler becomes an error of the request, like a broken connection.
+// Transport is an http.RoundTripper that calls Handler for requests to any host. If the
+// handler panics, the request fails, as if the connection had broken.
 type Transport struct{ Handler http.Handler }
 
-// RoundTrip calls the handler and waits for it. It returns the context's error when the
-// context ended in between.
+// RoundTrip calls the handler and returns its response. It fails with the context's error
+// if the context has ended.
 func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	request := r.Clone(r.Context())
 	request.RequestURI = r.URL.RequestURI()
@@ -24,7 +24,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if request.Body == nil {
 		request.Body = http.NoBody
 	}
-	defer func() { _ = request.Body.Close() }() // a RoundTripper must close the body
+	defer func() { _ = request.Body.Close() }() // http.RoundTripper requires that the body is closed
 	w := &response{header: http.Header{}}
 	err := w.serve(t.Handler, request)
 	if gone := r.Context().Err(); gone != nil {
@@ -40,7 +40,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// response records what a handler writes.
+// response is an http.ResponseWriter that records what a handler writes.
 type response struct {
 	header, sent http.Header
 	status       int
@@ -62,7 +62,8 @@ func (w *response) serve(h http.Handler, r *http.Request) error {
 // Header returns the response's header.
 func (w *response) Header() http.Header { return w.header }
 
-// WriteHeader stores the first status and ignores later ones.
+// WriteHeader stores the status and a copy of the header at the first call, and ignores
+// later calls.
 func (w *response) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status, w.sent = status, w.header.Clone()

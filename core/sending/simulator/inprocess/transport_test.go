@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/inprocess"
 )
 
-// answer has the parts of a response that the tests check.
+// answer has the parts of an HTTP response that the tests check.
 type answer struct {
 	status int
 	header http.Header

@@ -1,5 +1,5 @@
-// Package notify delivers the simulated account's events like the provider's
-// notification service. It posts them over HTTP, signed, after the endpoint has
-// confirmed its subscription, and retries until they are delivered. It neither creates
-// nor interprets events.
+// Package notify delivers the events of simulated accounts like Amazon SNS (Simple
+// Notification Service). It posts signed notifications over HTTP to an endpoint that has
+// confirmed its subscription. Events that an endpoint did not accept stay due, for the next
+// delivery. The package neither creates nor interprets events.
 package notify

@@ -21,7 +21,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// message has the members of a posted notification.
+// message is the JSON body of a notification, with the members of SNS.
 type message struct {
 	Type             string `json:"Type"`
 	MessageID        string `json:"MessageId"`
@@ -45,8 +45,8 @@ func (p *Publisher) message(kind string, s Subscription, text string) message {
 	}
 }
 
-// signedText returns the text to sign: names and values of the members in alphabetical
-// order. An empty Subject is omitted.
+// signedText returns the text that SNS signs: the names and values of the members, in
+// alphabetical order, without empty ones.
 func (m message) signedText() []byte {
 	var b bytes.Buffer
 	for _, member := range [][2]string{
@@ -117,13 +117,15 @@ func (p *Publisher) post(ctx context.Context, s Subscription, m message) error {
 	return nil
 }
 
-// Refusal is the error for an endpoint's response other than 2xx.
+// Refusal is the error for a notification that the endpoint answered with a status other
+// than 2xx.
 type Refusal struct{ Status int }
 
-// Error returns a text with the status only.
+// Error returns a text that contains only the status, not the response body.
 func (r *Refusal) Error() string { return fmt.Sprintf("notify: the endpoint answered %d", r.Status) }
 
-// final reports whether the service stops retrying after this response.
+// final reports whether the notification is not sent again: the status is 4xx, other than
+// 408 and 429.
 func (r *Refusal) final() bool {
 	return r.Status/100 == 4 && r.Status != http.StatusTooManyRequests && r.Status != http.StatusRequestTimeout
 }
@@ -133,7 +135,8 @@ func subscriptionARN(s Subscription) string {
 	return s.TopicARN + ":" + hex.EncodeToString(sum[:16])
 }
 
-// regionOf returns the fourth part of a topic's ARN: arn:aws:sns:<region>:...
+// regionOf returns the region in a topic's ARN, arn:aws:sns:<region>:..., or us-east-1 if
+// the ARN has none.
 func regionOf(topicARN string) string {
 	const region = 3
 	if parts := strings.Split(topicARN, ":"); len(parts) > region && parts[region] != "" {

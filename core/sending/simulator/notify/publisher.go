@@ -13,31 +13,33 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// Config configures a publisher. Outbox and Client are required.
+// Config configures a Publisher. Outbox and Client are required.
 type Config struct {
 	// Outbox has the events to deliver.
 	Outbox *simulator.Outbox
-	// Client posts to endpoints. With inprocess.Transport it needs no socket.
+	// Client posts notifications to endpoints. With inprocess.Transport, it calls a handler
+	// in this process instead.
 	Client *http.Client
-	// Clock dates messages and the certificate; nil means core.SystemClock.
+	// Clock gives the times of notifications and of the certificate; nil means
+	// core.SystemClock.
 	Clock core.Clock
-	// SignatureVersion is 1 (SHA-1) or 2 (SHA-256); zero means 2.
+	// SignatureVersion is the version of SNS signatures: 1 (SHA-1) or 2 (SHA-256); zero
+	// means 2.
 	SignatureVersion int
 }
 
-// Subscription is one endpoint of one topic.
+// Subscription names an endpoint that receives the notifications of a topic.
 type Subscription struct {
 	TopicARN string
 	Endpoint string // an http or https URL
 }
 
-// Publisher signs and delivers messages. Its key is generated for the first message and
-// kept as long as the publisher. It is safe for concurrent use.
+// Publisher signs notifications and posts them to endpoints. It generates its key for the
+// first notification and keeps it in memory. It is safe for concurrent use.
 type Publisher struct {
 	cfg Config
-	// identity generates the key and its certificate once. It is lazy because
-	// generation takes longer than the rest of the start, and most processes deliver
-	// nothing.
+	// identity generates the signing key and its certificate at the first call. It does not
+	// run at the start, because it is slow and most processes deliver nothing.
 	identity func() (identity, error)
 
 	mu     sync.Mutex
@@ -45,14 +47,16 @@ type Publisher struct {
 	taken  map[Subscription]bool   // confirmed
 }
 
-// ErrUnconfirmed is the error of a delivery to an endpoint that has not confirmed its
-// subscription.
+// ErrUnconfirmed is the error of Publish and Deliver for an endpoint that has not confirmed
+// its subscription.
 var ErrUnconfirmed = errors.New("notify: the endpoint has not confirmed its subscription")
 
-// ErrNotMine is the error for an address that does not belong to this publisher.
+// ErrNotMine is the error for a certificate URL or a confirmation link that this Publisher
+// has not issued.
 var ErrNotMine = errors.New("notify: the address is not the publisher's")
 
-// New returns a publisher with its own key and certificate.
+// New returns a Publisher with its own key and certificate. It fails for an unknown
+// signature version.
 func New(cfg Config) (*Publisher, error) {
 	if cfg.Clock == nil {
 		cfg.Clock = core.SystemClock
@@ -70,8 +74,8 @@ func New(cfg Config) (*Publisher, error) {
 	}, nil
 }
 
-// Subscribe sends the endpoint a request to confirm. Use Confirmed for the result: an
-// endpoint may respond first and confirm later.
+// Subscribe posts a notification that asks the endpoint to confirm the subscription. Call
+// IsConfirmed for the result: an endpoint may respond first and confirm later.
 func (p *Publisher) Subscribe(ctx context.Context, s Subscription) error {
 	token := strings.ToLower(rand.Text() + rand.Text())
 	p.mu.Lock()
@@ -83,16 +87,17 @@ func (p *Publisher) Subscribe(ctx context.Context, s Subscription) error {
 	return p.post(ctx, s, m)
 }
 
-// IsConfirmed reports whether the endpoint has opened the confirmation link.
+// IsConfirmed reports whether the endpoint has confirmed the subscription by opening the
+// link of the notification.
 func (p *Publisher) IsConfirmed(s Subscription) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.taken[s]
 }
 
-// Publish posts one message: an event record or plain text. It fails with
-// ErrUnconfirmed before the endpoint has confirmed, and with *Refusal for a response
-// other than 2xx.
+// Publish posts one notification with the message, an event record or plain text. It fails
+// with ErrUnconfirmed if the endpoint has not confirmed its subscription, and with *Refusal
+// for a status other than 2xx.
 func (p *Publisher) Publish(ctx context.Context, s Subscription, message string) error {
 	if !p.IsConfirmed(s) {
 		return ErrUnconfirmed
@@ -103,16 +108,16 @@ func (p *Publisher) Publish(ctx context.Context, s Subscription, message string)
 	return p.post(ctx, s, m)
 }
 
-// TryOut posts the first message of a topic, which is plain text and not an event
-// record.
+// TryOut posts the first notification of a topic at SES. Its message is plain text, not an
+// event record.
 func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
 	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
 }
 
-// Deliver posts at most limit of an organization's due events and returns how many the
-// endpoint accepted. An event refused with a status of 400 to 499, other than 408 and 429, is
-// dropped, as the service does. After any other failure Deliver stops; that event and
-// the following ones stay due.
+// Deliver posts at most limit due events of an organization to the endpoint. It returns how
+// many the endpoint accepted. Like SNS, it drops an event after a status of 400 to 499
+// other than 408 and 429. After any other failure it stops; this event and the following
+// events stay due.
 func (p *Publisher) Deliver(ctx context.Context, s Subscription, orgID string, limit int) (int, error) {
 	if !p.IsConfirmed(s) {
 		return 0, ErrUnconfirmed

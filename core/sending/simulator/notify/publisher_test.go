@@ -25,8 +25,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
 )
 
-// endpoint is a subscriber. It verifies each signature as a receiver would, from the
-// members alone, and responds with status.
+// endpoint is an HTTP handler that receives notifications and responds with status. It
+// verifies each signature from the notification alone, as a real receiver would.
 type endpoint struct {
 	t        *testing.T
 	status   int

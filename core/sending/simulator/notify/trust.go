@@ -24,15 +24,15 @@ const (
 	validFrom = -24 * time.Hour
 )
 
-// identity is the key and the certificate for signatures.
+// identity is the key with which a Publisher signs notifications, and its certificate.
 type identity struct {
 	key         *rsa.PrivateKey
 	certificate []byte // PEM
 	address     string // the URL of the certificate
 }
 
-// newIdentity returns a key with a self-signed certificate for the name of the
-// notification service. The URL has the format of the service's URLs.
+// newIdentity returns a new key with a self-signed certificate for sns.amazonaws.com. The
+// URL of the certificate has the format of SNS.
 func newIdentity(now time.Time) (identity, error) {
 	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
@@ -53,21 +53,22 @@ func newIdentity(now time.Time) (identity, error) {
 	}, nil
 }
 
-// Certificate returns the certificate that verifies signatures, in PEM.
+// Certificate returns, in PEM, the certificate that verifies the signatures of this
+// Publisher.
 func (p *Publisher) Certificate() ([]byte, error) {
 	own, err := p.identity()
 	return bytes.Clone(own.certificate), err
 }
 
-// SigningCertURL returns the certificate's URL in messages. Only this publisher's
-// RoundTrip serves it.
+// SigningCertURL returns the URL of the certificate in notifications. Only RoundTrip of
+// this Publisher serves the URL.
 func (p *Publisher) SigningCertURL() (string, error) {
 	own, err := p.identity()
 	return own.address, err
 }
 
-// Key returns the public key of the certificate at the URL. It fails with ErrNotMine
-// for any other URL.
+// Key returns the public key of the certificate at the URL. It fails with ErrNotMine if the
+// URL is not SigningCertURL of this Publisher.
 func (p *Publisher) Key(_ context.Context, certificateURL string) (*rsa.PublicKey, error) {
 	own, err := p.identity()
 	if err != nil {
@@ -79,9 +80,9 @@ func (p *Publisher) Key(_ context.Context, certificateURL string) (*rsa.PublicKe
 	return &own.key.PublicKey, nil
 }
 
-// Confirm opens the link of a topic's SubscriptionConfirmation. It fails with
-// ErrNotMine for a link that this publisher has not issued for the topic. It may be
-// repeated.
+// Confirm confirms a subscription with the link of the notification that Subscribe posted.
+// It fails with ErrNotMine if this Publisher has not issued the link for the topic. It may
+// be repeated.
 func (p *Publisher) Confirm(_ context.Context, subscribeURL, topicARN string) error {
 	link, err := url.Parse(subscribeURL)
 	if err != nil {
@@ -99,8 +100,8 @@ func (p *Publisher) Confirm(_ context.Context, subscribeURL, topicARN string) er
 	return nil
 }
 
-// RoundTrip serves the URLs of the notification service, so that a receiver's HTTP
-// client gets the certificate and the confirmation without a socket. Any other URL gets
+// RoundTrip serves the URLs of SNS in this process: the certificate and the confirmation
+// links. A receiver uses the Publisher as the transport of its HTTP client. Other URLs get
 // 404.
 func (p *Publisher) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body != nil {

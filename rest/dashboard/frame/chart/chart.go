@@ -9,29 +9,30 @@ import (
 	"strings"
 )
 
-// Series has the figures of one kind, one for each point in time. No figure is negative.
+// Series is one series of a chart: its name and one value for each point in time. No value
+// is negative.
 type Series struct {
 	Name   string
 	Values []float64
 }
 
-// Figure is the content of a drawing. All series have the same length.
+// Figure is the content of a chart. All series have the same length.
 type Figure struct {
-	// ID is unique on the page and fit for an HTML id.
+	// ID is unique on the page and valid as an HTML id.
 	ID string
 	// Title and Description are for screen readers.
 	Title, Description string
 	Series             []Series
 }
 
-// The size of a drawing in its own units; the page stretches it.
+// The width and height of a chart in units of its SVG image. The page scales the image.
 const (
 	width  = 600
 	height = 200
 )
 
-// StackedBars draws one bar for each point in time, with the series stacked in their order.
-// It also returns the value at the top of the axis.
+// StackedBars returns an SVG chart with one bar for each point in time, in which the series
+// are stacked in their order. It also returns the value at the top of the vertical axis.
 func StackedBars(f Figure) (template.HTML, float64) {
 	upper := roundUp(greatestSum(f.Series))
 	d := begin(f)
@@ -56,8 +57,8 @@ func StackedBars(f Figure) (template.HTML, float64) {
 	return d.end(), upper
 }
 
-// Lines draws one line for each series, and returns the value at the top of the axis. A
-// single point becomes a short stroke.
+// Lines returns an SVG chart with one line for each series, and the value at the top of the
+// vertical axis. A series of a single value becomes a short horizontal line.
 func Lines(f Figure) (template.HTML, float64) {
 	highest := 0.0
 	for _, s := range f.Series {
@@ -81,13 +82,13 @@ func Lines(f Figure) (template.HTML, float64) {
 	return d.end(), upper
 }
 
-// drawing is an SVG image while it is written.
+// drawing is the text of an SVG image that is being written.
 type drawing struct{ strings.Builder }
 
-// printf writes a part of the image. Arguments that are texts must be escaped by the caller.
+// printf appends formatted text to the SVG image. The caller must escape text arguments.
 func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
 
-// begin returns a drawing with its title, description and grid.
+// begin returns an SVG image with its title, description and grid lines.
 func begin(f Figure) *drawing {
 	d, id := &drawing{}, html.EscapeString(f.ID)
 	d.printf(`<svg viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-labelledby="%s-title %s-desc">`, width, height, id, id)
@@ -97,14 +98,14 @@ func begin(f Figure) *drawing {
 	return d
 }
 
-// end closes the drawing and returns it. All texts in it are escaped.
+// end closes the SVG image and returns it as HTML. All texts in it are escaped.
 func (d *drawing) end() template.HTML {
 	d.printf(`</svg>`)
 	return template.HTML(d.String()) //nolint:gosec // see above
 }
 
-// length returns the number of points in time, at least 1, so that divisions by it are
-// defined.
+// length returns the number of points in time of the series. It returns at least 1, because
+// callers divide by it.
 func length(series []Series) int {
 	if len(series) == 0 || len(series[0].Values) == 0 {
 		return 1
@@ -112,7 +113,7 @@ func length(series []Series) int {
 	return len(series[0].Values)
 }
 
-// tallest returns the greatest sum of the series at one point in time.
+// greatestSum returns the greatest sum of all series at one point in time.
 func greatestSum(series []Series) float64 {
 	highest := 0.0
 	for at := range length(series) {
@@ -127,11 +128,13 @@ func greatestSum(series []Series) float64 {
 	return highest
 }
 
-// level returns the distance of a value from the top of the drawing, in its units.
+// level returns the vertical coordinate of the value v in the SVG image, if upper is the
+// value at its top.
 func level(v, upper float64) float64 { return height * (1 - v/upper) }
 
-// roundUp returns the next of 1, 2, 4, 5 and 10 times a power of ten. Half of that value is
-// then short too, for the middle of the axis. It returns 1 for 0.
+// roundUp returns the smallest number that is at least v and 1, 2, 4 or 5 times a power of
+// ten. Its half, the label at the middle of the axis, is then short too. It returns 1 for 0
+// and less.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1
@@ -145,7 +148,7 @@ func roundUp(v float64) float64 {
 	return 10 * power
 }
 
-// number formats a coordinate, to a tenth of a unit.
+// number formats a coordinate with at most one decimal.
 func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64)
 }

@@ -57,7 +57,8 @@ func TestGoldenDrawings(t *testing.T) {
 	}
 }
 
-// wantWellFormed reads the drawing as XML, which has to hold drawn shapes alone.
+// wantWellFormed fails the test unless the SVG image is well-formed XML and has only the
+// elements of charts.
 func wantWellFormed(t *testing.T, svg string) {
 	t.Helper()
 	allowed := map[string]bool{"svg": true, "title": true, "desc": true, "path": true, "g": true, "rect": true, "polyline": true}

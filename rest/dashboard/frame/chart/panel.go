@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Panel is the data of the template "chart": a drawing, the ends of its axes, and the
-// table of its figures.
+// Panel is the data of the template "chart": an SVG chart, the labels of its axes, and the
+// table of its figures. Upper and Half label the vertical axis; First, Mid and Last label
+// the days.
 type Panel struct {
 	Title, Summary   string
 	Drawing          template.HTML
@@ -16,33 +17,33 @@ type Panel struct {
 	Table            Table
 }
 
-// Table is the data of the template "table". The first column names the row.
+// Table is the data of the template "table". The first column has the names of the rows.
 type Table struct {
-	First   string // the head of the first column
+	First   string // the heading of the first column
 	Columns []string
 	Rows    []Row
 }
 
-// Row is one row of a table.
+// Row is one row of a table: its name and the values of the other columns.
 type Row struct {
 	Name   string
 	Values []string
 }
 
-// Plan describes a chart of figures by day.
+// Plan describes a chart with one figure for each day and series.
 type Plan struct {
 	// ID is unique on the page and valid as an HTML id.
 	ID, Title, Summary string
-	// Draw is [StackedBars] or [Lines].
+	// Draw draws the chart: [StackedBars] or [Lines].
 	Draw func(Figure) (template.HTML, float64)
-	// Write formats a figure in the table; Axis formats the values at the ends of an axis.
+	// Write formats a figure for the table. Axis formats a label of the vertical axis.
 	Write, Axis func(float64) string
-	// Days are the days of the figures, oldest first, at least one.
+	// Days are the days of the figures, oldest first. There must be at least one.
 	Days   []time.Time
 	Series []Series
 }
 
-// Panel returns the drawing and the table of the figures, newest day first.
+// Panel returns the chart with its labels, and the table with the newest day first.
 func (p Plan) Panel() Panel {
 	drawing, upper := p.Draw(Figure{
 		ID: p.ID, Title: p.Title, Description: p.Summary + " The table below has the figures of each day.", Series: p.Series,

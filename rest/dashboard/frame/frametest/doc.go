@@ -1,7 +1,8 @@
-// Package frametest lets a room of the dashboard be tested through its routes,
-// without signing in: a site that admits one visitor, forms that carry their
-// token, goldens of pages, and a database moment between admission and transaction.
+// Package frametest helps to test pages of the dashboard through their routes, without
+// signing in. It has a site with one visitor, forms with valid tokens, and a comparison of
+// pages with golden files. It can also change the database between the checks of a request
+// and its transaction.
 //
-// It owns no page and knows no domain. Tests of the whole product with a browser
-// are in conformance/browser.
+// It has no pages and imports no domain of the pages. Tests of the whole product with a
+// browser are in conformance/browser.
 package frametest

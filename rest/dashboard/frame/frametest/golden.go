@@ -11,14 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// random matches what differs from run to run: identifiers, tokens of forms, secrets.
+// random matches the parts of a page that differ from run to run: ids, form tokens and
+// secrets.
 var random = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}` +
 	`|name="token" value="[A-Z2-7]+"|(?:sk|oc)_(?:live|test)_[0-9A-Za-z]+|ocs_[A-Z2-7]+|mailhelm-[a-z2-7]{32}` +
 	`|\b[0-9]{12}\b|\b[A-Z2-7]{52}\b`)
 
-// CompareGolden compares a page with testdata/<name>.html, without the navigation around it.
-// Identifiers and secrets are numbered by their first appearance. update writes the file: it
-// is the flag of this name, which the calling test declares.
+// CompareGolden compares a page, without its navigation, with testdata/<name>.html. It
+// replaces ids and secrets with numbers in the order of their first occurrence. If update
+// is true, it writes the file instead; pass the calling test's -update flag.
 func CompareGolden(t *testing.T, name, page string, update bool) {
 	t.Helper()
 	if before, content, ok := strings.Cut(page, `<section class="page">`); ok {
@@ -28,7 +29,8 @@ func CompareGolden(t *testing.T, name, page string, update bool) {
 	CompareGoldenWhole(t, name, page, update)
 }
 
-// CompareGoldenWhole is Golden for the page with its navigation.
+// CompareGoldenWhole compares a page, including its navigation, with testdata/<name>.html,
+// as CompareGolden does.
 func CompareGoldenWhole(t *testing.T, name, page string, update bool) {
 	t.Helper()
 	seen := map[string]string{}

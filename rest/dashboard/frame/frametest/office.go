@@ -15,10 +15,10 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// Now is the time of every office.
+// Now returns the fixed time of the tests' clocks.
 func Now() time.Time { return time.Date(2026, 3, 12, 15, 30, 0, 0, time.UTC) }
 
-// Database is the part of a database that an office needs.
+// Database has the stores that NewOffice needs.
 type Database struct {
 	Transactor core.Transactor
 	Orgs       interface {
@@ -36,7 +36,7 @@ type Database struct {
 	Membership frame.Membership
 }
 
-// Office is an organization with one member, who is the visitor of the frame's pages.
+// Office is an organization with one member, who is the visitor of the tested pages.
 type Office struct {
 	T     *testing.T
 	Org   core.Org
@@ -47,7 +47,8 @@ type Office struct {
 	db    Database
 }
 
-// NewOffice inserts the organization and its member, who is an owner.
+// NewOffice inserts an organization and its only member, an owner, into the database. areas
+// are the entries of the navigation.
 func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
 	t.Helper()
 	o := &Office{
@@ -64,7 +65,7 @@ func NewOffice(t *testing.T, db Database, areas ...frame.Area) *Office {
 	return o
 }
 
-// Must fails the test on an error.
+// Must fails the test at once if err is not nil.
 func (o *Office) Must(err error) {
 	o.T.Helper()
 	if err != nil {
@@ -72,8 +73,8 @@ func (o *Office) Must(err error) {
 	}
 }
 
-// Join sets the member's role and permissions in the database. The next request is admitted
-// with them.
+// Join sets the visitor's role and permissions in the database and in the site, so that the
+// next request is checked against them.
 func (o *Office) Join(m members.Member) {
 	o.T.Helper()
 	m.OrgID, m.UserID = o.Org.ID, o.User.ID
@@ -81,33 +82,34 @@ func (o *Office) Join(m members.Member) {
 	o.Site.Visitor = people.Visitor{User: o.User, Org: o.Org, Member: m}
 }
 
-// Allow reduces the member to these permissions, as a plain member.
+// Allow makes the visitor a plain member with only these permissions, for the next request.
 func (o *Office) Allow(permissions ...members.Permission) {
 	o.T.Helper()
 	o.Join(members.Member{Role: members.PlainMember, Permissions: permissions})
 }
 
-// TakeAway changes the member's permissions in the database only. It simulates a change by
-// another person after the request was admitted.
+// TakeAway sets the visitor's permissions in the database only. It simulates a change by
+// another person after the request passed its first check.
 func (o *Office) TakeAway(remaining ...members.Permission) {
 	o.T.Helper()
 	o.Must(o.db.Members.SetMember(o.T.Context(), members.Member{OrgID: o.Org.ID, UserID: o.User.ID, Role: members.PlainMember, Permissions: remaining}))
 }
 
-// Remove deletes the membership in the database only, as TakeAway does with permissions.
+// Remove deletes the visitor's membership in the database only. It simulates a removal by
+// another person after the request passed its first check.
 func (o *Office) Remove() {
 	o.T.Helper()
 	o.Must(o.db.Members.RemoveMember(o.T.Context(), o.Org.ID, o.User.ID))
 }
 
-// Delay is a transactor that runs First before the next transaction begins. The request has
-// been admitted by then.
+// Delay is a transactor that calls First once, before its next transaction. The request has
+// passed its first check of permissions by then.
 type Delay struct {
 	core.Transactor
 	First func()
 }
 
-// InTx runs First if it has not run yet, then fn in a transaction.
+// InTx calls First, if it is set, and clears it. It then runs fn in a transaction.
 func (d *Delay) InTx(ctx context.Context, fn func(context.Context) error) error {
 	if first := d.First; first != nil {
 		d.First = nil
@@ -116,18 +118,18 @@ func (d *Delay) InTx(ctx context.Context, fn func(context.Context) error) error 
 	return d.Transactor.InTx(ctx, fn)
 }
 
-// Form is a form that needs a permission.
+// Form is a valid form for CheckPermissions, with the permission that it needs.
 type Form struct {
 	Name  string
 	Needs members.Permission
 	Path  string
 	Form  url.Values
-	Done  int // the status of a form that is carried out
+	Done  int // the expected status of the accepted form
 }
 
-// CheckPermissions sends each form three times. The member first loses the permission
-// between admission and transaction, then the membership, and finally keeps both. Only the
-// last form may change what state returns.
+// CheckPermissions sends each form three times. First the visitor loses the permission
+// before the transaction, then the membership; both must be refused and leave the result of
+// state unchanged. The third form, with the permission, must change it.
 func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms ...Form) {
 	o.T.Helper()
 	for _, f := range forms {

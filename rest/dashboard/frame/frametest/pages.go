@@ -10,12 +10,13 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// screens matches the name of the page in a composite literal of frame.Screen.
+// screens matches a composite literal of frame.Screen in Go code. Its group is the name of
+// the page.
 var screens = regexp.MustCompile(`frame\.Screen\{Page: "(\w+)",`)
 
-// CheckPages parses every page of a room. It also checks that the Go files in the working
-// directory show only existing pages. Call it in each room's tests, because pages are
-// otherwise parsed when they are first shown.
+// CheckPages checks that every page's template can be parsed, and that the Go files in the
+// working directory show only existing pages. Call it in the tests of each package with
+// pages, because a page is otherwise parsed only when it is first shown.
 func CheckPages(t *testing.T, pages *frame.Pages) {
 	t.Helper()
 	names := pages.Names()

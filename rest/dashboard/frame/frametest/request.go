@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Get requests a page and returns the status and the body.
+// Get requests a page of the handler and returns the status and the body of the answer.
 func Get(t *testing.T, pages http.Handler, address string) (int, string) {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -18,8 +18,8 @@ func Get(t *testing.T, pages http.Handler, address string) (int, string) {
 	return w.Code, w.Body.String()
 }
 
-// Post sends a form with the token that the visitor's page would contain, and returns the
-// status and the body.
+// Post sends a form with a valid form token of the visitor, and returns the status and the
+// body of the answer.
 func Post(t *testing.T, pages http.Handler, v people.Visitor, path string, form url.Values) (int, string) {
 	t.Helper()
 	sent := url.Values{"token": {v.FormToken("dashboard\x00" + path)}}

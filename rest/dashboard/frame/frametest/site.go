@@ -10,11 +10,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Site admits Visitor to every page and asks for no second factor. It shows the
-// content of pages without what the sign-in pages put around it.
+// Site is a frame.Site for tests. It treats Visitor as signed in, asks for no second
+// factor, and writes the content of pages without the surrounding HTML.
 type Site struct{ Visitor people.Visitor }
 
-// ParsePage parses files of which one defines the template "content".
+// ParsePage parses template files. One of them must define "content".
 func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error) {
 	page, err := template.New("site").Parse(`{{template "content" .}}`)
 	if err != nil {
@@ -23,7 +23,8 @@ func (*Site) ParsePage(files fs.FS, names ...string) (*template.Template, error)
 	return page.ParseFS(files, names...)
 }
 
-// Protect dispatches by method and parses the form.
+// Protect returns a handler that parses the form and calls the handler of the request's
+// method. It sets no headers.
 func (*Site) Protect(methods map[string]http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		handle, ok := methods[r.Method]
@@ -39,15 +40,15 @@ func (*Site) Protect(methods map[string]http.HandlerFunc) http.Handler {
 	})
 }
 
-// Admit returns the visitor.
+// Admit returns Visitor and true.
 func (s *Site) Admit(http.ResponseWriter, *http.Request) (people.Visitor, bool) {
 	return s.Visitor, true
 }
 
-// Confirm reports true.
+// Confirm reports true: no second factor is required.
 func (*Site) Confirm(http.ResponseWriter, *http.Request, people.Visitor, string) bool { return true }
 
-// Show writes the page's content.
+// Show writes the title and the content of a page.
 func (s *Site) Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any) {
 	w.WriteHeader(status)
 	fmt.Fprintf(w, "<title>%s</title>\n", template.HTMLEscapeString(title))
