@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// A page in a browser on this machine can send these without being asked for
-// permission, with whatever credential a user pasted into it.
+// TestPagesCannotWrite checks that writes with the content types of HTML forms fail, and
+// that no override turns a read into a write. A page of any site can make a browser send
+// such requests without a CORS preflight.
 func TestPagesCannotWrite(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -27,8 +28,9 @@ func TestPagesCannotWrite(t *testing.T) {
 	api.rest(t, "GET", "/v1/contacts/"+p.Contact, "").want(t, 200)
 }
 
-// Credentials are accepted in the Authorization header only. Browsers add cookies to
-// requests that a page of another site causes, and query strings are logged.
+// TestCredentialsElsewhereAreNotSeen checks that credentials are accepted as a bearer token
+// in the Authorization header only. Browsers add cookies to requests that a page of another
+// site causes, and query strings are logged.
 func TestCredentialsElsewhereAreNotSeen(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -40,8 +42,9 @@ func TestCredentialsElsewhereAreNotSeen(t *testing.T) {
 	nobody.rest(t, "GET", "/v1/account", "", "Authorization", "Basic "+p.Live.APIKey).want(t, 401)
 }
 
-// No host but the authorization server lets pages of other origins read it, and
-// the agent endpoint refuses them even when the name was rebound.
+// TestOtherOriginsReadNothing checks that pages of other origins cannot read answers of the
+// public API, the admin host and the fetch host. The agent endpoint must refuse such
+// origins, even if their host name resolves to this machine.
 func TestOtherOriginsReadNothing(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{AllowedOrigins: []string{"https://inspector.example"}})
@@ -66,7 +69,8 @@ func TestOtherOriginsReadNothing(t *testing.T) {
 	}
 }
 
-// What a page's address says is not written into the page as it is.
+// TestPagesShowNoMarkupOfTheCaller checks that no page repeats HTML markup from the path or
+// query of its own address unescaped.
 func TestPagesShowNoMarkupOfTheCaller(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

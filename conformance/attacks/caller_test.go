@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// reply is an answer read to its end.
+// reply is an HTTP response whose body was read completely.
 type reply struct {
 	status int
 	header http.Header
@@ -20,19 +20,19 @@ type reply struct {
 	took   time.Duration
 }
 
-// caller attacks one product with one credential.
+// caller sends requests to one product with one credential.
 type caller struct {
 	*product.Product
 	credential string
 }
 
-// rest calls the public API; headers are name, value pairs.
+// rest sends a request to the public API. headers has names and values in turn.
 func (c caller) rest(t testing.TB, method, path, body string, headers ...string) reply {
 	t.Helper()
 	return c.send(t, method, c.BaseURL+path, body, headers...)
 }
 
-// tool calls a tool with arguments as they are.
+// tool calls an MCP tool. arguments is sent as it is, even if it is not valid JSON.
 func (c caller) tool(t testing.TB, name, arguments string, headers ...string) reply {
 	t.Helper()
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, arguments)
@@ -76,7 +76,7 @@ func (c caller) do(t testing.TB, r *http.Request) reply {
 	return reply{answer.StatusCode, answer.Header, string(body), time.Since(began)}
 }
 
-// want fails the test when the status is another one.
+// want fails the test if the reply has another status, and returns the reply.
 func (r reply) want(t testing.TB, status int) reply {
 	t.Helper()
 	if r.status != status {
@@ -85,7 +85,7 @@ func (r reply) want(t testing.TB, status int) reply {
 	return r
 }
 
-// failed reports whether a tool's result is a failure, and its problem.
+// failed reports whether the tool result in the reply is an error, and returns its problem.
 func (r reply) failed(t testing.TB) (bool, problem) {
 	t.Helper()
 	var rpc struct {
@@ -100,7 +100,7 @@ func (r reply) failed(t testing.TB) (bool, problem) {
 	return rpc.Result.IsError, rpc.Result.StructuredContent
 }
 
-// problem has the members that the tests read of a problem document.
+// problem has the members of a problem document that the tests read.
 type problem struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// gated is the sending account with hooks around three calls. A test uses them to fix
-// the order of concurrent calls.
+// gated wraps the sending account with hooks: one before each write of a contact, two after
+// reads. A test uses the hooks to fix the order of concurrent calls.
 type gated struct {
 	sending.Account
 	beforePut     func(sending.Contact)
@@ -47,7 +47,7 @@ func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Cont
 	return page, next, err
 }
 
-// watched is the mirror with a hook on lookups by external id.
+// watched wraps the mirror with a hook that runs after each lookup by external id.
 type watched struct {
 	contacts.Store
 	byExternalID func()
@@ -61,7 +61,8 @@ func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (cont
 	return c, err
 }
 
-// writer has the contacts of a product whose account and mirror have hooks.
+// writer runs contact operations and syncs of a product, through an account and a mirror
+// with hooks.
 type writer struct {
 	p       *product.Product
 	account *gated
@@ -80,7 +81,8 @@ func newWriter(p *product.Product) *writer {
 	return w
 }
 
-// call runs an operation with its arguments as JSON, in the steps of the rails.
+// call runs an operation as the guardrails do: it decodes the JSON arguments, prepares the
+// input, and runs the operation in a transaction.
 func (w *writer) call(ctx context.Context, name, arguments string) error {
 	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.p.OrgID}}, Surface: core.Agent, Now: w.p.Clock.Now()}
 	defer c.Finish()
@@ -103,8 +105,8 @@ func (w *writer) call(ctx context.Context, name, arguments string) error {
 	return core.NotFound("operation")
 }
 
-// awaitLook waits until the second writer has read the old address. After 200 ms it
-// assumes that the writer waits for a lock.
+// awaitLook waits for a value on looked, which a concurrent call sends after it has looked
+// up the contact by external id. After 200 ms it assumes that the call waits for a lock.
 func awaitLook(looked <-chan struct{}) {
 	select {
 	case <-looked:
@@ -112,10 +114,9 @@ func awaitLook(looked <-chan struct{}) {
 	}
 }
 
-// TestSyncDoesNotUndoAnOptOutUnderWay: a sync asks the account after a write began and
-// reads its page before the write reaches the account. The page is the older of the two
-// whatever the write's beginning says, and must not take the opt-out out of the mirror
-// again.
+// TestSyncDoesNotUndoAnOptOutUnderWay checks that a sync does not overwrite an opt-out with
+// older data. The sync starts after the opt-out has begun, but reads the contact before the
+// opt-out reaches the account. The mirror must keep the opt-out.
 func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -151,10 +152,10 @@ func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	})
 }
 
-// TestUpsertAfterAMoveDoesNotLoseAnOptOut: an upsert by external id waits for the lock of
-// the contact's address. If the contact has a new address by then, it must wait for that
-// lock too. Otherwise an opt-out between its read and its write would be lost, at the
-// account too.
+// TestUpsertAfterAMoveDoesNotLoseAnOptOut checks an upsert by external id that waits for
+// the lock of the contact's address. If the contact has a new address by then, the upsert
+// must take the lock of that address too. Without it, the upsert would overwrite an opt-out
+// made between its read and its write, also at the account.
 func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -198,7 +199,7 @@ func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 				t.Error(err)
 			}
 			close(resume)
-		case <-time.After(200 * time.Millisecond): // it waits for its turn, as it should
+		case <-time.After(200 * time.Millisecond): // the opt-out waits for the lock, as expected
 			close(resume)
 			if err := <-optedOut; err != nil {
 				t.Error(err)
@@ -217,9 +218,9 @@ func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	})
 }
 
-// TestArchiveAfterAMoveTakesTheContactOff: an archiving that waited for the contact's
-// address looks again where the contact is: otherwise the new address would stay on the
-// account's list.
+// TestArchiveAfterAMoveTakesTheContactOff checks that archiving a contact reads its address
+// again after waiting for the lock. If the address has changed, the new address must not
+// stay on the account's list.
 func TestArchiveAfterAMoveTakesTheContactOff(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

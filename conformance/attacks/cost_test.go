@@ -10,15 +10,16 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// The maximum time and memory of one request of 1 MiB, next to other tests on a slow
-// machine. A normal request of that size needs less than a tenth of both.
+// The maximum time and memory of one request of 1 MiB. They allow for a slow machine on
+// which other tests run too. A normal request of that size needs less than a tenth of both.
 const (
 	costTime   = time.Second
 	costMemory = 100 << 20
 )
 
-// A number is compared with the schema as a fraction of any length: one with a
-// million digits would keep a processor busy for seconds.
+// TestLongNumbersCostNoTime checks that numbers with a million digits are refused within a
+// second. Schema validation compares numbers as exact fractions; without a limit on the
+// digits, that takes seconds of processor time.
 func TestLongNumbersCostNoTime(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -39,8 +40,9 @@ func TestLongNumbersCostNoTime(t *testing.T) {
 	}
 }
 
-// Every wrong element of an array would become a validation error of some 800
-// bytes before all but twenty are thrown away: 400 MB for 1 MiB of input.
+// TestManyMistakesCostNoMemory limits the memory for an array with 500,000 invalid
+// elements. Without a limit, each one becomes a validation error of some 800 bytes before
+// all but twenty are dropped: 400 MB for 1 MiB of input.
 func TestManyMistakesCostNoMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	p := product.Start(t, product.Options{})
 	c := caller{p, p.Live.APIKey}
@@ -59,7 +61,8 @@ func TestManyMistakesCostNoMemory(t *testing.T) { //nolint:paralleltest // it me
 	}
 }
 
-// An answer lists at most twenty mistakes, also about attributes.
+// TestManyUnknownAttributesGiveAShortAnswer sends 80,000 unknown attributes. The answer
+// lists at most twenty errors, so it must not exceed 64 KiB.
 func TestManyUnknownAttributesGiveAShortAnswer(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

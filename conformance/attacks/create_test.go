@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// A create is cut short after the account has the address: its client left, or
-// the account's answer was lost. A sync then takes the address into the mirror,
-// and the same call with the same key must not fail because of its own work.
+// TestCreateCanBeRepeatedAfterASync interrupts a create after the account has stored the
+// address. A sync then copies the address into the mirror. Repeating the create with the
+// same idempotency key must still succeed, not report that the contact exists.
 func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -34,8 +34,9 @@ func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
 	})
 }
 
-// The same with a change of address: the contact that the sync made of the new
-// address must not keep the contact that is moving there from arriving.
+// TestMoveCanBeRepeatedAfterASync interrupts a change of a contact's address after the
+// account has stored the new one. A sync then creates a contact for the new address.
+// Repeating the change must still succeed, although that contact exists.
 func TestMoveCanBeRepeatedAfterASync(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// sameText reports whether the city in a contact is the text that a JSON string
-// literal means.
+// sameText reports whether the attribute city in a contact's JSON equals the text of a JSON
+// string literal.
 func sameText(t *testing.T, contact, literal string) bool {
 	t.Helper()
 	var stored struct {
@@ -31,8 +31,9 @@ func sameText(t *testing.T, contact, literal string) bool {
 	return stored.Attributes.City == sent
 }
 
-// A cursor is not secret, so any caller can forge one. A forged cursor only moves a
-// reader within the reader's own rows, at every instant that a number can express.
+// TestForgedCursorsStayAtHome checks cursors made by a caller, with extreme times and
+// invalid keys. Cursors are not secret, so a forged one must return contacts of the
+// caller's own organization only, or be refused.
 func TestForgedCursorsStayAtHome(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

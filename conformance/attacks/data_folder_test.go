@@ -28,8 +28,8 @@ func startIn(t *testing.T, dir string) error {
 }
 
 // TestSecondProcessOnOneFolderIsRefused checks that a second server on the data folder of a
-// running one does not start. Locks of addresses, caches and rate limits are held by the
-// process, so two servers on one SQLite file would corrupt data without an error.
+// running one does not start. Address locks, caches and rate limits are in the memory of
+// one process, so two servers on one SQLite file would corrupt data without an error.
 func TestSecondProcessOnOneFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -41,7 +41,8 @@ func TestSecondProcessOnOneFolderIsRefused(t *testing.T) {
 	}
 }
 
-// In a folder with write permission for all users, any user could replace the master key.
+// TestOpenFolderIsRefused checks that a server does not start with a data folder that all
+// users may write to. Any of them could replace the master key there.
 func TestOpenFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -56,8 +57,9 @@ func TestOpenFolderIsRefused(t *testing.T) {
 	}
 }
 
-// A database that was copied back with mode 0644 must not stay readable by all users; the
-// master key in the same folder would be refused.
+// TestReadableDatabaseIsNotUsedAsItIs checks a database file with mode 0644, as after
+// restoring a copy. The server must refuse to start, or must change the mode so that other
+// users cannot read the file.
 func TestReadableDatabaseIsNotUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

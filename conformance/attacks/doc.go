@@ -1,4 +1,5 @@
-// Package attacks tests that attacks against the whole product fail: hostile JSON,
-// hostile HTTP, credentials in the wrong place, pages in a browser, races for one key,
-// clients that hang up. Each file is one theme. It owns no code of the product.
+// Package attacks tests that attacks against the whole product fail: hostile JSON, hostile
+// HTTP, credentials in the wrong place, pages in a browser, concurrent use of one
+// idempotency key, clients that disconnect during a call. Each file covers one theme. The
+// package contains tests only.
 package attacks

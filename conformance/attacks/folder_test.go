@@ -11,8 +11,9 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/serve"
 )
 
-// Everything in the data folder is its owner's alone, the databases' side files
-// included, while the product runs and after it.
+// TestDataFolderIsPrivate checks that only the owner has permissions for the data folder
+// and its files, while the server runs and after it has stopped. That includes the files
+// that SQLite keeps next to a database.
 func TestDataFolderIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")

@@ -16,7 +16,7 @@ import (
 )
 
 // stopSending sends a request, closes the sending half of the connection and reads the
-// answer. If the server disconnects without one, the status is 0.
+// response. If the server closes the connection without a response, the status is 0.
 func stopSending(t *testing.T, address, text string) reply {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -49,9 +49,10 @@ func stopSending(t *testing.T, address, text string) reply {
 	return reply{status: answer.StatusCode, header: answer.Header, body: string(body)}
 }
 
-// TestWhoStopsSendingIsAnsweredWholeOrNotAtAll: who stops sending looks like one who
-// leaves, so the call is cancelled. Nothing then passes for an answer, nor for a fault of
-// the product's, in the log neither.
+// TestWhoStopsSendingIsAnsweredWholeOrNotAtAll checks a client that closes its sending half
+// after the request. The server cannot tell it from a client that disconnected, so it
+// cancels the call. The client must get a complete JSON answer or none, never a server
+// error. The call must not be logged as an error or counted as a refusal.
 func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	log := &lines{}
@@ -78,7 +79,7 @@ func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// request returns a request as bytes.
+// request returns the text of an HTTP/1.1 request. line is the method and the path.
 func request(line, credential, body string) string {
 	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		line, credential, len(body), body)

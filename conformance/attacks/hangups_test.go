@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// eventually calls holds every few milliseconds until it returns true. It fails the test
-// after ten seconds.
+// eventually calls holds every 5 ms until it returns true. It fails the test with the
+// description what after ten seconds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -34,7 +34,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	t.Errorf("%s: not within ten seconds", what)
 }
 
-// hangUp makes a call that the account never answers, and leaves when ctx ends.
+// hangUp sends a request and disconnects when ctx ends. It ignores the response.
 func (c caller) hangUp(ctx context.Context, t *testing.T, method, address, body string, headers ...string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(body))
@@ -52,13 +52,15 @@ func (c caller) hangUp(ctx context.Context, t *testing.T, method, address, body 
 	}
 }
 
-// A client that leaves in the middle of a write leaves its key and its address
-// free, and the same call then happens once.
+// TestHangingUpFreesKeyAndAddress checks a client that disconnects during a write. The
+// write must release its idempotency key and the lock of the address, so that the repeated
+// call runs.
 func TestHangingUpFreesKeyAndAddress(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		c := caller{p, p.Live.APIKey}
-		for _, took := range []bool{false, true} { // with the account's write undone, and done
+		// false: the account did not store the interrupted write; true: it did
+		for _, took := range []bool{false, true} {
 			email := fmt.Sprintf("gone-%v@example.com", took)
 			p.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: simulator.Forever, TookEffect: took})
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
@@ -73,8 +75,9 @@ func TestHangingUpFreesKeyAndAddress(t *testing.T) {
 	})
 }
 
-// Agents that hang up leave nothing running. Goroutines inherit the label of
-// the one that started the product, which keeps other tests out of the count.
+// TestHangingUpLeavesNothingRunning checks that tool calls end when their clients
+// disconnect. It counts goroutines by a pprof label, which the product's goroutines inherit
+// from the test, so that other tests are not counted.
 func TestHangingUpLeavesNothingRunning(t *testing.T) {
 	t.Parallel()
 	label := "attack-" + t.Name()
@@ -95,10 +98,11 @@ func TestHangingUpLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// running is a part of a function name on the stack of every tool call.
+// running is part of the name of a function that is on the stack during every tool call.
 const running = "mailhelm/tools."
 
-// labelled counts goroutines with a label and a function on their stack.
+// labelled counts the goroutines that have the pprof label and a function whose name
+// contains function on their stack.
 func labelled(t *testing.T, label, function string) int {
 	t.Helper()
 	var profile bytes.Buffer
@@ -117,8 +121,9 @@ func labelled(t *testing.T, label, function string) int {
 	return count
 }
 
-// A call in progress when the product is stopped is completed and answered. Its body
-// arrives after the listener was closed.
+// TestStoppingFinishesWhatIsUnderWay checks that a stopping server completes a request that
+// it is already reading. The body of the request arrives after the server has closed its
+// listener.
 func TestStoppingFinishesWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	answered := make(chan int, 1)

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// A client leaves at every moment of a write that it then repeats with the same
-// key. However far the first call had come, the contact is written once, its one
-// audit line is there, and the account and the mirror say the same.
+// TestLeavingAtAnyMomentWritesOnce interrupts a write after 40 different delays and repeats
+// it with the same idempotency key. However far the first call got, the contact is written
+// once with one audit event, and account and mirror agree.
 func TestLeavingAtAnyMomentWritesOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -31,7 +31,8 @@ func TestLeavingAtAnyMomentWritesOnce(t *testing.T) {
 			var contact struct {
 				ID string `json:"id"`
 			}
-			// 200 instead of 201 when a sync saw the address at the account in between.
+			// The status is 200 instead of 201 if a sync has already copied the address from
+			// the account.
 			if err := json.Unmarshal([]byte(got.body), &contact); err != nil || got.status != 200 && got.status != 201 {
 				t.Fatalf("%d %.200s", got.status, got.body)
 			}

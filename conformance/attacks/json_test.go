@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// hostileValues are JSON values for one attribute with the expected status: 200 or a
-// refusal, the same on both databases and never a server error.
+// hostileValues maps JSON values of one contact attribute to the expected status over REST:
+// 200 or 422. The result must be the same on both databases.
 var hostileValues = map[string]int{
 	`"\ud800"`: 422, `"\udc00\ud800"`: 422, `"\u0000"`: 422, "\"\xff\"": 422, "\"a\x00b\"": 422, `"\x41"`: 422,
 	`1e400`: 422, `-1e400`: 422, `1e-400`: 422, `-0`: 200, `1.7976931348623157e308`: 200, `01`: 422, `NaN`: 422,
@@ -34,7 +34,7 @@ func TestHostileValuesMeanTheSameEverywhere(t *testing.T) {
 			}
 			result := agent.tool(t, "contacts_upsert", fmt.Sprintf(`{"external_id":"v%d","email":"v%d@example.com","attributes":{"city":%s}}`, number, number, value))
 			if result.status == 400 && status == 422 {
-				continue // no JSON at all, which JSON-RPC says in its own way
+				continue // the value is not valid JSON: JSON-RPC answers 400
 			}
 			if failed, problem := result.want(t, 200).failed(t); failed != (status == 422) || problem.Code == "internal_error" {
 				t.Errorf("%.40q of an agent: failed %v, want status %d: %.200s", value, failed, status, result.body)
@@ -43,7 +43,8 @@ func TestHostileValuesMeanTheSameEverywhere(t *testing.T) {
 	})
 }
 
-// TestStrangeTextComesBack: stored JSON is returned as it was sent, on both databases.
+// TestStrangeTextComesBack checks that text with escapes, markup or unusual characters is
+// returned unchanged, on both databases.
 func TestStrangeTextComesBack(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -79,8 +80,8 @@ func TestFiltersTakeNoSyntax(t *testing.T) {
 	})
 }
 
-// TestPathDecidesWhomACallIsAbout: the path names the contact of a request. No spelling
-// of a member or a parameter makes the request about another contact.
+// TestPathDecidesWhomACallIsAbout checks that only the path selects the contact of a
+// request. A body or query that names another contact, in any spelling, is refused.
 func TestPathDecidesWhomACallIsAbout(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// inParallel runs f n times at once.
+// inParallel calls f with 0 to n-1 in n concurrent goroutines and waits for all of them.
 func inParallel(n int, f func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -18,8 +18,9 @@ func inParallel(n int, f func(i int)) {
 	all.Wait()
 }
 
-// Sixteen callers with two credentials use one idempotency key at once. The contact is
-// created once; the other calls get the same answer or are told to retry.
+// TestOneKeyWritesOnce sends the same create 16 times at once with one idempotency key and
+// two credentials. One call creates the contact. The others get the same answer, or 409
+// with Retry-After.
 func TestOneKeyWritesOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -46,8 +47,9 @@ func TestOneKeyWritesOnce(t *testing.T) {
 	})
 }
 
-// A stored answer belongs to the organization. Other organizations do not get it, and
-// neither do credentials that may not make the call.
+// TestKeysDoNotReachAcross checks that the answer stored for an idempotency key belongs to
+// one organization. Other organizations do not get it, nor do credentials without the scope
+// for the call.
 func TestKeysDoNotReachAcross(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -65,8 +67,8 @@ func TestKeysDoNotReachAcross(t *testing.T) {
 	})
 }
 
-// Contacts exchange addresses concurrently in both directions. No call blocks forever and
-// none fails with a server error.
+// TestSwappedAddressesDoNotDeadlock moves three contacts between four addresses in 32
+// concurrent upserts. No call may block forever or fail with a server error.
 func TestSwappedAddressesDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// Printed addresses and tokens say localhost, which has two addresses. A program that
-// listens at the other one would receive credentials: clients try [::1] before 127.0.0.1.
+// TestNobodyElseIsLocalhost checks that no other program can listen on [::1] at a port of
+// the product. Printed addresses say localhost, and clients try [::1] before 127.0.0.1, so
+// such a program would receive credentials.
 func TestNobodyElseIsLocalhost(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -19,11 +20,11 @@ func TestNobodyElseIsLocalhost(t *testing.T) {
 			t.Fatal(err)
 		}
 		if u.Hostname() != "localhost" {
-			continue // a literal address has one owner
+			continue // only the name localhost has two IP addresses
 		}
 		l, err := net.Listen("tcp", net.JoinHostPort("::1", u.Port()))
 		if err != nil {
-			continue // taken by the product, or there is no IPv6
+			continue // the product listens there, or this machine has no IPv6
 		}
 		l.Close() //nolint:errcheck // it was opened to see whether it can be
 		t.Errorf("another user's program can answer for %s", address)

@@ -32,12 +32,13 @@ func dialMail(t *testing.T, p *product.Product) mailClient {
 	return mailClient{conn, textproto.NewReader(bufio.NewReader(conn))}
 }
 
-// say sends a line and returns the answer's code, 0 when the connection is over.
+// say sends one SMTP command line and returns the code of the answer. It returns 0 if the
+// connection is closed.
 func (c mailClient) say(line string) int {
 	if _, err := io.WriteString(c.Conn, line+"\r\n"); err != nil {
 		return 0
 	}
-	code, _, _ := c.ReadResponse(0) // every code is an answer here
+	code, _, _ := c.ReadResponse(0) // the caller checks the code, so an error code is no failure
 	return code
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestCredentialsAreGoodForOneHost: each credential is sent to each host that it is not
-// for.
+// TestCredentialsAreGoodForOneHost checks that a credential works at the host that it was
+// issued for and is refused by the others.
 func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		api, agent := p.Token(t, p.BaseURL), p.Token(t, p.MCPURL)
-		for range 2 { // the second time from what is remembered
+		for range 2 { // the second time with cached credentials
 			caller{p, api}.rest(t, "GET", "/v1/_scopes", "").want(t, 200)
 			caller{p, agent}.tool(t, "lists_list", `{}`).want(t, 200)
 			caller{p, agent}.rest(t, "GET", "/v1/_scopes", "").want(t, 401)
@@ -27,7 +27,8 @@ func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	})
 }
 
-// TestChangedTokensAreRefused: a token is changed in every way that keeps its form.
+// TestChangedTokensAreRefused checks that the API refuses an access token (a JSON Web
+// Token) whose header, payload or signature was changed.
 func TestChangedTokensAreRefused(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -62,7 +63,8 @@ func TestChangedTokensAreRefused(t *testing.T) {
 	caller{p, good}.rest(t, "DELETE", "/v1/contacts/"+p.Contact, "").want(t, 403)
 }
 
-// part returns a part of a token with one member changed.
+// part decodes the header or payload of a JSON Web Token, sets one member to value, and
+// returns the result encoded.
 func part(t *testing.T, encoded, member, value string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -80,8 +82,8 @@ func part(t *testing.T, encoded, member, value string) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// TestRefusedCredentialsTeachNothing: every refusal of a credential reads the same,
-// whatever exists.
+// TestRefusedCredentialsTeachNothing checks that all refused API keys get the same answer.
+// It must not show whether a key with the same prefix exists.
 func TestRefusedCredentialsTeachNothing(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

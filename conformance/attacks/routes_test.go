@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// raw sends text as a request, unchanged. The status is 0 if the server disconnects
-// without an answer.
+// raw sends text to the host of address, unchanged, as an HTTP request. The status is 0 if
+// the server disconnects without an answer.
 func raw(t *testing.T, address, text string) reply {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -75,7 +75,8 @@ func TestStrangeRequestLinesFailNothing(t *testing.T) {
 	}
 }
 
-// leadsAway fails for a redirect to another host.
+// leadsAway fails the test if location, the Location header of an answer, points to another
+// host.
 func leadsAway(t *testing.T, line, location string) {
 	t.Helper()
 	u, err := url.Parse(location)

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// lines is a log that may be written from several goroutines.
+// lines collects the log of a product. Several goroutines may write to it.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -24,8 +24,9 @@ func (l *lines) Write(b []byte) (int, error) {
 	return l.text.Write(b)
 }
 
-// Calls that go wrong in every way leave neither a secret, nor an address, nor a
-// line of the caller's own making in the log.
+// TestLogsKeepSecretsAndForgedLinesOut checks the log after calls that fail in many ways.
+// It must contain no secret, no email address of a contact or user, and no line or text
+// chosen by the caller.
 func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -49,8 +50,8 @@ func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	}
 }
 
-// offend makes calls with secrets and forged log lines in wrong places, such as paths.
-// It returns the texts that the log must not contain.
+// offend sends secrets and forged log lines in wrong places of requests, such as paths and
+// field names. It returns the texts that the log must not contain.
 func offend(t *testing.T, p *product.Product) []string {
 	t.Helper()
 	api, agent := caller{p, p.Live.APIKey}, caller{p, p.Token(t, p.MCPURL)}

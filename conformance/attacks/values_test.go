@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestAddressesHoldVisibleASCII: addresses go into headers, logs and prompts. The quoted
-// form of a local part would let everything through.
+// TestAddressesHoldVisibleASCII checks that email addresses with other characters than
+// visible ASCII are refused, even in quotes, where the mail syntax allows more. Addresses
+// are copied into headers, logs and prompts.
 func TestAddressesHoldVisibleASCII(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -28,15 +29,15 @@ func TestAddressesHoldVisibleASCII(t *testing.T) {
 			t.Errorf("%s: %q is stored: %d", name, email, got.status)
 		}
 	}
-	// The contact cannot be found by such an address either.
+	// Lookups by invalid addresses are refused too.
 	for _, email := range []string{"\"a\r\nBcc: x\"@example.com", "@example.com", "\"\x1b[31m\"@example.com"} {
 		c.rest(t, "GET", "/v1/contacts/"+url.PathEscape(email), "").want(t, 422)
 	}
 }
 
-// TestNumbersAsTextKeepTheirDigits: a string attribute takes a number as its JSON text,
-// so it has to come back with the digits that were sent; a number with more digits than
-// survive is refused.
+// TestNumbersAsTextKeepTheirDigits sends numbers for an attribute of the type string. The
+// attribute stores the digits as they were sent. A number that loses digits as a float64 is
+// refused.
 func TestNumbersAsTextKeepTheirDigits(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -53,7 +54,8 @@ func TestNumbersAsTextKeepTheirDigits(t *testing.T) {
 	})
 }
 
-// TestLastInstantsStayReadable: the API accepts every value that it returns.
+// TestLastInstantsStayReadable sends the earliest and the latest times that RFC 3339 can
+// express. The API refuses a time or returns it in a form that can be parsed.
 func TestLastInstantsStayReadable(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -15,10 +15,11 @@ import (
 const (
 	crowd     = 50
 	delivered = 30 // the first of the crowd
-	bounced   = 19 // those behind them; the last, in Cc, complains
+	bounced   = 19 // the next 19 recipients; the 50th, in Cc, complains
 )
 
-// crowded is a message to many, each with a name that occurs nowhere else.
+// crowded is a message to several recipients. The local parts of their addresses occur
+// nowhere else.
 type crowded struct {
 	id string
 	to []string
@@ -33,8 +34,8 @@ func newCrowd(now time.Time) crowded {
 	return c
 }
 
-// event returns an event with the given recipients, in the members that its type has for
-// them.
+// event returns the JSON of an event of the message. kind is its type, member the name of
+// the type's JSON object, and more the further members of that object.
 func (c crowded) event(kind, member, more string) string {
 	at := c.at.Format(time.RFC3339)
 	quoted := func(all []string) string { return `["` + strings.Join(all, `","`) + `"]` }
@@ -57,9 +58,9 @@ func (c crowded) events() []string {
 	}
 }
 
-// TestManyRecipients: the event of each of fifty recipients counts once and is found by
-// that recipient. Callers without the scope for recipients see no address, including
-// those in copy.
+// TestManyRecipients posts the events of a message to fifty recipients, each twice. Each
+// recipient's event counts once, and the message is found by each recipient's address.
+// Callers without the scope for recipients see no address, including those in Cc.
 func TestManyRecipients(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -114,7 +115,8 @@ func (c crowded) checkDiagnosis(t *testing.T, s scene) {
 	}
 }
 
-// checkMasked reads everything as a caller who may see messages and no recipients.
+// checkMasked reads the message and its events on every route and tool with the scope
+// api.messages.view only. It checks that every address is masked.
 func (c crowded) checkMasked(t *testing.T, s scene) {
 	t.Helper()
 	scopes := "api.messages.view"
@@ -133,9 +135,9 @@ func (c crowded) checkMasked(t *testing.T, s scene) {
 	}
 }
 
-// TestEventsOfAClockAhead: events of a provider whose clock is some minutes ahead are
-// stored at once, and appear in lists and figures when their time has come. An event two
-// days ahead is refused.
+// TestEventsOfAClockAhead posts events whose provider clock is ahead. An event four minutes
+// ahead is stored at once, and appears in lists and reports when its time has come. An
+// event two days ahead is refused.
 func TestEventsOfAClockAhead(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -169,7 +171,7 @@ func TestEventsOfAClockAhead(t *testing.T) {
 	})
 }
 
-// arrival returns a delivery event with all recipients of the message.
+// arrival returns the JSON of a delivery event for all recipients of the message.
 func (c crowded) arrival() string {
 	at := c.at.Format(time.RFC3339)
 	to := `["` + strings.Join(c.to, `","`) + `"]`

@@ -22,20 +22,21 @@ const (
 	topic      = "arn:aws:sns:eu-west-1:111122223333:mailhelm"
 )
 
-// record is a file of core/messages/testdata and what is to be seen of it.
+// record is an event in a file of core/messages/testdata, with the results expected after
+// it was received.
 type record struct {
 	file string
 	kind messages.EventType
-	// status is what the message shows: the types that say nothing about delivery
-	// leave it at that of a message which was taken.
+	// status is the expected status of the message. After an event that says nothing about
+	// delivery it is Send, the status of an accepted message.
 	status  messages.EventType
 	outcome messages.Outcome
 	events  int
-	// undeliverable are the addresses that are listed because of it.
+	// undeliverable are the addresses that the event marks as undeliverable.
 	undeliverable []string
 }
 
-// records are one of each type.
+// records has one record of each event type.
 var records = []record{
 	{"send", messages.Send, messages.Send, messages.Silent, 2, nil},
 	{"delivery", messages.Delivery, messages.Delivery, messages.Arrived, 1, nil},
@@ -51,7 +52,8 @@ var records = []record{
 
 func (r record) messageID() string { return "message-" + strings.ReplaceAll(r.file, "_", "-") }
 
-// text returns the record as of two days ago, about a message of its own.
+// text returns the JSON of the record. It moves the event to two days before now and sets a
+// message id of the record's own.
 func (r record) text(t *testing.T, now time.Time) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "core", "messages", "testdata", r.file+".json"))
@@ -70,8 +72,8 @@ func (r record) text(t *testing.T, now time.Time) string {
 	return strings.NewReplacer("2026-03-02", day, of.Mail.MessageID, r.messageID()).Replace(string(raw))
 }
 
-// TestRecordsAreSeenEverywhere: records of all ten types arrive by either way, each
-// twice. Every list, report and page then shows the same about them.
+// TestRecordsAreSeenEverywhere posts events of all ten types twice, through the event bus
+// and through the SNS topic. It checks that lists, reports and diagnoses agree about them.
 func TestRecordsAreSeenEverywhere(t *testing.T) {
 	t.Parallel()
 	amazon := startTopics(t)
@@ -111,7 +113,8 @@ func connect(t *testing.T, p *product.Product) {
 	}
 }
 
-// throughBus posts to the running product as an API destination of EventBridge does.
+// throughBus returns a function that posts an event to the product as an API destination of
+// Amazon EventBridge does. That function returns the status of the answer.
 func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
 	return func(t *testing.T, text string) int {
 		t.Helper()
@@ -121,7 +124,8 @@ func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
 	}
 }
 
-// checkMessage compares everything that shows one message.
+// checkMessage checks that the message route, the list, the search and the diagnosis return
+// the same message. Its status, events and outcome must be those that the record expects.
 func (s scene) checkMessage(t *testing.T, r record) {
 	t.Helper()
 	id := r.messageID()
@@ -151,7 +155,7 @@ func (s scene) checkMessage(t *testing.T, r record) {
 	}
 }
 
-// sum adds a member over the points of a report.
+// sum returns the sum of a numeric member over all points of the report at path.
 func (s scene) sum(t *testing.T, path, member string) float64 {
 	t.Helper()
 	points, _ := s.get(t, path)["data"].([]any)
@@ -186,7 +190,7 @@ func (s scene) checkFigures(t *testing.T) {
 	}
 }
 
-// checkUndeliverable checks that exactly the addresses of bounces and complaints are
+// checkUndeliverable checks that exactly the addresses that the records expect are
 // undeliverable.
 func (s scene) checkUndeliverable(t *testing.T) {
 	t.Helper()

@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// scene is a product with a caller of each surface.
+// scene is a running product with an API key for the public API and an access token for the
+// agent endpoint.
 type scene struct {
 	p           *product.Product
 	rest, agent string
@@ -23,14 +24,16 @@ func newScene(t *testing.T, p *product.Product) scene {
 
 type object = map[string]any
 
-// get reads a path of the public API, which must answer.
+// get reads a path of the public API and returns the JSON object. It fails the test unless
+// the status is 200.
 func (s scene) get(t *testing.T, path string) object {
 	t.Helper()
 	status, body := s.send(t, http.MethodGet, s.p.BaseURL+path, "", "Authorization", "Bearer "+s.rest)
 	return decoded(t, path, status, body)
 }
 
-// ask calls a tool, which must answer.
+// ask calls an MCP tool and returns its structured content. It fails the test if the tool
+// fails.
 func (s scene) ask(t *testing.T, tool, arguments string) object {
 	t.Helper()
 	status, body := s.send(t, http.MethodPost, s.p.MCPURL+"/mcp",
@@ -75,7 +78,8 @@ func (s scene) send(t *testing.T, method, address, body string, headers ...strin
 	return response.StatusCode, string(text)
 }
 
-// find returns the item of a list with this id.
+// find returns the item with the given id from a JSON array. It fails the test if there is
+// none.
 func find(t *testing.T, list any, id string) object {
 	t.Helper()
 	items, _ := list.([]any)

@@ -11,13 +11,14 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// fate is an address of the mailbox simulator and the outcome of mail to it.
+// fate is the local part of an address of the SES mailbox simulator (such as "bounce"),
+// with the expected events and outcome of mail to it.
 type fate struct {
 	address string
 	status  messages.EventType
 	outcome messages.Outcome
 	types   map[messages.EventType]bool
-	// undeliverable: the address is judged so.
+	// undeliverable says whether the address is marked as undeliverable.
 	undeliverable bool
 }
 
@@ -37,9 +38,9 @@ func types(all ...messages.EventType) map[messages.EventType]bool {
 	return set
 }
 
-// TestSimulatedMailReportsByItself: mail through a simulated account produces signed
-// events without help of the test, and the product accepts them like those of a real
-// account.
+// TestSimulatedMailReportsByItself sends mail through a simulated account. The account
+// posts signed events to the product without help of the test, and the product accepts them
+// like those of a real account.
 func TestSimulatedMailReportsByItself(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -72,7 +73,8 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 	})
 }
 
-// awaitFate reads the message until it has the last of its events.
+// awaitFate polls the message until it has the expected status. It fails the test after 20
+// seconds.
 func (s scene) awaitFate(t *testing.T, f fate, id string) {
 	t.Helper()
 	patience := time.NewTimer(20 * time.Second)

@@ -22,17 +22,17 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
 )
 
-// topics replaces Amazon SNS: a publisher with a certificate that the product trusts, and
-// a server on the loopback for requests to Amazon's hosts.
+// topics replaces Amazon SNS. It has a publisher whose certificate the product trusts, and
+// a server on the loopback interface that answers requests to Amazon's hosts.
 type topics struct {
 	*notify.Publisher
 	options product.Options
-	// alter changes what is posted after it was signed; nil leaves it.
+	// alter changes the body of a signed message before it is posted; nil changes nothing.
 	alter func(body []byte) []byte
 	posts http.RoundTripper
 
 	mu    sync.Mutex
-	asked []string // the requests of the product, without their queries
+	asked []string // hosts and paths that the product requested
 }
 
 func startTopics(t *testing.T) *topics {
@@ -51,7 +51,8 @@ func startTopics(t *testing.T) *topics {
 	return s
 }
 
-// loopbackOnly reaches the server, whatever host is asked for.
+// loopbackOnly returns a transport that sends every request to the server, whatever host
+// the URL names.
 func loopbackOnly(t *testing.T, server *httptest.Server) http.RoundTripper {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -81,7 +82,7 @@ func (s *topics) certificate(t *testing.T) *x509.Certificate {
 	return certificate
 }
 
-// answer answers the product's requests to Amazon.
+// answer serves the requests that the product sends to Amazon's hosts, and records them.
 func (s *topics) answer(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.Host+r.URL.Path)
@@ -98,7 +99,8 @@ func (s *topics) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// postman brings what the publisher posts, altered on the way where the test says so.
+// postman is the HTTP transport of the publisher. It changes each body with the function
+// alter of the topics, if there is one, and posts it.
 type postman struct{ of *topics }
 
 func (p postman) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -119,7 +121,8 @@ func subscriptionOf(p *product.Product, arn string) notify.Subscription {
 	return notify.Subscription{TopicARN: arn, Endpoint: p.BaseURL + "/ingest/ses/" + ingestPath}
 }
 
-// through posts to the running product as a notification topic of Amazon's does.
+// through subscribes the product to the SNS topic. The returned function posts an event to
+// the product as the topic does, and returns the status of the answer.
 func (s *topics) through(t *testing.T, p *product.Product) func(*testing.T, string) int {
 	t.Helper()
 	to := subscriptionOf(p, topic)
@@ -132,7 +135,8 @@ func (s *topics) through(t *testing.T, p *product.Product) func(*testing.T, stri
 	}
 }
 
-// status returns the status of the product's answer to a post.
+// status returns the status of the product's answer from the error of a post; nil means
+// 202.
 func status(t *testing.T, err error) int {
 	t.Helper()
 	if refusal, ok := errors.AsType[*notify.Refusal](err); ok {
@@ -144,9 +148,9 @@ func status(t *testing.T, err error) int {
 	return http.StatusAccepted
 }
 
-// TestForgedTopics: the product refuses messages of another topic or publisher and
-// altered messages, confirms no subscription of theirs, and sends requests to Amazon's
-// hosts only.
+// TestForgedTopics checks that the product refuses altered messages and messages of another
+// topic or publisher. It must not confirm their subscriptions, and must send requests to
+// Amazon's hosts only.
 func TestForgedTopics(t *testing.T) {
 	t.Parallel()
 	amazon, stranger := startTopics(t), startTopics(t)
@@ -160,7 +164,8 @@ func TestForgedTopics(t *testing.T) {
 	if got := status(t, amazon.Subscribe(t.Context(), another)); got != http.StatusUnauthorized || amazon.IsConfirmed(another) {
 		t.Errorf("another topic is answered %d, confirmed: %t", got, amazon.IsConfirmed(another))
 	}
-	// Amazon signs for every customer of its own: what is signed is not yet ours.
+	// Amazon signs the messages of every customer's topics, so a valid signature alone does
+	// not make a topic trusted.
 	amazon.alter = altering(t, func(n map[string]any) {
 		link, _ := n["SubscribeURL"].(string)
 		if err := amazon.Confirm(t.Context(), link, another.TopicARN); err != nil {
@@ -208,8 +213,8 @@ func TestForgedTopics(t *testing.T) {
 	amazon.askedOnly(t, stranger)
 }
 
-// askedOnly checks that the product requested one confirmation link, and otherwise only
-// the publishers' certificates.
+// askedOnly checks the requests that the product sent: one confirmation of a subscription,
+// and one for the certificate of each publisher.
 func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	t.Helper()
 	want := []string{"sns.eu-west-1.amazonaws.com/"}
@@ -231,7 +236,8 @@ func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	}
 }
 
-// altering returns a function that applies alter to the members of a JSON message.
+// altering returns a function that decodes the body of a JSON message, changes its members
+// with alter, and encodes it again.
 func altering(t *testing.T, alter func(map[string]any)) func([]byte) []byte {
 	t.Helper()
 	return func(body []byte) []byte {

@@ -21,15 +21,16 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// attack is a predicate that once stalled all organizations: eight counts of 22 searches
-// each over ten years.
+// attack returns a segment predicate that once blocked all organizations. It has eight
+// counts over ten years of events, each with 22 text searches for word.
 func attack(word string) string {
 	search := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("subject contains %q or ", word), 22), " or ")
 	return strings.TrimSuffix(strings.Repeat("count(open where "+search+" within 3650d) > 9 or ", 8), " or ")
 }
 
-// gates stop the databases' searches for a word until the gate is opened. SQLite searches
-// with the function replace, which the test replaces by one with the same result.
+// gates maps a word to a gate that blocks each SQLite search for that word until the gate
+// is opened. SQLite searches with the SQL function replace. The test registers its own
+// replace with the same result, which waits at the gate.
 var gates sync.Map // word to *gate
 
 type gate struct {
@@ -57,8 +58,9 @@ func init() {
 	})
 }
 
-// hold blocks every search for the word; on PostgreSQL, every read of message events.
-// begun waits until one search is blocked, and release ends all of them.
+// hold blocks every search for the word on SQLite, and every read of message events on
+// PostgreSQL. begun waits until one search is blocked, and release lets all of them
+// continue.
 func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun func(), release func()) {
 	t.Helper()
 	if !postgres {
@@ -68,7 +70,8 @@ func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun f
 		t.Cleanup(release)
 		return func() { <-g.entered }, release
 	}
-	// Nothing but a search, a report or a list reads events of messages.
+	// The calls of the other organization do not read the table message_events, so this lock
+	// alone does not block them.
 	db := p.SQL(t)
 	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
 	if err == nil {
@@ -88,7 +91,7 @@ func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun f
 	}, release
 }
 
-// open records an opened message, which the attack searches.
+// open records an open event of a message, which the predicate of the attack searches.
 func (s *scene) open(t *testing.T) {
 	t.Helper()
 	at := s.p.Clock.Now().Add(-time.Hour)
@@ -101,7 +104,8 @@ func (s *scene) open(t *testing.T) {
 	}
 }
 
-// neighbour is another organization of the product, with what its callers do all day.
+// neighbour sends the usual calls of a second organization of the product, which must
+// finish during the attack.
 type neighbour struct {
 	*scene
 	agent string
@@ -137,11 +141,11 @@ func (n neighbour) work(t *testing.T, round string) {
 	n.checkReady(t, "")
 }
 
-// TestOneOrganizationStallsNoOther: expensive reads of one organization, eight and 24 in
-// parallel, hold all their slots and never end. Every call of another organization must
-// finish, and the product must stay ready. Reads of the same organization that are
-// declared light must finish too, with their worst arguments; reads that are declared
-// heavy wait for a slot.
+// TestOneOrganizationStallsNoOther checks that one organization cannot block the others.
+// Eight and then 24 of its expensive reads run in parallel and never end, so that they hold
+// all its slots for heavy reads. Calls of another organization must finish, and the product
+// must stay ready. Light reads of the same organization must finish, even with their most
+// expensive arguments. Its heavy reads must wait for a slot.
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -197,9 +201,9 @@ func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
 	}
 }
 
-// worst has the most expensive arguments of reads, by operation and surface. Reads
-// without an entry use those of calls. TestEveryReadHasItsWorstArguments fails for a read
-// in neither.
+// worst has the most expensive arguments of read operations. A key is the operation after
+// "tool" or the HTTP method. Reads without an entry are sent as they are in calls.
+// TestEveryReadHasItsWorstArguments fails if a heavy read lacks an entry that it needs.
 var worst = map[string]string{
 	"GET contacts_list":               "/v1/contacts?topic=put&subscription_status=OPT_OUT&unsubscribe_all=false&attribute_key=read-ROUND&attribute_value=x&limit=200",
 	"GET messages_list":               "/v1/messages?identity=nowhere.example&status=Delivery&template=welcome&limit=200",
@@ -215,8 +219,9 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// readEverything makes every read with its worst arguments. A light one finishes; a heavy
-// one, whose slots are held, is turned away or waits, and is given up here.
+// readEverything calls every read with its most expensive arguments while the attack holds
+// all slots for heavy reads. A light read must finish. A heavy read must fail with
+// overloaded or wait, until readEverything cancels it.
 func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool) {
 	t.Helper()
 	reads := map[string]core.OperationInfo{}
@@ -242,7 +247,7 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 			continue
 		}
 		if postgres && readsEvents[c.operation] {
-			continue // the test itself holds their table
+			continue // the call reads the table that this test has locked
 		}
 		checkDone(t, c.name()+", by its worst arguments", s.do(t, s.atWorst(c)))
 	}
@@ -250,14 +255,16 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 	running.Wait()
 }
 
-// readsEvents are light reads of the table that the test locks on PostgreSQL.
+// readsEvents has the light reads of the table message_events, which the test locks on
+// PostgreSQL.
 var readsEvents = map[string]bool{"messages_events": true, "messages_get": true, "messages_diagnose": true, "sending_readiness_check": true}
 
-// lightThere are calls that are light by any arguments, of operations that are heavy on the
-// other surface.
+// lightThere has the calls that are light with any arguments, although their operation is
+// heavy on the other surface.
 var lightThere = map[string]bool{"GET /v1/undeliverable": true}
 
-// atWorst returns the call with its worst arguments.
+// atWorst returns the call with its most expensive arguments from worst, or unchanged if
+// worst has no entry for it.
 func (s *scene) atWorst(c call) call {
 	arguments, ok := worst[strings.TrimSpace(or(c.method, "tool")+" "+c.operation)]
 	switch {
@@ -277,8 +284,9 @@ func or(a, b string) string {
 	return a
 }
 
-// TestEveryReadHasItsWorstArguments checks that the attack calls every read in worst. A
-// heavy read must be in worst, unless it is heavy with no more than its required arguments.
+// TestEveryReadHasItsWorstArguments checks the table of the most expensive arguments of
+// reads. Each entry must belong to a call of the tests. Each operation that is declared
+// heavy must have an entry, unless its required arguments alone make it heavy.
 func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	t.Parallel()
 	hasWorst := map[string]bool{}
@@ -297,8 +305,8 @@ func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	}
 }
 
-// alwaysHeavy reports whether a call with no more than the required arguments is heavy on
-// a surface.
+// alwaysHeavy reports whether the operation is heavy with its required arguments alone, on
+// at least one surface.
 func alwaysHeavy(t *testing.T, op core.Operation) bool {
 	t.Helper()
 	return slices.ContainsFunc([]core.Surface{core.REST, core.Agent}, func(s core.Surface) bool {

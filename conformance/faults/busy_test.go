@@ -11,11 +11,12 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// turnedAwayAfter is how long calls of a server wait for a connection when nothing else
-// is configured.
+// turnedAwayAfter is how long a call waits for a database connection before it fails with
+// overloaded.
 const turnedAwayAfter = 2 * time.Second
 
-// occupy takes every connection that calls write with, until released.
+// occupy takes every database connection that calls may write with, until release is
+// called.
 func occupy(t *testing.T, p *product.Product) (release func()) {
 	t.Helper()
 	end := make(chan struct{})
@@ -43,9 +44,10 @@ func occupy(t *testing.T, p *product.Product) (release func()) {
 	return release
 }
 
-// TestTheWriterIsHeld: while the writer is held, writes fail after a bounded wait on both
-// surfaces, with Retry-After and without effect; token requests and readiness work.
-// Afterwards the same calls with the same keys each have one effect.
+// TestTheWriterIsHeld checks calls while all database connections for writing are in use.
+// Writes fail with 503 and Retry-After after a bounded wait, and change nothing. Token
+// requests and readiness work. Afterwards the same writes with the same idempotency keys
+// succeed, and each takes effect once.
 func TestTheWriterIsHeld(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {

@@ -28,23 +28,24 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// manner is how an operation behaves while the account fails.
+// manner is how an operation behaves while the sending account fails.
 type manner string
 
 const (
-	// refused: it has to ask the account, and cannot go on.
+	// refused: the operation needs the account, so it fails.
 	refused manner = "refused"
-	// partial: it asks the account, and answers the rest without it.
+	// partial: the operation reads the account, and answers without that part if the account
+	// fails.
 	partial manner = "partial"
-	// untouched: it does not ask the account.
+	// untouched: the operation does not use the account, so it succeeds.
 	untouched manner = "untouched"
 )
 
-// call is one operation on one surface. ROUND in it is replaced by a word that is
-// new in every round, so that each write has a contact of its own.
+// call is one call of an operation on one surface. The text ROUND in it is replaced by the
+// name of the test round, so that each round writes its own contacts.
 type call struct {
 	operation    string
-	method, path string // of a route; "" for a tool
+	method, path string // of the REST route; both "" for a tool
 	body         string // or a tool's arguments
 	manner       manner
 }
@@ -56,8 +57,8 @@ func (c call) name() string {
 	return c.method + " " + c.path
 }
 
-// metaWith returns the member _meta of a tool call with an idempotency key, "" without
-// one.
+// metaWith returns the JSON member _meta that carries the idempotency key of a tool call.
+// It returns "" if key is "".
 func metaWith(key string) string {
 	if key == "" {
 		return ""
@@ -67,8 +68,9 @@ func metaWith(key string) string {
 
 const messageID = "message-of-faults"
 
-// listed has the calls that are not derived: those of operations that ask the account, and
-// those whose arguments the input schema and [seeded] do not give.
+// listed has the calls that cannot be derived from the declarations of operations: calls of
+// operations that use the account, and calls with arguments that the input schema and
+// [seeded] do not supply.
 var listed = []call{
 	{"account_get", "GET", "/v1/account", "", partial},
 	{"sending_readiness_check", "", "", `{}`, refused},
@@ -91,7 +93,8 @@ var listed = []call{
 	{"contacts_upsert_by_external_id", "PUT", "/v1/contacts/by-external-id/named-ROUND", `{"email":"named-ROUND@example.com"}`, refused},
 	{"contacts_archive_by_external_id", "DELETE", "/v1/contacts/by-external-id/gone-ROUND", "", refused},
 	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"visitor-ROUND@example.com"}`, refused},
-	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched}, // the credential is cached, so no account is needed
+	// the contact exists unchanged, so the account is not called
+	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched},
 	{"contacts_bulk", "POST", "/v1/contacts/bulk", `{"contacts":[{"external_id":"bulk-ROUND","email":"bulk-ROUND@example.com"}]}`, untouched},
 	{"contacts_set_list_membership", "", "", `{"contact":"read-ROUND@example.com","add":["read-ROUND"]}`, untouched},
 	{"lists_create", "POST", "/v1/lists", `{"name":"Created ROUND"}`, untouched},
@@ -119,11 +122,11 @@ var listed = []call{
 	{"audience_get_schema", "", "", `{}`, refused},
 }
 
-// prepared are the contacts that a round's calls are about. Each has its name and the
-// round for an external id.
+// prepared has the names of the contacts that exist at the start of a round. The external
+// id of each is its name followed by a hyphen and the round.
 var prepared = []string{"read", "put", "patch", "delete", "archive", "gone", "upsert"}
 
-// Ids of what the calls are about, where a name will not do.
+// Ids in paths of calls: a bulk job, and activity properties to read, change and delete.
 const (
 	bulkID         = "01900000-0000-7000-8000-000000000001"
 	readProperty   = "01900000-0000-7000-8000-000000000002"
@@ -136,12 +139,12 @@ type answer struct {
 	status  int
 	header  http.Header
 	body    string
-	said    map[string]any // a tool's structured content, or the body
+	said    map[string]any // JSON of a tool's structured content or of the REST body
 	isError bool           // of a tool
 	err     error
 }
 
-// scene is a product with everything that the calls read.
+// scene is a product with the data that the calls read, and the name of the current round.
 type scene struct {
 	p     *product.Product
 	agent string
@@ -182,8 +185,8 @@ func (s *scene) fillMirror(t *testing.T) {
 	}
 }
 
-// begin prepares a round: it expires caches and creates the round's contacts, lists,
-// topics and attributes. The account must work.
+// begin prepares a round of calls: it lets caches expire, and creates the contacts, lists,
+// topics and attributes that the calls use. The account must work.
 func (s *scene) begin(t *testing.T, round string) {
 	t.Helper()
 	s.p.Clock.Advance(2 * time.Minute)
@@ -201,8 +204,8 @@ func (s *scene) begin(t *testing.T, round string) {
 	s.p.Clock.Advance(2 * time.Minute)
 }
 
-// registerAttributes makes those that a round's calls are about, in place of the
-// last round's.
+// registerAttributes registers the attributes that the calls of a round read, change and
+// delete. It first deletes the attributes of the previous round.
 func (s *scene) registerAttributes(t *testing.T) {
 	t.Helper()
 	store, named := s.p.DB.Attributes(), []string{"read", "put", "delete"}
@@ -221,8 +224,8 @@ func (s *scene) registerAttributes(t *testing.T) {
 	}
 }
 
-// promoteProperties promotes the properties that the calls of the next round read, change
-// and delete. It first deletes those of the round before.
+// promoteProperties promotes the activity properties that the calls of a round read, change
+// and delete. It first deletes the properties of the previous round.
 func (s *scene) promoteProperties(t *testing.T) {
 	t.Helper()
 	store := s.p.DB.Activities()
@@ -241,7 +244,7 @@ func (s *scene) promoteProperties(t *testing.T) {
 	}
 }
 
-// makeLists makes those that a round's calls are about.
+// makeLists creates the contact lists that the calls of a round read, change and delete.
 func (s *scene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {
@@ -255,8 +258,9 @@ func (s *scene) makeLists(t *testing.T) {
 	}
 }
 
-// makeTopics brings the account's topics to what a round's calls are about: one to
-// change, one to delete, and room for the one that they create.
+// makeTopics prepares the account's topics for a round: a topic to change and a topic to
+// delete. It deletes the topic "created" of the previous round, so that the calls can
+// create it again.
 func (s *scene) makeTopics(t *testing.T) {
 	t.Helper()
 	if got := s.do(t, call{method: "DELETE", path: "/v1/topics/created"}); got.err != nil || got.status != http.StatusNoContent && got.status != http.StatusNotFound {
@@ -270,16 +274,18 @@ func (s *scene) makeTopics(t *testing.T) {
 	}
 }
 
-// do makes a call. Any goroutine may call it, because an error is in the answer.
+// do makes a call. It reports an error in the answer instead of failing the test, so any
+// goroutine may use it.
 func (s *scene) do(t *testing.T, c call) answer {
 	t.Helper()
 	return s.doUntil(t.Context(), c)
 }
 
-// doUntil is do for a caller that disconnects when ctx ends.
+// doUntil makes a call as [scene.do] does, and disconnects when ctx ends.
 func (s *scene) doUntil(ctx context.Context, c call) answer { return s.doKeyed(ctx, c, "") }
 
-// doKeyed is doUntil with an idempotency key; "" sends none.
+// doKeyed makes a call with an idempotency key, and disconnects when ctx ends. If key is
+// "", it sends no key.
 func (s *scene) doKeyed(ctx context.Context, c call, key string) answer {
 	method, address, bearer, body := c.method, s.p.BaseURL+c.path, s.p.Live.APIKey, c.body
 	if c.method == "" {

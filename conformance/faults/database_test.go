@@ -14,7 +14,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// databaseCalls are what a caller does while the database is away: reads and writes on
+// databaseCalls has the calls that are made while the database fails: reads and writes on
 // both surfaces.
 var databaseCalls = []struct {
 	call
@@ -29,11 +29,11 @@ var databaseCalls = []struct {
 	{call{operation: "contacts_upsert", body: `{"email":"upsert-ROUND@example.com","attributes":{"city":"` + strings.Repeat("y", 3000) + `"}}`}, true},
 }
 
-// internals are words of the inside that no caller may read.
+// internals has words of internal errors that no answer may contain.
 var internals = []string{"pq:", "dial", "refused", "socket", "SQLITE", "sqlite", "postgres", "/tmp", "disk", "storage:", "EOF", "SQLSTATE"}
 
-// checkUnavailable checks that REST answers 503 and the agent endpoint a JSON-RPC error
-// with the same data. Both have a time to retry and do not name the cause.
+// checkUnavailable checks that REST answers 503 and the agent endpoint a JSON-RPC error,
+// with the same problem. Both must have Retry-After, and must not name the cause.
 func checkUnavailable(t *testing.T, name string, tool bool, got answer) {
 	t.Helper()
 	problem := got.said
@@ -68,7 +68,7 @@ func checkDone(t *testing.T, name string, got answer) {
 	}
 }
 
-// askToken asks the token endpoint with the client of an organization.
+// askToken requests an access token with the client credentials of an organization.
 func (s *scene) askToken(t *testing.T, c product.Credentials) answer {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {s.p.BaseURL}}
@@ -108,8 +108,9 @@ func (s *scene) checkReady(t *testing.T, cause string) {
 	}
 }
 
-// TestTheDatabaseIsStopped: a PostgreSQL server is stopped and started while callers send
-// requests to the product.
+// TestTheDatabaseIsStopped stops and restarts PostgreSQL while callers send requests. Calls
+// and token requests must fail with temporarily_unavailable, and must succeed once
+// PostgreSQL is back.
 func TestTheDatabaseIsStopped(t *testing.T) {
 	t.Parallel()
 	server := storagetest.OwnServer(t)

@@ -11,12 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// calls are all operations on both surfaces: those of [listed], and for every other
-// operation of the catalogue its ordinary call. underived has a sentence for each call that
+// calls has the calls of all operations on both surfaces: those in the table [listed], and
+// derived calls for the other operations. underived has a sentence for each call that
 // cannot be derived.
 var calls, underived = allCalls()
 
-// seeded has the things of a round that ordinary calls name.
+// seeded has the values of arguments in derived calls, such as ids of data that the round
+// created.
 var seeded = ordinary.Values{
 	"email":      "read-ROUND@example.com",
 	"contact":    "read-ROUND@example.com",
@@ -40,8 +41,9 @@ var seeded = ordinary.Values{
 	"attributes_ name":                   "read",
 }
 
-// allCalls returns the listed calls and the derived ones, and why some are missing. A
-// derived call is expected not to need the account.
+// allCalls returns the calls in the table [listed] and a derived call for each other
+// operation and surface, and an error text for each call that cannot be derived. It assumes
+// that derived calls do not use the account.
 func allCalls() ([]call, []string) {
 	all, missing := slices.Clone(listed), []string{}
 	add := func(operation, method string, derive func() (ordinary.Call, error)) {
@@ -69,7 +71,8 @@ func allCalls() ([]call, []string) {
 	return all, missing
 }
 
-// about returns what the failure of a derived call may mean, "" for a listed call.
+// about returns a hint to append to the failure of a derived call: its operation may use
+// the account. It returns "" for a call that is not derived.
 func (c call) about() string {
 	if slices.Contains(listed, c) {
 		return ""
@@ -77,7 +80,8 @@ func (c call) about() string {
 	return fmt.Sprintf("\nthis call is derived; if it asks the account, add {%q, %q, %q, %q, refused} to listed in calls_test.go", c.operation, c.method, c.path, c.body)
 }
 
-// TestEveryOperationIsCalled on every surface that it is on.
+// TestEveryOperationIsCalled checks that calls has a call of every operation, for each
+// route and tool that the operation has.
 func TestEveryOperationIsCalled(t *testing.T) {
 	t.Parallel()
 	for _, why := range underived {

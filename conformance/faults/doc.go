@@ -1,7 +1,9 @@
-// Package faults tests the product while a sending account fails. Calls that need the
-// account fail with upstream_unavailable, alike on both surfaces and without any text of
-// the provider. All other calls succeed.
+// Package faults tests the product while something that it depends on fails: the sending
+// account, the database or the disk. Calls that need the failing account fail with
+// upstream_unavailable, with the same problem on both surfaces and without any text of the
+// provider. All other calls succeed.
 //
-// Failures are caused in two ways: by the switches of the simulated account, and by a
-// server on the loopback that answers the product's calls as no provider should.
+// The account fails in two ways: by the switches of the simulated account, and by a local
+// server in place of Amazon SES that sends broken answers. Other tests stop the database,
+// fill its disk or occupy its connections.
 package faults

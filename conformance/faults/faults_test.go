@@ -15,19 +15,20 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// trouble is one way for an account to fail, with the expected answer: a status and the
-// seconds to wait. Status zero means that calls succeed.
+// trouble is a failure of the account with the expected answer to calls that need it: the
+// status and Retry-After in seconds. Status zero means that calls succeed.
 type trouble struct {
 	name       string
 	status     int
 	retryAfter int
 }
 
-// The seconds to wait after a failure for which the account gives no time.
+// usualWait is the Retry-After, in seconds, of a failure for which the account gives no
+// time.
 const usualWait = 5
 
-// TestSimulatedFaults: the table has every operation combined with every failure of a
-// simulated account.
+// TestSimulatedFaults makes all calls during each kind of failure of a simulated account,
+// and again afterwards.
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -56,7 +57,8 @@ func TestSimulatedFaults(t *testing.T) {
 	}
 }
 
-// during makes all calls at once while the account fails.
+// during makes all calls at once while the account fails. It checks that calls that need
+// the account fail as want says, and that the others succeed.
 func (s *scene) during(t *testing.T, want trouble) {
 	t.Helper()
 	answers := s.askAll(t, func(call) bool { return true })
@@ -86,8 +88,8 @@ func (s *scene) during(t *testing.T, want trouble) {
 	}
 }
 
-// afterwards repeats the refused calls right after the account has recovered. All must
-// succeed.
+// afterwards repeats the calls that use the account, right after the account has recovered.
+// All must succeed.
 func (s *scene) afterwards(t *testing.T, want trouble) {
 	t.Helper()
 	if want.status == 0 {
@@ -102,7 +104,8 @@ func (s *scene) afterwards(t *testing.T, want trouble) {
 	}
 }
 
-// askAll makes the calls side by side, as impatient callers do.
+// askAll makes all calls for which wanted returns true concurrently, and returns their
+// answers.
 func (s *scene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
 	t.Helper()
 	var mu sync.Mutex
@@ -146,7 +149,8 @@ func checkRefused(t *testing.T, c call, got answer, want trouble) {
 	}
 }
 
-// checkPartial checks that an answer names exactly the parts that could not be read.
+// checkPartial checks that an answer marks the parts that come from the account as missing
+// if and only if the account fails.
 func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	t.Helper()
 	switch c.operation {
@@ -166,7 +170,8 @@ func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	}
 }
 
-// comparable returns a problem without the members that differ by request or surface.
+// comparable returns a copy of a problem without the members that differ by request or by
+// surface.
 func comparable(problem map[string]any) map[string]any {
 	same := maps.Clone(problem)
 	for _, member := range []string{"request_id", "message", "hint", "next_step"} {

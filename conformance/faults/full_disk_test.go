@@ -16,8 +16,8 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// TestTheDiskIsFull: on a full disk writes are refused, reads work, and readiness names
-// the cause until there is space again.
+// TestTheDiskIsFull checks that writes fail with 503 on a full disk while reads work.
+// Readiness names the cause until the disk has space again.
 func TestTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -38,7 +38,8 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 	s.begin(t, "full")
 	fill(true)
 	var refused answer
-	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ { // until pages in use have no room
+	// writes fail once the existing pages are full
+	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ {
 		refused = s.do(t, call{operation: "lists_create", method: "POST", path: "/v1/lists", body: fmt.Sprintf(`{"name":"Fill %d ROUND","description":"%s"}`, n, strings.Repeat("d", 500))})
 	}
 	checkUnavailable(t, "a write", false, refused)
@@ -58,11 +59,12 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 	}
 }
 
-// full bounds the database files that are listed to the pages they have.
+// full limits SQLite database files to their present number of pages, which makes writes
+// fail as on a full disk. files maps a path to whether the limit is on.
 var full = struct {
 	mu     sync.Mutex
 	files  map[string]bool
-	writer chan string // the file of each writing connection that opens on a listed one
+	writer chan string // receives the path when a write connection to a file in files opens
 }{files: map[string]bool{}, writer: make(chan string, 100)}
 
 func init() {
@@ -84,14 +86,15 @@ func init() {
 	})
 }
 
-// fillSQLite makes the disk of the product's database file full, or empties it again.
+// fillSQLite makes the product's database fail as on a full disk if bounded is true, and
+// lifts that limit if it is false.
 func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	t.Helper()
 	path := p.DataDir + "/mailhelm.db"
 	full.mu.Lock()
 	full.files[path] = bounded
 	full.mu.Unlock()
-	for { // a connection that a job holds at the moment stays
+	for { // retry: a connection that a job uses is not reopened
 		if err := p.DB.GiveBack(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -106,8 +109,9 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	}
 }
 
-// fillPostgres prepares a migrated database whose writes can be made to fail as on a full
-// disk: with the SQLSTATE and the words of PostgreSQL, sent by the server itself.
+// fillPostgres prepares a migrated PostgreSQL database so that its writes can be made to
+// fail. They fail with the SQLSTATE and message that PostgreSQL sends for a full disk. fill
+// turns the failure on and off.
 func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	t.Helper()
 	db, err := sql.Open("postgres", address)
@@ -145,8 +149,9 @@ func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	}
 }
 
-// TestAPageFailsForAFullDisk: a form that cannot be stored gets a page about a server
-// error, with the time to retry and without the cause, which is in the log.
+// TestAPageFailsForAFullDisk posts a form that cannot be stored because the disk is full.
+// The answer is an error page with status 503 and Retry-After. The page does not name the
+// cause; the log does.
 func TestAPageFailsForAFullDisk(t *testing.T) {
 	t.Parallel()
 	log := new(journal)

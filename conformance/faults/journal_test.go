@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// The texts and headers of the hostile server. No caller may see them; the address and
-// the secret may not even be in the log.
+// Texts that the local server in place of Amazon SES puts into its answers, and the secret
+// key of the account. No caller may see them. The address and the secret key may not be in
+// the log either.
 const (
 	providersWord    = "the provider's own word"
 	providersHeader  = "provider-header-value"
@@ -16,7 +17,8 @@ const (
 	secretKey        = "a-secret-key-of-an-account"
 )
 
-// checkSilent checks that an answer has no text of the provider.
+// checkSilent checks that neither the body nor the headers of an answer contain text of the
+// provider.
 func checkSilent(t *testing.T, c call, got answer) {
 	t.Helper()
 	texts := []string{got.body}
@@ -45,7 +47,8 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// check checks that the log has no secrets and no people's addresses.
+// check checks that the log names refused calls, and contains no secret key and no email
+// address.
 func (j *journal) check(t *testing.T) {
 	t.Helper()
 	j.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// provider is a server in the place of Amazon SES. It answers correctly, or in a way
-// that a test chooses.
+// provider is a server in place of Amazon SES. It answers correctly, or as the handler in
+// ill does.
 type provider struct {
 	well http.Handler
 	ill  atomic.Pointer[http.HandlerFunc] // nil while all is well
@@ -28,7 +28,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.well.ServeHTTP(w, r)
 }
 
-// connect makes the product reach its account through the server.
+// connect starts a provider and connects the product's sending account to it.
 func (s *scene) connect(t *testing.T) *provider {
 	t.Helper()
 	account := &provider{well: wire.New(wire.Config{Account: s.p.Simulator, OrgID: s.p.OrgID})}
@@ -42,12 +42,12 @@ func (s *scene) connect(t *testing.T) *provider {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.p.Clock.Advance(time.Minute) // another process's change of a connection is felt within seconds
+	s.p.Clock.Advance(time.Minute) // the cached connection expires, so the saved one is used
 	return account
 }
 
-// said returns a handler that answers with this status and marked texts of the provider
-// in every part.
+// said returns a handler that answers with the given status, body and headers. It adds
+// headers with a marker text of the provider, which must not reach a caller.
 func said(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amzn-RequestId", providersHeader)
@@ -61,7 +61,7 @@ func said(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// half sends a part of the announced body and closes the connection.
+// half sends the first part of the announced body and closes the connection.
 func half(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "4096")
 	w.Header().Set("Content-Type", "application/json")
@@ -69,14 +69,14 @@ func half(w http.ResponseWriter, _ *http.Request) {
 	panic(http.ErrAbortHandler)
 }
 
-// silence sends nothing until the caller disconnects.
+// silence sends no answer and returns when the caller disconnects.
 func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
-// TestHostileProvider: the table has every operation combined with every answer that a
-// server may give in place of Amazon SES. A broken answer is a failure of the account,
-// never of the caller, and never counts as "not found".
+// TestHostileProvider makes all calls while a server in place of Amazon SES sends broken
+// answers. A broken answer is a failure of the account, never of the caller, and never
+// means "not found".
 func TestHostileProvider(t *testing.T) {
 	t.Parallel()
 	message := func(code string) string {

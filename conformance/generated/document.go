@@ -6,16 +6,17 @@ import (
 	"strings"
 )
 
-// notice is the first line of every generated file.
+// notice is the first line of every generated Markdown file.
 const notice = "<!-- Written by \"make generate\". Change the code it is taken from. -->\n\n"
 
-// replaceBetween replaces the text between the two markers of a name and keeps the
-// markers:
+// replaceBetween replaces the text of document between the two markers of the given name,
+// and keeps the markers:
 //
 //	<!-- begin NAME -->
 //	<!-- end NAME -->
 //
-// It fails if a marker is missing, or if the first one occurs again after the second.
+// It fails if a marker is missing, or if the begin marker occurs again after the end
+// marker.
 func replaceBetween(document, name, content string) (string, error) {
 	begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 	before, rest, found := strings.Cut(document, begin)
@@ -32,8 +33,8 @@ func replaceBetween(document, name, content string) (string, error) {
 	return before + begin + content + end + after, nil
 }
 
-// table returns a Markdown table. It escapes bars in cells, because a bar would end the
-// cell.
+// table returns a Markdown table. It escapes the character | in cells, because that would
+// end the cell.
 func table(head []string, rows [][]string) string {
 	var b strings.Builder
 	writeRow(&b, head)
@@ -44,7 +45,7 @@ func table(head []string, rows [][]string) string {
 	return b.String()
 }
 
-// writeRow appends one row. A cell must not contain a line break.
+// writeRow appends one row of a Markdown table to b. A cell must not contain a line break.
 func writeRow(b *strings.Builder, cells []string) {
 	for _, cell := range cells {
 		b.WriteString("| " + strings.ReplaceAll(cell, "|", `\|`) + " ")
@@ -55,7 +56,7 @@ func writeRow(b *strings.Builder, cells []string) {
 // code returns s as Markdown code. s must not contain a backtick.
 func code(s string) string { return "`" + s + "`" }
 
-// codes returns the names as Markdown code, separated by spaces; "" without names.
+// codes returns the names as Markdown code, separated by spaces; "" if there are no names.
 func codes[T ~string](names []T) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -64,8 +65,9 @@ func codes[T ~string](names []T) string {
 	return strings.Join(quoted, " ")
 }
 
-// firstSentence returns the first sentence of a purpose. A full stop and a space end a
-// sentence, so the text must not have abbreviations there.
+// firstSentence returns the first sentence of an operation's purpose. It takes a full stop
+// followed by a space as the end of the sentence, so an abbreviation in that sentence would
+// cut it short.
 func firstSentence(text string) string {
 	first, _, more := strings.Cut(text, ". ")
 	if more {

@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the documents")
 
-// root is the repository, seen from the test.
+// root is the path of the repository from the folder in which this test runs.
 var root = filepath.Join("..", "..")
 
 func TestGoldenReadme(t *testing.T) {
@@ -50,8 +50,8 @@ func TestGoldenSchema(t *testing.T) {
 	holdFile(t, "core/doc/schema.sql", dump)
 }
 
-// holdFile compares a document that is written whole. One that is not there yet
-// is empty.
+// holdFile compares a document that is generated completely with the committed file. It
+// takes a missing file as empty. With the flag -update it writes the file.
 func holdFile(t *testing.T, name, derived string) {
 	t.Helper()
 	committed, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))

@@ -19,8 +19,8 @@ func declarations() []core.OperationInfo {
 	return all
 }
 
-// toolTable returns the table of the existing tools, in the order of tools/list. A tool
-// whose operation is only planned has no row.
+// toolTable returns the Markdown table of MCP tools, in the order of tools/list. A tool
+// whose operation does not exist yet has no row.
 func toolTable() string {
 	operations := declarations()
 	var rows [][]string
@@ -35,8 +35,8 @@ func toolTable() string {
 	return table([]string{"tool", "what it does", "effect", "scopes"}, rows)
 }
 
-// routeTable returns the table of the routes of the public API. A route without scopes
-// is open to any credential.
+// routeTable returns the Markdown table of the routes of the public API. For a route
+// without scopes it says "any credential".
 func routeTable() string {
 	operations := declarations()
 	var rows [][]string
@@ -55,7 +55,7 @@ func routeTable() string {
 	return table([]string{"route", "what it does", "effect", "scopes"}, rows)
 }
 
-// scopeTable returns the table of scopes with the operations that need each scope.
+// scopeTable returns the Markdown table of scopes with the operations that need each scope.
 func scopeTable() string {
 	operations := declarations()
 	var rows [][]string
@@ -75,7 +75,8 @@ func scopeTable() string {
 	return table([]string{"scope", "what it allows", "personal data", "operations"}, rows)
 }
 
-// errorTable returns the short table of errors; the served pages have the details.
+// errorTable returns the Markdown table of error codes with status, meaning and remedy. The
+// served documentation has a page with more details for each code.
 func errorTable() string {
 	var rows [][]string
 	for _, info := range core.Codes() {

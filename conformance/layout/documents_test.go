@@ -13,8 +13,8 @@ import (
 
 const decisions = "core/doc/decisions"
 
-// TestDecisions: decision pages are numbered from 0001 without gaps, and each says what
-// it decided against.
+// TestDecisions checks that decision pages are numbered from 0001 without gaps. Each must
+// have the sections Context, Decision and Rejected, and at most 70 lines.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	var pages []string
@@ -63,8 +63,8 @@ func directDependencies(t *testing.T) map[string]bool {
 	return required
 }
 
-// TestDependenciesHaveReasons: every direct dependency has one line with its reason, and
-// no line outlives its dependency.
+// TestDependenciesHaveReasons checks that core/doc/dependencies.md has one line with a
+// reason for every direct dependency, and no line for other modules.
 func TestDependenciesHaveReasons(t *testing.T) {
 	t.Parallel()
 	required := directDependencies(t)
@@ -85,8 +85,8 @@ func TestDependenciesHaveReasons(t *testing.T) {
 	}
 }
 
-// TestDependenciesAreImported: a module is required directly if and only if a package of
-// the repository imports it.
+// TestDependenciesAreImported checks that go.mod requires a module directly if and only if
+// a package of the repository imports it.
 func TestDependenciesAreImported(t *testing.T) {
 	t.Parallel()
 	required := directDependencies(t)
@@ -110,8 +110,8 @@ func TestDependenciesAreImported(t *testing.T) {
 	}
 }
 
-// moduleOf returns the module of a package: the longest module path that is a prefix of
-// it.
+// moduleOf returns the module of an imported package: the longest path in modules that is a
+// prefix of the import path. It returns "" if there is none.
 func moduleOf(imported string, modules map[string]bool) string {
 	longest := ""
 	for module := range modules {
@@ -124,7 +124,8 @@ func moduleOf(imported string, modules map[string]bool) string {
 
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)]*)?\)`)
 
-// TestLinksLeadSomewhere: a relative link in a document leads to a file that is there.
+// TestLinksLeadSomewhere checks that every relative link in a Markdown document points to a
+// file that exists.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	for _, file := range repository(t).Files {
@@ -133,7 +134,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(contents(t, file), -1) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "/") {
-				continue // an address, or a page of the served documentation
+				continue // not a file: a full URL, or a path of the served documentation
 			}
 			target := filepath.Join(repository(t).Root, filepath.FromSlash(path.Join(path.Dir(file), m[1])))
 			if _, err := os.Stat(target); err != nil {
@@ -148,8 +149,8 @@ var (
 	target      = regexp.MustCompile(`(?m)^([a-z-]+):.*## `)
 )
 
-// TestMakeTargetsExist: what the documents tell people to make is in the Makefile, with
-// its line of help.
+// TestMakeTargetsExist checks that every "make X" in the README and CONTRIBUTING.md is a
+// target of the Makefile with a help text.
 func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	makefile := contents(t, "Makefile")

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Sizes is a sorted list of sizes.
+// Sizes is a list of lengths in lines, in ascending order.
 type Sizes []int
 
-// At returns the size that the given share of all sizes does not exceed: At(0.5) is the
-// median. It returns 0 for an empty list. share is from 0 to 1.
+// At returns the size at the given share of the sorted list: At(0.5) is the median, At(1)
+// the maximum. share is from 0 to 1. It returns 0 for an empty list.
 func (s Sizes) At(share float64) int {
 	if len(s) == 0 {
 		return 0
@@ -20,7 +20,7 @@ func (s Sizes) At(share float64) int {
 
 // Function is one function or method with its length from "func" to the last brace.
 type Function struct {
-	// Name is without the receiver. Position is the file and the line.
+	// Name has no receiver. Position is the file and the line, as "core/op.go:12".
 	Name, Position string
 	Lines          int
 }

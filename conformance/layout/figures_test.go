@@ -2,16 +2,18 @@ package layout
 
 import "testing"
 
-// The hard stops. The usual sizes are far below: see the printed medians.
+// The limits that fail the test. The usual sizes are far below; the test prints the
+// medians.
 const (
 	maxFileLines     = 500
 	maxFunctionLines = 70
-	// Lines of tests to one line of code. About one is usual.
+	// minTestShare is the minimum of test lines for one line of code. The usual figure is
+	// about 1.
 	minTestShare = 0.7
 )
 
-// TestFigures prints the sizes ("make figures") and holds the hard stops, for
-// tests as for the code they test.
+// TestFigures prints the sizes of files and functions ("make figures"), and fails if one
+// exceeds its limit. The limits apply to test files too.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	var files, functions Sizes

@@ -8,15 +8,15 @@ import (
 	"testing"
 )
 
-// goldenTest begins the names of the tests that write what they compare with. "make
-// generate" runs them alone, by this name.
+// goldenTest is the prefix of the names of tests that can write their expected results to
+// files. "make generate" runs only the tests with this prefix.
 const goldenTest = "TestGolden"
 
-// TestGoldensAreWrittenByName: a test is named TestGolden... if and only if it reads the
-// flag "update", itself or through a function of its package.
+// TestGoldensAreWrittenByName checks that a test is named TestGolden... if and only if it
+// reads the flag "update", directly or through a function of its package.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
-	uses := map[string]map[string][]string{} // folder, function, the names in its body
+	uses := map[string]map[string][]string{} // by folder and function: the names in the function's body
 	for _, s := range repository(t).Sources {
 		if s.IsTest() {
 			if uses[s.Folder()] == nil {
@@ -45,8 +45,9 @@ func TestGoldensAreWrittenByName(t *testing.T) {
 	}
 }
 
-// namesUsed adds the names of the variables and the called functions in the body of each
-// function, by the function's name, and under "var" the variables of the package.
+// namesUsed adds to into, for each function of the file, the variables and functions that
+// its body names. The key is the function's name. Under the key "var" it adds the variables
+// of the package.
 func namesUsed(file *ast.File, into map[string][]string) {
 	for _, declaration := range file.Decls {
 		switch d := declaration.(type) {
@@ -71,8 +72,8 @@ func namesUsed(file *ast.File, into map[string][]string) {
 	}
 }
 
-// nameUsed returns the name that is called or read through a pointer, with a dot in front
-// if it is a method's; "" for other nodes.
+// nameUsed returns the name of the function that n calls, or of the pointer that n
+// dereferences. A method or field has a dot in front. It returns "" for other nodes.
 func nameUsed(n ast.Node) string {
 	var called ast.Node
 	switch outer := n.(type) {
@@ -92,8 +93,8 @@ func nameUsed(n ast.Node) string {
 	return ""
 }
 
-// reaches reports whether a function of the package names the variable, or calls one
-// that does.
+// reaches reports whether the function from uses the variable, itself or through functions
+// that it calls. seen collects the visited functions.
 func reaches(functions map[string][]string, from, variable string, seen map[string]bool) bool {
 	seen[from] = true
 	for _, name := range functions[from] {

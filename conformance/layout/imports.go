@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// mayImport lists, for each top-level folder, the others its code may import.
+// mayImport lists, for each top-level folder, the other top-level folders that its code may
+// import.
 var mayImport = map[string][]string{
 	"core":        {},
 	"guardrails":  {"core"},
@@ -17,12 +18,12 @@ var mayImport = map[string][]string{
 	"conformance": {"core", "guardrails", "tools", "rest", "oauth", "storage", "cmd"},
 }
 
-// testsMayImport has the folders that tests of any folder may also import: the real
-// database, the rails, and a sending account.
+// testsMayImport has the top-level folders that every test may import: they have the real
+// database, the guardrails and a simulated sending account.
 var testsMayImport = []string{"core", "guardrails", "storage"}
 
-// domainEdges has the pairs of domains of which the first uses the types of the second,
-// with the reason. core/catalogue lists all domains and is exempt.
+// domainEdges has the pairs of domains (folders of core) of which the first may import the
+// second, with the reason. core/catalogue lists all domains and may import each.
 var domainEdges = map[[2]string]string{
 	{"access", "jobs"}:          "the end of a rotated key's grace is a job",
 	{"account", "sending"}:      "account is the sending account seen from outside",
@@ -77,26 +78,30 @@ var domainEdges = map[[2]string]string{
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 
-// adapterEdges has the domains that an adapter may import in addition to that of its
-// port, with the reason.
+// adapterEdges has pairs of an adapter and a domain that the adapter may import, with the
+// reason. An adapter implements an interface of the domain above it, which it may import
+// without an entry.
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
 	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
 }
 
-// surfaceAdapters has the adapters that a folder of a surface imports itself, with the
-// reason. They have no alternative that cmd could choose.
+// surfaceAdapters has pairs of a folder of rest or oauth and an adapter that it may import,
+// with the reason. Other adapters are chosen by cmd; these have no alternative to choose
+// from.
 var surfaceAdapters = map[[2]string]string{
 	{"rest/ingest", "core/outbound/fetch"}:          "the limits of fetching certificates are stated where they are verified",
 	{"oauth/clientdocument", "core/outbound/fetch"}: "the limits of fetching documents are stated where they are read",
 }
 
-// commandFamilies has the folders of cmd/mailhelm that contain commands. Package main
-// lists them. They may import serve for the wiring, but not one another.
+// commandFamilies has the folders of cmd/mailhelm that contain commands. Package main may
+// import all of them. They may import serve, which assembles the server, but not one
+// another.
 var commandFamilies = []string{"admin", "demo", "doctor", "importing", "migrate", "serve"}
 
-// coreModules has the modules that core's own code may import. Each works on values in
-// memory: none implements a protocol, opens a database or is an SDK.
+// coreModules has the modules that the code of core may import, with their purpose. The
+// adapters below a domain are exempt. Each module works on values in memory: it has no
+// network protocol, database or SDK.
 var coreModules = map[string]string{
 	"github.com/go-json-experiment/json":    "strict JSON and its canonical form",
 	"github.com/google/uuid":                "identifiers",
@@ -109,12 +114,13 @@ var coreModules = map[string]string{
 	"golang.org/x/text/unicode/norm":        "one form of texts that look alike",
 }
 
-// coreStandard has the packages of the standard library that core's own code must not
-// import.
+// coreStandard has the packages of the standard library that the code of core must not
+// import. The adapters below a domain are exempt.
 var coreStandard = []string{"net", "net/http", "net/smtp", "net/rpc", "net/textproto", "database/sql", "os/exec", "plugin", "html/template"}
 
-// refusal returns why a file in folder must not import the package, "" if it may. folder
-// is relative to the repository; imported is a whole import path.
+// refusal returns why a file in folder must not import a package, or "" if it may. folder
+// is relative to the repository, imported is a complete import path, and test says that it
+// is a test file.
 func refusal(folder, imported string, test bool) string {
 	target, ours := strings.CutPrefix(imported, Module+"/")
 	if !ours {
@@ -141,8 +147,8 @@ func refusal(folder, imported string, test bool) string {
 	return ""
 }
 
-// commandRefusal returns why one folder of cmd/mailhelm must not import another, "" if
-// it may.
+// commandRefusal returns why a folder of cmd/mailhelm must not import the folder target, or
+// "" if it may.
 func commandRefusal(folder, target string, test bool) string {
 	const commands = "cmd/mailhelm"
 	from, to := commandFolder(folder), commandFolder(target)
@@ -152,13 +158,14 @@ func commandRefusal(folder, target string, test bool) string {
 	return "what commands share is in cli, installation, provision or serve"
 }
 
-// commandFolder returns "importing" for cmd/mailhelm/importing and its subfolders.
+// commandFolder returns the first folder below cmd/mailhelm: "importing" for
+// cmd/mailhelm/importing and its subfolders, "" for cmd/mailhelm.
 func commandFolder(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "cmd/mailhelm"), "/"))
 }
 
-// outsideRefusal returns why a folder must not import a package of another project, ""
-// if it may. Only core has such rules.
+// outsideRefusal returns why a folder must not import a package from outside the
+// repository, or "" if it may. Only core has such rules.
 func outsideRefusal(folder, imported string, test bool) string {
 	if top(folder) != "core" || isAdapter(folder) || test {
 		return ""
@@ -177,7 +184,8 @@ func outsideRefusal(folder, imported string, test bool) string {
 	return "not one of the modules that core may import"
 }
 
-// coreRefusal returns why one folder of core must not import another, "" if it may.
+// coreRefusal returns why a folder of core must not import the folder target of core, or ""
+// if it may.
 func coreRefusal(folder, target string) string {
 	from, to := domain(folder), domain(target)
 	switch {
@@ -197,8 +205,8 @@ func coreRefusal(folder, target string) string {
 	return ""
 }
 
-// isAdapter reports whether the folder is an adapter: it is below a domain, or below the
-// rails.
+// isAdapter reports whether the folder is an adapter, which implements an interface: a
+// subfolder of a domain of core, or a subfolder of guardrails.
 func isAdapter(folder string) bool {
 	depth := strings.Count(folder, "/")
 	return top(folder) == "core" && depth >= 2 || top(folder) == "guardrails" && depth >= 1
@@ -210,7 +218,8 @@ func top(folder string) string {
 	return first
 }
 
-// domain returns "contacts" for core/contacts and its subfolders.
+// domain returns the domain of a folder of core: "contacts" for core/contacts and its
+// subfolders, "" for core itself.
 func domain(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "core"), "/"))
 }

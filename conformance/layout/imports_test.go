@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// maxChain bounds the chain of our packages that import one another; see decision 73.
+// maxChain is the maximum number of packages in a chain in which each package of the
+// repository imports the next. See decision 73.
 const maxChain = 9
 
 func TestImportDirections(t *testing.T) {
@@ -20,7 +21,8 @@ func TestImportDirections(t *testing.T) {
 	}
 }
 
-// The rules themselves, so that a mistake in them does not let everything pass.
+// TestRefusal checks the import rules with allowed and forbidden examples, so that a
+// mistake in a rule does not allow every import.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -92,7 +94,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// An allowed import that no package uses must be removed from the table.
+// TestDomainEdgesAreUsed checks that some package needs each entry of domainEdges. An
+// unused entry must be removed.
 func TestDomainEdgesAreUsed(t *testing.T) {
 	t.Parallel()
 	used := map[[2]string]bool{}

@@ -9,10 +9,11 @@ import (
 	"testing"
 )
 
-// Names that say nothing about what a thing does.
+// emptyWord matches words in names that do not say what a package, file or type does.
 var emptyWord = regexp.MustCompile(`(?i)^(utils?|commons?|helpers?|managers?|services?|misc)$`)
 
-// words splits a Go or file name: "ContactManager_linux" is Contact, Manager, linux.
+// words matches the words of a Go or file name: Contact, Manager and linux in
+// "ContactManager_linux".
 var words = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 
 func emptyName(name string) bool {
@@ -64,8 +65,8 @@ func TestEmptyName(t *testing.T) {
 	}
 }
 
-// A package says what it owns before anything else: "Package x ..." or, for a
-// program, "Command x ...".
+// TestPackageComments checks that every package has a comment that begins with "Package x"
+// or, for a program, "Command x".
 func TestPackageComments(t *testing.T) {
 	t.Parallel()
 	documented := map[string]bool{}

@@ -8,10 +8,12 @@ import (
 	"testing"
 )
 
-// Marks of work left for later, split here so that this file holds none.
+// promise matches marks of unfinished work. The words are split here so that this file does
+// not contain them.
 var promise = regexp.MustCompile("TO" + "DO|FIX" + "ME|XX" + "X:|not imple" + "mented|unimple" + "mented|place" + "holder")
 
-// flagTag is how a command-line flag names its value in the help text.
+// flagTag is the struct tag with which a command-line flag names its value in the help
+// text. It contains a word that marks unfinished work elsewhere, so the test ignores it.
 const flagTag = "place" + `holder:"`
 
 func TestNoPromises(t *testing.T) {
@@ -28,9 +30,8 @@ func TestNoPromises(t *testing.T) {
 	}
 }
 
-// A skipped test shows nothing. Those that may be skipped need a PostgreSQL
-// server, Redis, Chromium or npm, are skipped by a package that other tests import, and
-// fail a run with CI=true.
+// TestNoSkips checks that no test skips itself. A test that needs PostgreSQL, Redis,
+// Chromium or npm is skipped by a helper of storagetest instead, and fails if CI=true.
 func TestNoSkips(t *testing.T) {
 	t.Parallel()
 	for _, s := range repository(t).Sources {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// stockWords match wording that hides the actor or the thing: name them instead. An
-// address such as the one of a test's recipient is no wording.
+// stockWords matches vague pronouns and filler words, which hide the actor or the thing. A
+// match that ends in @ is part of an email address and does not count.
 var stockWords = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`nobody`, `somebody`, `anybody`, `everybody`, `whoever`, `whomever`,
 	`likewise`, `meanwhile`, `besides`,
@@ -22,18 +22,19 @@ var stockWords = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`(those|ones)\s+that\s+there\s+(is|are)`, `(is|are|was|were|be)\s+told`,
 }, "|") + `)\b(@)?`)
 
-// Wording is a place where a text for people contains a stock word.
+// Wording is one occurrence of a stock word, a vague word that hides the actor or the
+// thing.
 type Wording struct {
-	// Path is relative to the repository, with slashes.
+	// Path is the path of the file from the root of the repository, with slashes.
 	Path string
 	// Line counts from 1.
 	Line int
-	// Phrase is in lower case, with single spaces between words.
+	// Phrase is the stock word in lower case, with single spaces between its words.
 	Phrase string
 }
 
-// StockWords returns the stock words in the comments and texts of Go files, in the
-// pages' templates and in the documents, by file and line.
+// StockWords returns the stock words (vague words) in comments and texts of Go files, in
+// Markdown documents and in HTML templates. It sorts them by file and line.
 func (t *Tree) StockWords() ([]Wording, error) {
 	var all []Wording
 	for _, s := range t.Sources {
@@ -55,8 +56,8 @@ func (t *Tree) StockWords() ([]Wording, error) {
 	return all, nil
 }
 
-// stockWords returns the stock words in comments, and in string literals of more than
-// one word.
+// stockWords returns the stock words in the comments of the file, and in its string
+// literals that contain a space.
 func (s Source) stockWords() []Wording {
 	var found []Wording
 	for _, group := range s.File.Comments {
@@ -76,14 +77,15 @@ func (s Source) stockWords() []Wording {
 	return found
 }
 
-// uncommented removes comment markers, so that a phrase that continues on the next line
-// is found.
+// uncommented removes the comment markers at the start of lines, so that a phrase is found
+// even if it continues on the next line.
 var uncommented = strings.NewReplacer("\n//", "\n", "\n\t//", "\n", "\n\t\t//", "\n", "\n\t\t\t//", "\n")
 
-// offset returns the byte offset of a position in Text.
+// offset returns the byte offset of a position in the text of the file.
 func (s Source) offset(p token.Pos) int { return s.Set.Position(p).Offset }
 
-// stockWordsIn returns the stock words in a text that begins at a line of a file.
+// stockWordsIn returns the stock words in text. line is the line of the file at which text
+// begins.
 func stockWordsIn(file string, line int, text string) []Wording {
 	var found []Wording
 	for _, at := range stockWords.FindAllStringSubmatchIndex(text, -1) {

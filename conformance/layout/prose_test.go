@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// maxStockWords is how many stock words the repository may hold. Lower it with every
-// change that removes some; it must not rise.
+// maxStockWords is the maximum number of stock words (vague words such as pronouns without
+// a noun) in the repository. Lower it with every change that removes some; do not raise it.
 const maxStockWords = 160
 
-// TestStockWords counts wording that hides the actor or the thing. Run it with -v to see
-// each place.
+// TestStockWords fails if comments and texts of the repository contain more vague words
+// than maxStockWords allows. With -v it prints each place.
 func TestStockWords(t *testing.T) {
 	t.Parallel()
 	found, err := repository(t).StockWords()

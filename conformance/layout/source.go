@@ -14,19 +14,19 @@ import (
 	"strings"
 )
 
-// Source is one Go file of the repository, parsed.
+// Source is one parsed Go file of the repository.
 type Source struct {
-	// Path is relative to the repository, with slashes: "core/op.go".
+	// Path is relative to the root of the repository, with slashes: "core/op.go".
 	Path string
 	// Text is the content of the file.
 	Text []byte
 	// File is the syntax tree with all comments. Identifiers are not resolved.
 	File *ast.File
-	// Set has the positions of File. All files of a [Tree] share one.
+	// Set resolves the positions in File. All files of a [Tree] share one.
 	Set *token.FileSet
 }
 
-// Folder returns the folder of the file in the repository; "." is the root.
+// Folder returns the path of the file's folder in the repository; "." is the root.
 func (s Source) Folder() string { return path.Dir(s.Path) }
 
 // IsTest reports whether the file is for tests only: a _test.go file, or any file of a
@@ -36,7 +36,7 @@ func (s Source) IsTest() bool {
 	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(folder, path.Base(path.Dir(folder))+"test")
 }
 
-// Lines returns the number of lines.
+// Lines returns the number of lines in the file.
 func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }
 
 // Imports returns the import paths of the file.
@@ -52,23 +52,24 @@ func (s Source) Imports() []string {
 	return paths
 }
 
-// Position returns the position of a node, for a message.
+// Position returns a position as "core/op.go:12", for error messages.
 func (s Source) Position(p token.Pos) string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Set.Position(p).Line)
 }
 
-// Tree is the repository on disk, without what git ignores.
+// Tree is the list of files in the repository, without the files that git ignores.
 type Tree struct {
 	// Root is the path of the repository on this machine.
 	Root string
 	// Sources has the Go files, in the order in which filepath.WalkDir visits them.
 	Sources []Source
-	// Files has all files, by path relative to Root.
+	// Files has the paths of all files, relative to Root, with slashes.
 	Files []string
 }
 
-// ReadTree parses every Go file below root and lists the others. It leaves out testdata,
-// and hidden folders other than .ci. It fails if a Go file has a syntax error.
+// ReadTree lists the files below root and parses the Go files. It leaves out ignored files,
+// folders named testdata, and hidden folders other than .ci. It fails if a Go file has a
+// syntax error.
 func ReadTree(root string) (*Tree, error) {
 	ignored, err := ignoredNames(root)
 	if err != nil {
@@ -99,7 +100,8 @@ func ReadTree(root string) (*Tree, error) {
 	return t, err
 }
 
-// add lists one file and, if it is a Go file, parses it. relative has slashes.
+// add appends one file to the tree and, if it is a Go file, parses it. relative is its path
+// from the root, with slashes.
 func (t *Tree) add(set *token.FileSet, relative string) error {
 	t.Files = append(t.Files, relative)
 	if path.Ext(relative) != ".go" {
@@ -117,9 +119,9 @@ func (t *Tree) add(set *token.FileSet, relative string) error {
 	return nil
 }
 
-// ignoredNames returns the lines of .gitignore that name one file or folder at the top.
-// It skips patterns. A key keeps the slashes of its line: one at the start, and one at
-// the end of a folder.
+// ignoredNames returns the lines of .gitignore that begin with a slash, and skips the
+// others. The slashes of a line stay in the key: one at the start, and one at the end of a
+// folder.
 func ignoredNames(root string) (map[string]bool, error) {
 	text, err := os.ReadFile(filepath.Join(root, ".gitignore"))
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// tree reads the repository once for all tests of the package.
+// tree reads the repository on the first call and returns the same result to all tests of
+// the package.
 var tree = sync.OnceValues(func() (*Tree, error) {
 	return ReadTree(filepath.Join("..", ".."))
 })

@@ -16,15 +16,17 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// store is an implementation of buckets, with the clock that it uses.
+// store is an implementation of rate-limit buckets, with the clock that it uses.
 type store struct {
 	guardrails.Buckets
-	// pass lets time go by, and now tells it. A real Redis has no pass.
+	// pass moves the clock forward, and now returns its time. pass is nil for a real Redis,
+	// whose clock cannot be moved.
 	pass func(time.Duration)
 	now  core.Clock
 }
 
-// each runs a test on every store.
+// each runs a test on every implementation of rate-limit buckets: in memory, in miniredis
+// and in a real Redis.
 func each(t *testing.T, test func(t *testing.T, s store)) {
 	t.Helper()
 	movable(t, test)
@@ -34,8 +36,8 @@ func each(t *testing.T, test func(t *testing.T, s store)) {
 	})
 }
 
-// movable runs a test on every store whose clock the test moves: the process's own,
-// and the script for Redis in another implementation of Redis.
+// movable runs a test on the implementations whose clock the test can move: buckets in
+// memory, and the Redis script in miniredis, a Redis in Go.
 func movable(t *testing.T, test func(t *testing.T, s store)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) {
@@ -50,7 +52,7 @@ func movable(t *testing.T, test func(t *testing.T, s store)) {
 	})
 }
 
-// onScript returns the store over a Redis whose clock the test sets.
+// onScript returns a store over miniredis, a Redis in Go whose clock the test sets.
 func onScript(t testing.TB) store {
 	t.Helper()
 	server := miniredis.RunT(t)
@@ -84,8 +86,8 @@ func someKey() guardrails.BucketKey {
 	return guardrails.BucketKey{Resource: access.API, OrgID: core.NewID(), Environment: core.Live}
 }
 
-// patience limits one call of a store. It is longer than in the product, because other
-// tests may keep the machine busy.
+// patience is the time limit of one call of a store. It is longer than in the product,
+// because other tests may keep the machine busy.
 const patience = 20 * time.Second
 
 func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool) {
@@ -99,8 +101,8 @@ func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (gu
 	return rate, admitted
 }
 
-// want compares a rate with a full bucket from which the given number of tokens was
-// taken since an instant. The instant must be less than a minute ago.
+// want checks that got is the state of a bucket that was full at since and from which taken
+// tokens were taken after that. since must be less than a minute ago.
 func (s store) want(t *testing.T, got guardrails.Rate, limit, taken int, since time.Time) {
 	t.Helper()
 	passed := s.now().Sub(since)
@@ -131,8 +133,8 @@ func TestABucketDrainsAndRefuses(t *testing.T) {
 	})
 }
 
-// TestTheFirstCallSeesWholeTokens: the first call of a bucket sees round figures,
-// whatever the arithmetic inside.
+// TestTheFirstCallSeesWholeTokens checks that the first call of a bucket returns exact
+// numbers for every limit up to 150, without rounding errors.
 func TestTheFirstCallSeesWholeTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s store) {

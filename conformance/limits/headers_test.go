@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// limited returns a product with a fixed clock, so that the values of the headers are
-// exact.
+// limited returns a product with the given rate limit and a stopped clock, so that the
+// tests can compare exact values of headers.
 func limited(t *testing.T, limit int) *product.Product {
 	t.Helper()
 	p := product.Start(t, product.Options{RateLimit: &limit})
@@ -20,7 +20,8 @@ func limited(t *testing.T, limit int) *product.Product {
 	return p
 }
 
-// post sends a message to the agent endpoint; header overrides the default headers.
+// post sends a message to the agent endpoint. The entries of header replace the default
+// headers of the same name.
 func post(t *testing.T, p *product.Product, bearer, body string, header map[string]string) answer {
 	t.Helper()
 	all := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -37,8 +38,9 @@ func toolCall(name, arguments string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
 }
 
-// TestEveryAnswerOfTheAgentEndpointTellsTheLimit: every request with a valid token costs
-// one call, and its answer has the number of calls left, whatever its outcome.
+// TestEveryAnswerOfTheAgentEndpointTellsTheLimit checks that every request with a valid
+// token costs one call, whatever its outcome. Each answer must have the number of calls
+// left in its headers.
 func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 60
@@ -78,8 +80,9 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	}
 }
 
-// TestEachClientHasABucket: at the agent endpoint each client of an organization has a
-// bucket of its own. At the public API the clients share one.
+// TestEachClientHasABucket checks that each client of an organization has its own bucket at
+// the agent endpoint. At the public API the organization's live credentials share one
+// bucket.
 func TestEachClientHasABucket(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 25)
@@ -94,7 +97,7 @@ func TestEachClientHasABucket(t *testing.T) {
 	scopes(t, p, p.Token(t, p.BaseURL)).want(t, 200, 25, 23)
 }
 
-// anotherClient returns a second live client of the demo organization.
+// anotherClient creates a second live OAuth client of the demo organization.
 func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 	t.Helper()
 	secret := access.MintClientSecret()
@@ -108,9 +111,9 @@ func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 	return product.Credentials{ClientID: client.ClientID, ClientSecret: secret.Secret}
 }
 
-// TestRefusalsBeforeATokenIsReadCostNothing: requests that are refused before their token
-// is read belong to no organization. Their answers have no limit headers, and no bucket
-// is charged.
+// TestRefusalsBeforeATokenIsReadCostNothing checks requests that are refused before a valid
+// credential is known. Their answers must have no rate-limit headers, and no bucket may
+// lose a token.
 func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 4)
@@ -135,8 +138,9 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	post(t, p, token, ping, nil).want(t, 200, 4, 3)
 }
 
-// TestUnservedRequestsTellTheLimit: an unknown path or a wrong method with a valid
-// credential costs one call on both hosts. With an empty bucket the answer is 429.
+// TestUnservedRequestsTellTheLimit checks that an unknown path or a wrong method with a
+// valid credential costs one call, on both hosts. If no call is left, the answer must be
+// 429.
 func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 8
@@ -175,9 +179,9 @@ func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsWhenTheNextCallPasses: a call after the seconds of Retry-After passes,
-// a call one second earlier is refused. The reset header is the time when the bucket is
-// full.
+// TestRetryAfterIsWhenTheNextCallPasses checks that a call succeeds after the seconds in
+// Retry-After, and that a call one second earlier is refused. RateLimit-Reset must be the
+// seconds until the bucket is full.
 func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	t.Parallel()
 	const limit = 4
@@ -208,7 +212,8 @@ func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	}
 }
 
-// sender returns a function that calls the agent endpoint as one client.
+// sender returns a function that sends a ping to the agent endpoint, always with the same
+// access token.
 func sender(t *testing.T, p *product.Product) func() answer {
 	t.Helper()
 	token := p.Token(t, p.MCPURL)

@@ -15,14 +15,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// answer is an HTTP response, read to its end.
+// answer is an HTTP response whose body was read completely.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// call sends a request with the headers that its surface needs, and returns the answer.
+// call sends a request and returns the answer. It leaves out the Authorization header if
+// bearer is "".
 func call(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
 	t.Helper()
 	header := map[string]string{}
@@ -56,7 +57,8 @@ func ask(t *testing.T, p *product.Product, method, address, body string, header 
 	return answer{got.StatusCode, got.Header, string(content)}
 }
 
-// scopes calls a cheap route of the public API. send, below, calls the agent endpoint.
+// scopes calls GET /v1/_scopes, a cheap route of the public API, with the credential
+// bearer.
 func scopes(t *testing.T, p *product.Product, bearer string) answer {
 	t.Helper()
 	return call(t, p, http.MethodGet, p.BaseURL+"/v1/_scopes", bearer, "")
@@ -72,8 +74,9 @@ func send(t *testing.T, p *product.Product, bearer, body string) answer {
 	return call(t, p, http.MethodPost, p.MCPURL+"/mcp", bearer, body)
 }
 
-// want compares the headers of an answer with a bucket's state. A used call returns after
-// one minute. The clock of Redis runs, so a reset may be a little less.
+// want checks the status and the rate-limit headers of an answer. A used call returns after
+// one minute, so the reset must be 60 seconds. It may be a few seconds less, because the
+// clock of Redis runs.
 func (a answer) want(t *testing.T, status, limit, remaining int) {
 	t.Helper()
 	if a.status != status {
@@ -104,11 +107,11 @@ func (a answer) want(t *testing.T, status, limit, remaining int) {
 	}
 }
 
-// slack is how many seconds the calls of one test may take. It is the tolerance for the
-// reset in the headers.
+// slack is the tolerance in seconds for the reset in the headers: the calls of one test may
+// take that long.
 const slack = 9
 
-// twins returns two products with the same organizations and one Redis.
+// twins starts two products with the same organizations, rate limit and Redis.
 func twins(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
 	t.Helper()
 	server := storagetest.Redis(t)
@@ -123,7 +126,8 @@ func TestTwoServersShareLimitsOfTheAPI(t *testing.T) {
 		scopes(t, p, one.Live.APIKey).want(t, 200, 4, 3-i)
 	}
 	scopes(t, other, one.Live.APIKey).want(t, 429, 4, 0)
-	// All live credentials count together; test ones have a tenth, at least one call.
+	// All live credentials of an organization share one limit. Its test credentials share a
+	// tenth of it, at least one call.
 	scopes(t, one, one.Token(t, one.BaseURL)).want(t, 429, 4, 0)
 	scopes(t, one, one.Test.APIKey).want(t, 200, 1, 0)
 	scopes(t, other, one.Test.APIKey).want(t, 429, 1, 0)
@@ -136,7 +140,7 @@ func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	t.Parallel()
 	one, other, _ := twins(t, 4)
 	tokens := map[*product.Product]string{one: one.Token(t, one.MCPURL), other: other.Token(t, other.MCPURL)}
-	// Calls of the public API count separately.
+	// Calls of the public API do not count at the agent endpoint.
 	scopes(t, one, one.Live.APIKey).want(t, 200, 4, 3)
 	for i, step := range []struct {
 		p      *product.Product
@@ -150,7 +154,7 @@ func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	send(t, one, one.TokenWith(t, one.Test, one.MCPURL), ping).want(t, 200, 1, 0)
 }
 
-// lines collects a log that is read while it is written.
+// lines collects a log. The test may read it while the product writes to it.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -187,7 +191,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3)
 
 	server.Stop()
-	// Calls that Redis admitted count in this bucket too.
+	// The bucket in memory, which now takes over, has also counted the call that Redis
+	// admitted.
 	for i := range 3 {
 		scopes(t, p, p.Live.APIKey).want(t, 200, 4, 2-i)
 	}
@@ -211,7 +216,7 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	p.Clock.Advance(5 * time.Second)
 	deadline := time.Now().Add(patience)
 	for log.count("shared again") == 0 && time.Now().Before(deadline) {
-		scopes(t, p, p.Live.APIKey) // the pool may need a moment to notice
+		scopes(t, p, p.Live.APIKey) // the Redis client may need a moment to reconnect
 		p.Clock.Advance(5 * time.Second)
 	}
 	ready("ok")
@@ -220,7 +225,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestStartWithoutRedis: a server starts without its Redis, and joins it later.
+// TestStartWithoutRedis checks that a server starts and counts calls in memory while its
+// Redis is stopped.
 func TestStartWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)

@@ -26,7 +26,8 @@ func onRedis(t *testing.T, server *storagetest.RedisServer) store {
 	return store{Buckets: open(t, server.URL), now: core.SystemClock}
 }
 
-// raw returns a connection to the Redis server itself, past the store.
+// raw returns a Redis client of its own, with which a test can inspect or change the server
+// directly.
 func raw(t *testing.T, server *storagetest.RedisServer) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(server.URL)
@@ -74,7 +75,8 @@ func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 	s.want(t, got, 5, 2, since)
 }
 
-// TestARestart: a Redis that was away is used again, and what it forgot is full.
+// TestARestart checks that calls use Redis again after it was stopped and started. The
+// buckets that Redis lost count as full.
 func TestARestart(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
@@ -94,8 +96,8 @@ func TestARestart(t *testing.T) {
 	s.want(t, got, 2, 1, since)
 }
 
-// TestTwoProcessesShareABucket: two stores in two processes, each with a thousand takers,
-// admit together what one bucket holds.
+// TestTwoProcessesShareABucket lets each of two processes try to take 200 tokens from one
+// bucket in Redis. In total they must get exactly as many tokens as the bucket holds.
 func TestTwoProcessesShareABucket(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
@@ -126,8 +128,9 @@ func TestTwoProcessesShareABucket(t *testing.T) {
 
 const takerVariable = "MAILHELM_TEST_TAKER"
 
-// init makes the test binary a second process if takerVariable is set. It then takes 200
-// tokens from one bucket, prints how many were admitted, and exits.
+// init turns the test binary into a second process if the environment variable
+// MAILHELM_TEST_TAKER is set. That process tries to take 200 tokens from one bucket, prints
+// how many it got, and exits.
 func init() {
 	url := os.Getenv(takerVariable)
 	if url == "" {
@@ -149,8 +152,8 @@ func init() {
 	os.Exit(0)
 }
 
-// TestFailuresTakeNoLongerThanAllowed: whatever keeps Redis from answering, a call waits
-// no longer than it was given.
+// TestFailuresTakeNoLongerThanAllowed checks that a call returns an error soon after its
+// deadline of 50 ms if Redis is stopped, paused, silent or refuses the connection.
 func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 	t.Parallel()
 	paused := storagetest.Redis(t)
@@ -179,7 +182,8 @@ func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 				_, admitted, err := buckets.Take(ctx, someKey(), 5, 1)
 				cancel()
-				// Far below every time limit of the library's own.
+				// 1.5 seconds is far below every default timeout of the Redis library, and
+				// allows for a busy machine.
 				if took := time.Since(begun); err == nil || admitted || took > 1500*time.Millisecond {
 					t.Errorf("admitted %t after %v: %v", admitted, took, err)
 				}
@@ -206,7 +210,8 @@ func TestAddresses(t *testing.T) {
 		"redis://:secret@localhost/0?secret=1": false,
 		"redis://:secret@%zz":                  false,
 		"redis://:secret@localhost:port":       false,
-		// Without verification, a machine between the two could read the password.
+		// Without verification of the certificate, a machine between Mailhelm and Redis could
+		// read the password.
 		"rediss://:secret@localhost?skip_verify=true": false,
 	} {
 		buckets, err := redisbuckets.Open(redisbuckets.Config{URL: url})

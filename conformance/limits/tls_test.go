@@ -18,7 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Over TLS the server must prove who it is.
+// TestTLSIsVerified checks that a rediss:// connection works only if a trusted CA signed
+// the certificate of Redis.
 func TestTLSIsVerified(t *testing.T) {
 	t.Parallel()
 	certificate, key, believed := selfSigned(t)
@@ -43,7 +44,8 @@ func TestTLSIsVerified(t *testing.T) {
 	}
 }
 
-// selfSigned writes a certificate for the loopback and its key.
+// selfSigned writes a self-signed certificate for 127.0.0.1 and its private key. It returns
+// the paths of the two PEM files and a pool that trusts the certificate.
 func selfSigned(t *testing.T) (certificate, key string, believed *x509.CertPool) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// arrivals are patterns of calls. Each returns the time from one call to the next.
+// arrivals are patterns in which calls arrive, by name. Each function returns the time from
+// one call to the next; limit is the number of calls allowed in a minute.
 var arrivals = map[string]func(draw *rand.Rand, limit int) time.Duration{
 	"all at once":       func(*rand.Rand, int) time.Duration { return 0 },
 	"bursts and pauses": pauses,
@@ -20,7 +21,8 @@ var arrivals = map[string]func(draw *rand.Rand, limit int) time.Duration{
 	"by chance": func(draw *rand.Rand, limit int) time.Duration {
 		return time.Duration(draw.ExpFloat64() * float64(time.Minute) / float64(limit))
 	},
-	// Around the turn of a minute, where fixed windows let twice the limit through.
+	// Calls come in bursts just before and just after a full minute. A limiter with fixed
+	// one-minute windows would admit twice the limit there.
 	"before and after": func(draw *rand.Rand, limit int) time.Duration {
 		if draw.IntN(limit) == 0 {
 			return 59 * time.Second
@@ -37,8 +39,8 @@ func pauses(draw *rand.Rand, limit int) time.Duration {
 }
 
 // TestNoMinuteAdmitsMoreThanTheLimit checks that no 60 seconds admit more calls than the
-// limit, however calls arrive. It also checks RetryAfter: the next call is refused until
-// that time has passed, and then admitted.
+// limit, in every pattern of arrivals. It also checks RetryAfter: one second earlier a call
+// is still refused, and after RetryAfter it is admitted.
 func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	movable(t, func(t *testing.T, s store) {
@@ -51,12 +53,13 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	})
 }
 
-// arrive makes calls in a pattern. It checks each answer, and that no more than limit
-// calls were admitted in any 60 seconds.
+// arrive makes calls to one bucket, and waits for the duration that next returns before
+// each call. It checks each answer, and that no 60 seconds admit more than limit calls.
+// what names the pattern in failures.
 func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
 	t.Helper()
 	key, begun, total := someKey(), s.now(), 0
-	var minute []time.Time // when calls of the last 60 seconds were admitted
+	var minute []time.Time // admission times of the calls in the last 60 seconds
 	admit := func() {
 		now := s.now()
 		minute = slices.DeleteFunc(minute, func(at time.Time) bool { return !now.Before(at.Add(time.Minute)) })
@@ -88,7 +91,7 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 		}
 		admit()
 	}
-	// A caller that exceeds the limit still gets nine tenths of it and the first burst.
+	// A caller that sends twice the limit must still get at least nine tenths of the limit.
 	if passed := s.now().Sub(begun).Minutes(); strings.HasPrefix(what, "twice") && total < int(passed*float64(limit)*9/10) {
 		t.Errorf("%s: %d calls in %.1f minutes", what, total, passed)
 	}
@@ -98,8 +101,9 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 	}
 }
 
-// TestABucketSurvivesAClockThatIsSetBack: after a clock is set back, used calls count as
-// used at the new time, and return one minute later.
+// TestABucketSurvivesAClockThatIsSetBack checks a bucket whose clock is set back by an
+// hour. Used calls still count as used, and are available again one minute after the new
+// time.
 func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	t.Parallel()
 	movable(t, func(t *testing.T, s store) {
@@ -115,7 +119,8 @@ func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// takes returns the state of the bucket after a call that must be admitted.
+// takes makes one call that must be admitted, and returns the state of the bucket after it.
+// It fails the test if the call is refused.
 func (s store) takes(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
 	t.Helper()
 	got, ok := s.take(t, key, limit, 1)

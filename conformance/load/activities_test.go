@@ -15,13 +15,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// knownPeople is how many contacts the items are about.
+// knownPeople is the number of different contacts in the recorded activities.
 const knownPeople = 20_000
 
-// BenchmarkActivities takes batches in over REST, with rails, audit line, identity by
-// address, 120 bytes of properties and, where it says so, an idempotency key for each
-// item. One iteration is three seconds; what an item allocates is counted over server
-// and client together.
+// BenchmarkActivities measures POST /v1/activities of the whole product in batches of 1,
+// 100 and 1,000 activities. Each activity names its contact by address and has about 120
+// bytes of properties; with keys=true also an idempotency key. One iteration takes three
+// seconds. Allocations per activity count server and client together.
 func BenchmarkActivities(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		p := product.Start(b, product.Options{Postgres: engine == "postgres", ActivitiesPerMinute: 1 << 30})
@@ -63,7 +63,8 @@ func takeIn(b *testing.B, p *product.Product, batch int, keys bool, sent *atomic
 	}
 }
 
-// items returns a batch of items, beginning with the given number.
+// items returns a request body: a JSON array of n activities, numbered upwards from the
+// number in from.
 func items(from int64, n int, keys bool) string {
 	var body strings.Builder
 	for i := range int64(n) {
@@ -77,9 +78,10 @@ func items(from int64, n int, keys bool) string {
 	return "[" + body.String()[1:] + "]"
 }
 
-// BenchmarkActivityPages reads pages of 50 at the beginning of 200,000 activities,
-// and behind half of them, in each of the orders that there are: on PostgreSQL as they
-// were just stored, and once they were counted, which autovacuum does within a minute.
+// BenchmarkActivityPages measures reads of 51 of 200,000 activities: the newest ("first")
+// and those after the newest half ("deep"). It reads all activities, those of one name and
+// those of one contact. On PostgreSQL it reads before ANALYZE ("postgres-uncounted") and
+// after it. Autovacuum runs ANALYZE within about a minute.
 func BenchmarkActivityPages(b *testing.B) {
 	pages := activityPages{org: core.NewID(), contact: core.NewID(), start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}
 	db := storagetest.SQLite(b)
@@ -129,7 +131,8 @@ func (p activityPages) read(b *testing.B, db *storage.DB) {
 	}
 }
 
-// fill adds activities a second apart, every tenth by one contact, of three names.
+// fill inserts n activities of three names, one second apart. The first is at start plus
+// from seconds. Every tenth belongs to contact, each other to a contact of its own.
 func fill(b *testing.B, db *storage.DB, org, contact string, start time.Time, from, n int) {
 	b.Helper()
 	rows := make([]activities.Activity, n)

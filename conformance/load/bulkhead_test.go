@@ -19,17 +19,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// attackedEvents are opened messages of the organization that attacks. An
-// expensivePreview over them is within what a preview may cost, and takes seconds.
+// attackedEvents is the number of open events of the organization whose previews cause the
+// load. An expensivePreview over them stays within the step budget of a preview, and takes
+// seconds.
 const attackedEvents = 50_000
 
-// callerWait is how long calls of a server wait for a connection when nothing else is
-// configured.
+// callerWait is how long a call waits for a database connection. It equals the default of a
+// server.
 const callerWait = 2 * time.Second
 
-// BenchmarkNeighbour measures what a caller of one organization does all day, alone and
-// while another has 8 and 24 of the most expensive previews under way: p50 and p99 of
-// some hundred calls of each kind, one after another, and their ratio to the idle p99.
+// BenchmarkNeighbour measures ordinary calls of one organization while another runs 0, 8 or
+// 24 of the most expensive previews at once. For each kind of call it makes 3,000 calls,
+// one after another. It reports their p50 and p99, and the ratio of the p99 to that without
+// previews.
 func BenchmarkNeighbour(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		p := product.Start(b, product.Options{Postgres: engine == "postgres", CallerWait: callerWait})
@@ -85,7 +87,8 @@ func recordOpens(b *testing.B, p *product.Product) {
 	}
 }
 
-// attack keeps the given number of previews running until the caller calls stop.
+// attack starts the given number of clients of the demo organization. Each requests one
+// expensive preview after another until the caller calls stop.
 func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	b.Helper()
 	body := expensivePreview("3650d")
@@ -107,7 +110,8 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
-				if answer.StatusCode == http.StatusServiceUnavailable { // like a client that follows Retry-After, but with a shorter wait
+				// waits as a client that follows Retry-After would, but for a shorter time
+				if answer.StatusCode == http.StatusServiceUnavailable {
 					select {
 					case <-ctx.Done():
 					case <-time.After(100 * time.Millisecond):
@@ -123,7 +127,8 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	}
 }
 
-// dailyWork returns the calls of the other organization.
+// dailyWork returns ordinary calls of the second organization, by name. agent is its access
+// token for the agent endpoint.
 func dailyWork(p *product.Product, agent string) map[string]func() (*http.Request, error) {
 	with := func(method, address, authorization, kind, body string) func() (*http.Request, error) {
 		return func() (*http.Request, error) {
@@ -154,7 +159,8 @@ func dailyWork(p *product.Product, agent string) map[string]func() (*http.Reques
 
 const timedCalls = 3000
 
-// timed makes calls one after another and returns how long they took, sorted.
+// timed makes timedCalls calls one after another and returns their durations, the shortest
+// first.
 func timed(b *testing.B, c *http.Client, request func() (*http.Request, error)) []time.Duration {
 	b.Helper()
 	took := make([]time.Duration, timedCalls)
@@ -169,10 +175,10 @@ func timed(b *testing.B, c *http.Client, request func() (*http.Request, error)) 
 	return took
 }
 
-// BenchmarkShedding writes from 256 connections at once, with a deadline of ten seconds
-// a call. It reports the writes done and the calls turned away with 503, both a second,
-// and the number of calls that end in any other way. It also reports how long a write
-// takes, and a token under that load.
+// BenchmarkShedding measures writes from 256 connections at once, with a timeout of ten
+// seconds a call. It reports completed writes and calls refused with 503, both per second,
+// and the number of calls with any other outcome. It also reports the duration of a write,
+// and of a token request made during the writes.
 func BenchmarkShedding(b *testing.B) {
 	const connections, lasts = 256, 5 * time.Second
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -225,7 +231,8 @@ func BenchmarkShedding(b *testing.B) {
 	}
 }
 
-// write records an activity of a new contact, and returns the status, 0 for none.
+// write records one activity of a new contact, whose address contains n. It returns the
+// HTTP status, or 0 if there was no complete answer.
 func write(c *http.Client, p *product.Product, n int64) int {
 	r, err := http.NewRequest(http.MethodPost, p.BaseURL+"/v1/activities", strings.NewReader(fmt.Sprintf(`[{"name":"order","email":"new%d@example.com"}]`, n)))
 	if err != nil {

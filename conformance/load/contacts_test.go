@@ -17,14 +17,15 @@ import (
 var pagedContacts = flag.Int("load.contacts", 1_000_000, "how many contacts the benchmark of pages has")
 
 const (
-	// mirroredAtOnce contacts are stored by one call, and have one moment.
+	// mirroredAtOnce is the number of contacts that one call of MirrorConsent stores. They
+	// all get the same time.
 	mirroredAtOnce = 5000
 	largestPage    = 200
 )
 
-// BenchmarkContactPages compares GET /v1/contacts at the first page and after half a
-// million contacts, on each engine. It pages to that place with cursors, as a client
-// would.
+// BenchmarkContactPages compares GET /v1/contacts at the first page and after half of the
+// contacts, half a million by default, on each database. It reaches the later page by
+// following cursors, as a client would.
 func BenchmarkContactPages(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {
@@ -46,8 +47,9 @@ func BenchmarkContactPages(b *testing.B) {
 	}
 }
 
-// mirror stores the contacts as a sync from the sending account does. Their times are
-// later than the demo's, and one second apart from page to page.
+// mirror stores the contacts as a sync from the sending account does, mirroredAtOnce in
+// each call. Their times are later than those of the demo's contacts, and advance by one
+// second with each call.
 func mirror(b *testing.B, p *product.Product) {
 	b.Helper()
 	start := p.Clock.Now().Add(time.Hour)
@@ -63,8 +65,8 @@ func mirror(b *testing.B, p *product.Product) {
 	}
 }
 
-// walk reads pages until it has passed so many contacts, and returns the cursor of the
-// next page.
+// walk pages through the contacts until it has read the number in past, rounded down to
+// whole pages. It returns the cursor of the next page.
 func walk(b *testing.B, p *product.Product, address string, past int) string {
 	b.Helper()
 	cursor := ""

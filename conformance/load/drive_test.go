@@ -12,13 +12,14 @@ import (
 	"time"
 )
 
-// target is one side of a comparison.
+// target is one kind of call to measure, such as a call of one server. name stands in the
+// results; request returns a new request for each call.
 type target struct {
 	name    string
 	request func() (*http.Request, error)
 }
 
-// client keeps as many connections as there are workers.
+// client returns an HTTP client that keeps one idle connection for each worker.
 func client() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers, DisableCompression: true}, Timeout: 10 * time.Second}
 }
@@ -29,18 +30,19 @@ const (
 	turn    = time.Second
 )
 
-// turns has the measurements of one target.
+// turns has the measurements of one target. A turn is one second of calls to it from all
+// workers.
 type turns struct {
-	rates     []float64 // calls a second, a figure for each turn
+	rates     []float64 // calls per second, one value for each turn
 	latencies []time.Duration
-	allocated [2]uint64 // objects and bytes of all turns
+	allocated [2]uint64 // allocated objects and bytes, summed over all turns
 }
 
-// compare drives the targets in turns, several rounds of a second each, and
-// reports for each one the median of its calls a second, the latency that half
-// and 99 % of its calls stay under, and what a call allocates, in server and
-// client together; then the first one's ratio to every other. One benchmark
-// iteration is one whole comparison, so run it with -benchtime=1x.
+// compare calls each target for one second in turn, for several rounds. It reports the
+// median calls per second of each target, the p50 and p99 latency, and the allocations per
+// call in server and client together. It also reports the ratio of the first target's calls
+// per second to every other's. One benchmark iteration is one whole comparison, so run it
+// with -benchtime=1x.
 func compare(b *testing.B, targets ...target) {
 	b.Helper()
 	c := client()
@@ -65,7 +67,7 @@ func compare(b *testing.B, targets ...target) {
 	}
 }
 
-// add drives the target for one turn.
+// add calls the target for one second and adds the measurements to ts.
 func (ts *turns) add(b *testing.B, c *http.Client, t target) {
 	b.Helper()
 	var before, after runtime.MemStats
@@ -89,9 +91,9 @@ func (ts *turns) report(b *testing.B, name string) {
 	b.ReportMetric(float64(ts.allocated[1])/float64(calls)/1024, name+"-KB")
 }
 
-// drive calls a target from all workers for a while and returns calls a second and
-// how long each took. Any answer but a result fails the benchmark: a fast refusal
-// is no throughput.
+// drive calls a target from all workers for the duration d. It returns the calls per second
+// and the latency of each call. A refusal or an error fails the benchmark, because fast
+// refusals would count as throughput.
 func drive(b *testing.B, c *http.Client, t target, d time.Duration) (float64, []time.Duration) {
 	b.Helper()
 	var wait sync.WaitGroup

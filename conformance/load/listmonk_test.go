@@ -24,13 +24,14 @@ import (
 )
 
 const (
-	// listmonkVariable names a listmonk program with its files in it; RESULTS.md says
-	// how one is built.
+	// listmonkVariable is the environment variable with the path of a listmonk binary that
+	// embeds its static files. RESULTS.md says how to build one.
 	listmonkVariable = "MAILHELM_BENCH_LISTMONK"
-	// listmonkWait bounds its start, and its import.
+	// listmonkWait limits the wait for listmonk's start, and that for its import.
 	listmonkWait  = 3 * time.Minute
 	listmonkLooks = 20 * time.Millisecond
-	// listmonkList is the first list of the two that an installation makes.
+	// listmonkList is the id of the list for imported people. listmonk's installation
+	// creates two lists; this is the first.
 	listmonkList = 1
 
 	listmonkColumns = "email,name,attributes"
@@ -41,8 +42,8 @@ func listmonkRow(n int) string {
 	return fmt.Sprintf(`person%d@example.com,Person,"%s"`, n, strings.ReplaceAll(attributes, `"`, `""`))
 }
 
-// importListmonk installs a listmonk with a database of its own and imports the file. It
-// returns the time from the upload until listmonk reports the end.
+// importListmonk installs listmonk with a new database and imports the file. It returns the
+// time from the upload until listmonk reports the end of the import.
 func importListmonk(b *testing.B, binary, file string) time.Duration {
 	b.Helper()
 	l := startListmonk(b, binary)
@@ -107,8 +108,9 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	return l
 }
 
-// serveListmonk starts the server and returns a function that stops it. The server also
-// stops when this process ends, because its standard input then closes.
+// serveListmonk starts the listmonk server and returns a function that stops it. listmonk
+// also stops when the test process ends, because a shell then reads the end of its standard
+// input and kills it.
 func serveListmonk(b *testing.B, dir string, environment []string, program ...string) func() {
 	b.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", `"$@" & read -r _; kill -9 $!; wait`, "sh"}, program...)...)
@@ -124,14 +126,15 @@ func serveListmonk(b *testing.B, dir string, environment []string, program ...st
 	}
 	return func() {
 		_ = stop.Close()
-		_ = cmd.Wait() // it was killed, and says so
+		_ = cmd.Wait() // the error is ignored, because the shell kills listmonk
 		if b.Failed() {
 			b.Logf("listmonk said:\n%s", &log)
 		}
 	}
 }
 
-// stayAtHome turns off listmonk's search for updates and its mail.
+// stayAtHome turns off listmonk's check for updates and its e-mail, so that it connects to
+// no other host.
 func stayAtHome(b *testing.B, database *url.URL) {
 	b.Helper()
 	db := openDatabase(b, database.String())
@@ -143,8 +146,8 @@ func stayAtHome(b *testing.B, database *url.URL) {
 	}
 }
 
-// listmonkConfig writes listmonk's configuration. The database host is the server's
-// socket folder if it has one.
+// listmonkConfig returns the text of listmonk's configuration file. The database host is
+// the "host" parameter of the URL if there is one, such as a socket folder.
 func listmonkConfig(address string, database *url.URL) string {
 	host := database.Query().Get("host")
 	if host == "" {
@@ -176,7 +179,8 @@ type listmonkState struct {
 	Imported int    `json:"imported"`
 }
 
-// call sends a request to the importer and returns the importer's state.
+// call sends a request to listmonk's API for imports and returns the state of the import.
+// kind is the content type of body. It fails for any status but 200.
 func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, error) {
 	r, err := http.NewRequest(method, l.url, body)
 	if err != nil {
@@ -201,7 +205,8 @@ func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, err
 	return answer.Data, json.NewDecoder(res.Body).Decode(&answer)
 }
 
-// form returns the file as a form of listmonk's page for imports.
+// form returns the CSV file as a multipart form for listmonk's API for imports, and the
+// form's content type.
 func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	b.Helper()
 	people, err := os.ReadFile(file)
@@ -222,8 +227,8 @@ func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	return &body, form.FormDataContentType()
 }
 
-// emptyDatabase returns an empty database on the PostgreSQL server that our own import
-// uses.
+// emptyDatabase returns the URL of a new empty database, on the PostgreSQL server that the
+// import of Mailhelm uses. It is dropped when the benchmark ends.
 func emptyDatabase(b *testing.B) *url.URL {
 	b.Helper()
 	address, err := url.Parse(storagetest.PostgresURL(b))

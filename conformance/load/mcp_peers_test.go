@@ -11,8 +11,8 @@ import (
 	mcpgoserver "github.com/mark3labs/mcp-go/server"
 )
 
-// bareMCPGo returns a server of mcp-go without sessions, with one tool whose schema is
-// precomputed JSON.
+// bareMCPGo starts a server of the library mcp-go without sessions, with one tool whose
+// schema is precomputed JSON. It returns the URL of its endpoint.
 func bareMCPGo(b *testing.B) string {
 	b.Helper()
 	server := mcpgoserver.NewMCPServer("bare", "1")
@@ -27,7 +27,8 @@ func bareMCPGo(b *testing.B) string {
 	return s.URL + "/mcp"
 }
 
-// bareEcho knows nothing of MCP: it is what HTTP and JSON alone cost.
+// bareEcho starts a server that returns the params of each JSON-RPC request as the result,
+// and returns its URL. It shows the cost of HTTP and JSON without MCP.
 func bareEcho(b *testing.B) string {
 	b.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

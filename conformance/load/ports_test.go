@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// freeRow returns the first of six consecutive free loopback ports. Another program may
-// take one of them first; then the benchmark fails.
+// freeRow returns the first of six consecutive free loopback ports. If another program
+// takes one of them before the benchmark does, the benchmark fails.
 func freeRow(b *testing.B) int {
 	b.Helper()
 	const row = 6

@@ -9,25 +9,26 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// expensiveCounts and expensiveSearches are the event counts of the predicate that the
-// attacks on previews use, and the text searches of each count.
+// expensiveCounts and expensiveSearches are the size of the predicate in expensivePreview:
+// the number of conditions that count events, and the number of searches in the subject
+// that each condition makes.
 const (
 	expensiveCounts   = 8
 	expensiveSearches = 22
 )
 
-// expensivePreview returns the body of a preview of the events in a window, such as "7d".
-// Each event takes 712 steps.
+// expensivePreview returns the request body of a segment preview that counts open events in
+// a window, such as "7d". Each event takes 712 steps; see predicate.Weight.
 func expensivePreview(window string) string {
 	search := strings.TrimSuffix(strings.Repeat(`subject contains \"nothing of it\" or `, expensiveSearches), " or ")
 	return `{"source":"` + strings.TrimSuffix(strings.Repeat("count(open where "+search+" within "+window+") > 9 or ", expensiveCounts), " or ") + `"}`
 }
 
 // BenchmarkPreviewSteps measures how many steps (predicate.Weight) a preview takes in a
-// second, with no other caller. The budget of steps divided by it should be about
-// segments.PreviewTime: a predicate beyond the budget would run out of time anyway.
+// second, with no other caller. On SQLite the step budget divided by this rate should be
+// about segments.PreviewTime. A predicate beyond the budget would exceed that time anyway.
 func BenchmarkPreviewSteps(b *testing.B) {
-	// Opens are a minute apart, see recordOpens.
+	// recordOpens stores one open event a minute, so a window of ten days has this many.
 	const window, events = "10d", 10 * 24 * 60
 	const steps = events * expensiveCounts * (1 + 4*expensiveSearches)
 	for _, engine := range []string{"sqlite", "postgres"} {

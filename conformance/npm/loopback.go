@@ -10,9 +10,9 @@ import (
 //go:embed loopback.mjs
 var loopback []byte
 
-// Loopback returns the path of a module for Node.js to --import before a program. It
-// refuses every connection that would leave the machine. The file is deleted with the
-// test.
+// Loopback writes a module that makes Node.js refuse every connection except to the
+// loopback, and returns its path. Pass the path to Node.js with --import. The file is
+// deleted when the test ends.
 func Loopback(t testing.TB) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "loopback.mjs")

@@ -1,5 +1,5 @@
-// Package npm installs npm packages for tests: exactly those of a package-lock.json,
-// once each, in the user's cache.
+// Package npm installs npm packages for tests. It installs exactly the versions in a
+// package-lock.json, and keeps them in the user's cache folder for later runs.
 package npm
 
 import (
@@ -24,16 +24,19 @@ import (
 // installTimeout limits one run of npm ci, which downloads the packages.
 const installTimeout = 5 * time.Minute
 
-// Modules is the folder of packages inside that of [Packages].
+// Modules is the name of the folder with the packages, inside the folder that [Packages]
+// returns.
 const Modules = "node_modules"
 
-// errNoNPM is the only reason for which a test may be skipped.
+// errNoNPM is the error of ensureInstalled if npm is needed and missing. [Packages] skips
+// the test for this error; any other error fails it.
 var errNoNPM = errors.New("npm is not on this machine: the programs of other projects cannot be installed")
 
-// Packages returns a folder with the packages that wanted requires. wanted has
-// package.json, package-lock.json and .npmrc. On a machine without npm it skips the
-// test, or fails it if CI is true. Several tests share the folder, so none may write to
-// it.
+// Packages returns a folder with the npm packages that the files in wanted require:
+// package.json, package-lock.json and .npmrc. It skips the test if the packages are not
+// installed yet and npm is missing; if CI is true, it fails the test instead. It also skips
+// the test if MAILHELM_TEST_SERVICES is none. Several tests share the folder, so no test
+// may write to it.
 func Packages(t testing.TB, wanted fs.FS) string {
 	t.Helper()
 	if !storagetest.Services() {
@@ -49,8 +52,8 @@ func Packages(t testing.TB, wanted fs.FS) string {
 	return dir
 }
 
-// installing lets one test of a process install at a time. The others then find the
-// installed folder.
+// installing is locked during an installation, so that two tests of one process do not
+// install the same packages.
 var installing sync.Mutex
 
 // ensureInstalled returns the folder in the user's cache that has the packages, and installs
@@ -81,9 +84,9 @@ func ensureInstalled(wanted fs.FS) (string, error) {
 	return dir, install(npm, parent, dir, wanted)
 }
 
-// install installs into a temporary folder and then renames it, so that a folder with
-// the final name is complete. If two processes install at once, the later one's folder
-// is deleted.
+// install runs npm in a temporary folder and then renames that to dir, so that a folder
+// named dir is always complete. If another process has created dir first, install keeps
+// that and deletes its own folder.
 func install(npm, parent, dir string, wanted fs.FS) error {
 	draft, err := os.MkdirTemp(parent, "draft-")
 	if err != nil {
@@ -95,7 +98,7 @@ func install(npm, parent, dir string, wanted fs.FS) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), installTimeout)
 	defer cancel()
-	// No package needs its install script, so scripts are disabled.
+	// The packages work without their install scripts, so npm does not run these.
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 	var output bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = draft, &output, &output
@@ -124,8 +127,9 @@ func digest(wanted fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// Node returns the path of the Node.js among the packages or, on a platform without one,
-// that of the machine. The error wraps [exec.ErrNotFound] if both are missing.
+// Node returns the path of the Node.js program that is among the installed packages in dir.
+// If there is none for this platform, it returns that of the machine. The error wraps
+// [exec.ErrNotFound] if both are missing.
 func Node(dir string) (string, error) {
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	own := filepath.Join(dir, Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")

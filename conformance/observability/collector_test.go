@@ -15,14 +15,15 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// collector receives spans by OTLP over HTTP.
+// collector is an HTTP server that stores the OpenTelemetry spans it receives by OTLP. It
+// answers 400 to a request that it cannot decode.
 type collector struct {
 	url string
 
 	mu       sync.Mutex
 	spans    []*tracepb.Span
 	resource map[string]string
-	raw      strings.Builder // all that arrived, decoded, to search for what must not
+	raw      strings.Builder // text of all received spans, to check that it contains no secrets
 	broken   error
 }
 
@@ -74,8 +75,8 @@ func (c *collector) take(r *http.Request) error {
 	return nil
 }
 
-// named returns the spans with a name. Call it after the product has ended, which flushes
-// all spans.
+// named returns the received spans with this name. Call it only after the product has
+// stopped, because stopping sends the remaining spans.
 func (c *collector) named(t *testing.T, name string) []*tracepb.Span {
 	t.Helper()
 	c.mu.Lock()
@@ -92,7 +93,7 @@ func (c *collector) named(t *testing.T, name string) []*tracepb.Span {
 	return found
 }
 
-// one returns the only span with a name.
+// one returns the span with this name. It fails the test unless exactly one was received.
 func (c *collector) one(t *testing.T, name string) *tracepb.Span {
 	t.Helper()
 	found := c.named(t, name)
@@ -110,7 +111,8 @@ func (c *collector) names() []string {
 	return names
 }
 
-// texts returns attributes by name as text, integers in decimal.
+// texts returns the values of OpenTelemetry attributes as text, by attribute name. Integers
+// are in decimal.
 func texts(attributes []*commonpb.KeyValue) map[string]string {
 	all := make(map[string]string, len(attributes))
 	for _, a := range attributes {

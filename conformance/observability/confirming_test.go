@@ -16,13 +16,15 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// toolAnswer is what the tests read of a tool's result.
+// toolAnswer has the members of a tool result that the tests check: the structured result,
+// and the state to send with a confirmation.
 type toolAnswer struct {
 	Value map[string]any `json:"structuredContent"`
 	State string         `json:"requestState"`
 }
 
-// call makes a tool call and returns the result's value.
+// call calls a tool at an MCP revision and returns the structured content of the result.
+// more is JSON text that is added to the params of the call.
 func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[string]any {
 	t.Helper()
 	return s.answer(t, revision, name, arguments, more).Value
@@ -49,8 +51,9 @@ const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
 
 const agreed = `,"inputResponses":{"confirm":{"action":"accept","content":{"confirm":true}}}`
 
-// TestGoldenConfirmationsAndTruncations: no operation of the product needs a confirmation
-// or truncates its answer yet, so the test adds such operations to the same rails.
+// TestGoldenConfirmationsAndTruncations checks that the metrics count confirmations,
+// replays and shortened results, under the stored names. No operation of the product needs
+// a confirmation yet, so startScene declares test operations.
 func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	t.Parallel()
 	s := startScene(t)
@@ -81,7 +84,8 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="accepted"}`, func() {
 			s.call(t, modern, "broadcasts_send", id+"}", shows+agreed+`,"requestState":"`+state+`"`)
 		}},
-		// A token that is used up: the fresh key keeps this from being a replay.
+		// The confirmation token was already used. Without the new idempotency key the call
+		// would be answered as a replay.
 		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="refused"}`, func() {
 			s.call(t, legacy, "broadcasts_send", id+`,"confirmation_token":"`+token+`"}`, `,"_meta":{"dev.service/idempotencyKey":"again"}`)
 		}},
@@ -93,7 +97,7 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 			s.call(t, legacy, "broadcasts_send", confirmed, key)
 		}},
 		{`mailhelm_truncations_total{operation="contacts_lookup",surface="agent"}`, func() {
-			s.call(t, legacy, "contacts_lookup", `{}`, "") // shortened, because it is too long
+			s.call(t, legacy, "contacts_lookup", `{}`, "") // the result is above the size limit, so it is shortened
 		}},
 		{`mailhelm_truncations_total{operation="lists_list",surface="agent"}`, func() {
 			s.call(t, legacy, "lists_list", `{}`, "")
@@ -109,7 +113,8 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	golden(t, described(text))
 }
 
-// described returns the lines with the metrics' help texts, types and labels.
+// described returns the comment lines of a metrics page, which have the name, help text and
+// type of each metric.
 func described(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -120,8 +125,8 @@ func described(text string) string {
 	return strings.Join(lines, "")
 }
 
-// golden compares the metrics' names and help texts with the stored ones. Dashboards and
-// alarms depend on them.
+// golden compares the names, help texts and types of the metrics with testdata/metrics.txt.
+// Dashboards and alarms depend on the names. The flag -update writes the file.
 func golden(t *testing.T, got string) {
 	t.Helper()
 	const file = "testdata/metrics.txt"
@@ -136,7 +141,8 @@ func golden(t *testing.T, got string) {
 	}
 }
 
-// TestTheGuideNamesEveryMetric that a product shows by these names.
+// TestTheGuideNamesEveryMetric checks that the observability guide, as a product serves it,
+// names every metric in testdata/metrics.txt.
 func TestTheGuideNamesEveryMetric(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -1,4 +1,4 @@
-// Package observability observes a running server as an operator does. It reads /metrics
-// and receives the spans as a collector, over a real connection and in their wire
-// format. The answers of calls are tested in conformance/mcp and conformance/rest.
+// Package observability tests the metrics and spans of a running server. It reads /metrics
+// as an operator does, and receives the spans as an OpenTelemetry collector does, over real
+// connections. The answers of calls are tested in conformance/mcp and conformance/rest.
 package observability

@@ -8,15 +8,16 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// movement is one event and the series that counts it.
+// movement is one request and the metric series that must count it. what describes the
+// request in failures.
 type movement struct {
 	what   string
 	ask    asking
 	series string
 }
 
-// TestEachMetricMoves: each case causes one event and checks that the series for it rises
-// by one.
+// TestEachMetricMoves checks that each request increases the series that should count it. A
+// refused request must count as exactly one refusal, any other as none.
 func TestEachMetricMoves(t *testing.T) {
 	t.Parallel()
 	limit := 60

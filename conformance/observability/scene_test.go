@@ -13,8 +13,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// scene is the agent endpoint with a tool that asks before it acts, one that
-// leaves things out and one whose result is too long, on the real rails and a real database.
+// scene is a running agent endpoint with three test tools: broadcasts_send asks for
+// confirmation, lists_list omits items, and the result of contacts_lookup is too long. It
+// uses the product's guardrails and a real database. admin is the URL of its metrics.
 type scene struct {
 	url, admin string
 	http       *http.Client

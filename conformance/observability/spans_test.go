@@ -24,8 +24,9 @@ const (
 
 func traceparent(trace, span string) string { return "00-" + trace + "-" + span + "-01" }
 
-// traced runs requests against a product that sends spans, ends it, and returns
-// the collector with all of them. The end flushes: the test waits for nothing.
+// traced starts a product that sends spans to a collector, runs requests against it and
+// stops it. It returns the collector, which has all spans then, because a product sends the
+// remaining ones when it stops.
 func traced(t *testing.T, requests func(t *testing.T, p *product.Product)) (*collector, *product.Product) {
 	t.Helper()
 	c := startCollector(t)
@@ -37,9 +38,10 @@ func traced(t *testing.T, requests func(t *testing.T, p *product.Product)) (*col
 	return c, p
 }
 
-// TestParents: a parent that the message names is the span's parent, and the HTTP request
-// is linked. Otherwise the HTTP request is the parent. The operation's span is below it,
-// over REST too.
+// TestParents checks the parents of spans. A parent that a tool call names in _meta becomes
+// the parent of its span, and the traceparent header becomes a link. Otherwise the
+// traceparent header names the parent. The span of the operation is a child of the
+// request's span on both surfaces.
 func TestParents(t *testing.T) {
 	t.Parallel()
 	meta := `"traceparent":"` + traceparent(metaTrace, metaSpan) + `","tracestate":"vendor=one","baggage":"who=nobody"`
@@ -117,8 +119,9 @@ func wantBelow(t *testing.T, parent, child *tracepb.Span) {
 	}
 }
 
-// TestAttributes: each span has the attributes of OpenTelemetry's conventions, and errors
-// have a type.
+// TestAttributes checks that each span has exactly the attributes of OpenTelemetry's
+// conventions, and that failed calls have error.type. No span may contain an address or a
+// credential.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	c, p := traced(t, func(t *testing.T, p *product.Product) {
@@ -199,7 +202,8 @@ func messageOf(method, id string) map[string]string {
 	return all
 }
 
-// TestNoCollector: a collector that is away costs no call and hardly holds up the end.
+// TestNoCollector checks that calls succeed, and that the product stops in time, if the
+// collector refuses all spans.
 func TestNoCollector(t *testing.T) {
 	t.Parallel()
 	c := startCollector(t)

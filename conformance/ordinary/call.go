@@ -1,5 +1,5 @@
-// Package ordinary derives the ordinary call of an operation from its declaration: no more
-// than the required arguments. Tests that walk the catalogue use it for the operations that
+// Package ordinary builds a valid call of any operation from its declaration, with the
+// required arguments only. Tests that call every operation use it for the operations that
 // their tables do not list.
 package ordinary
 
@@ -15,15 +15,17 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// Call is a call of an operation. Method and Path are empty for a tool, whose arguments are
-// the Body.
+// Call is a call of an operation by a route or a tool. For a tool, Body has the arguments
+// as JSON, and Method and Path are empty.
 type Call struct{ Method, Path, Body string }
 
-// Values are texts of things that exist, by the name of the member that takes them. The
-// name "prefix_ member" is for operations whose names begin with the prefix.
+// Values has values for required arguments, by the argument's name; the things that they
+// identify must exist. A key of the form "prefix_ argument" applies only to operations
+// whose names begin with the prefix.
 type Values map[string]string
 
-// Tool returns the call of a tool. It fails for a required member without a value.
+// Tool returns a call of the operation as a tool. It fails if a required argument has no
+// value.
 func Tool(op core.Operation, values Values) (Call, error) {
 	arguments, err := Arguments(op, core.Agent, values)
 	if err != nil {
@@ -33,8 +35,8 @@ func Tool(op core.Operation, values Values) (Call, error) {
 	return Call{Body: string(body)}, err
 }
 
-// Route returns the call of a route. It fails as [Tool] does, and for required arguments
-// that are neither in the path nor members of the body.
+// Route returns a call of the operation by its REST route. It fails if a required argument
+// has no value, or belongs neither in the path nor in an object body.
 func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 	c := Call{Method: route.Method, Path: route.Path}
 	arguments, err := Arguments(op, core.REST, values)
@@ -59,8 +61,8 @@ func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 	return c, nil
 }
 
-// Arguments returns the required members of an operation's input. It fails for one
-// without a value.
+// Arguments returns values for the required arguments of an operation on a surface, by
+// name. It fails if a required argument has no value.
 func Arguments(op core.Operation, surface core.Surface, values Values) (map[string]any, error) {
 	var input member
 	if err := json.Unmarshal(op.Input(surface).Text(), &input); err != nil {
@@ -77,7 +79,8 @@ func Arguments(op core.Operation, surface core.Surface, values Values) (map[stri
 	return arguments, nil
 }
 
-// member is what Arguments reads of an input schema.
+// member has the part of a JSON Schema that Arguments needs, for an input or one of its
+// members.
 type member struct {
 	Type       any               `json:"type"`
 	Enum       []any             `json:"enum"`
@@ -85,8 +88,9 @@ type member struct {
 	Required   []string          `json:"required"`
 }
 
-// example returns a value for the member: the one in values, the first word of an enum,
-// 1 or false. It fails for a text, a list or an object without a value.
+// example returns a value for a required argument: the one in values, else the first value
+// of an enum, 1 for a number or false for a boolean. It fails for any other type that has
+// no value in values.
 func (m member) example(operation, name string, values Values) (any, error) {
 	if value, ok := values.of(operation, name); ok {
 		return value, nil
@@ -102,9 +106,9 @@ func (m member) example(operation, name string, values Values) (any, error) {
 	return nil, fmt.Errorf("%s: no value is known for the required member %q", operation, name)
 }
 
-// of returns the value for a member of an operation. One for operations by their prefix
-// comes before one for all. At most one prefix may match an operation: with two, the
-// returned value is random.
+// of returns the value for an argument of an operation, and whether there is one. A value
+// for a prefix of the operation's name takes precedence over one for all operations. At
+// most one prefix may match; with two, the result is one of them at random.
 func (v Values) of(operation, member string) (string, bool) {
 	for name, value := range v {
 		if prefix, of, ok := strings.Cut(name, " "); ok && of == member && strings.HasPrefix(operation, prefix) {

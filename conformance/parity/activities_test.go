@@ -11,8 +11,8 @@ import (
 )
 
 // TestActivitiesAreTheSameOnBothSurfaces checks that POST /v1/activities and the tool
-// activities_record answer the same items with the same results. GET
-// /v1/contacts/{id}/activities returns the activities that either of them recorded.
+// activities_record return the same results for the same activities. GET /v1/activities
+// must list the activities of both.
 func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -39,13 +39,15 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 		if diff := cmp.Diff([]any{"agent", "api"}, sources); diff != "" {
 			t.Error(diff)
 		}
-		// Requests that are refused as a whole get the same text on both surfaces.
+		// A request that is refused as a whole gets the same refusal on both surfaces.
 		for _, wrong := range []string{`[]`} {
 			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
 			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)
 			comparable(route)
 			comparable(tool)
-			// The route's body is the list, of which a tool has a name.
+			// The route's body is the array that the tool has in the argument `activities`.
+			// The tool's refusal names that argument, so it is rewritten to the route's
+			// wording.
 			tool["detail"] = strings.NewReplacer("`activities`", "The request", "`activities.", "`").Replace(tool["detail"].(string))
 			for _, fault := range tool["errors"].([]any) {
 				fault := fault.(map[string]any)
@@ -58,9 +60,9 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// TestAnyPropertiesAreTakenOnBothSurfaces: properties may be any JSON on both surfaces
-// and are stored byte for byte. Calls that differ only in them are two calls. Predicates
-// read the members that are not ambiguous.
+// TestAnyPropertiesAreTakenOnBothSurfaces checks that both surfaces accept any JSON as
+// properties and store it byte for byte. Two tool calls that differ only in properties both
+// count. Predicates can test the members that were promoted.
 func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -90,7 +92,8 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 		}
 		defer res.Body.Close()
 		page, err := io.ReadAll(res.Body)
-		// The third call repeats the first within five minutes.
+		// The third tool call repeats the first within five minutes, so it is a replay and
+		// stores nothing. The route stores the same properties once more.
 		if err != nil || strings.Count(string(page), `"properties":`+any) != 2 || strings.Count(string(page), `"properties":`+other) != 1 {
 			t.Errorf("%s %v", page, err)
 		}
@@ -112,8 +115,9 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// outcomes returns results without activities' ids, which differ, and without whether an
-// item is a duplicate: the second call always finds the items of the first.
+// outcomes removes activity_id and duplicate from the results of recorded activities, and
+// returns them. These members differ between two calls: ids are new, and only the second
+// call can find a duplicate of the first.
 func outcomes(results any) []any {
 	items, _ := results.([]any)
 	for _, item := range items {

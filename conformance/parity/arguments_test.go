@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestToolsRefuseByName: a tool that reads mail refuses an invalid argument with a tool
-// error that names the argument.
+// TestToolsRefuseByName checks that tools that read messages, suppressions, templates and
+// reports refuse an invalid argument with validation_failed, and that the refusal names the
+// argument.
 func TestToolsRefuseByName(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -1,5 +1,5 @@
-// Package parity compares the two surfaces: a tool and a route must return the same
-// values for the same thing, and the same problem when they refuse.
+// Package parity compares the two surfaces, REST and MCP tools. For the same operation and
+// arguments both must return the same values, or refuse with the same problem.
 //
-// Every operation that is on both surfaces has cases here; a test fails if one has none.
+// Every operation that has a tool and a route is compared here; a test fails if one is not.
 package parity

@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// TestEveryWriteIsAuditedOnce on the surface it came by; a read and a replay are not.
+// TestEveryWriteIsAuditedOnce checks that each write adds one line to the audit log, with
+// the surface of the call. Reads and replays must add none.
 func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -58,7 +59,7 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	})
 }
 
-// readingTools returns the names of all tools that read.
+// readingTools returns the names of the tools whose operations only read.
 func readingTools() []string {
 	var names []string
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -71,13 +72,15 @@ func readingTools() []string {
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// TestNoReadShowsAnotherOrganizationsThings: two organizations call every operation
-// without arguments. No id is in the answers to both.
+// TestNoReadShowsAnotherOrganizationsThings checks that organizations do not see each
+// other's data. Two organizations call every read that needs no argument, and no id may be
+// in the answers to both.
 func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		seen := map[string]string{}
-		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true} // need an argument, and are compared above
+		// need an argument; parity_test.go and suppression_test.go call them
+		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true}
 		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {
 			look := func(what string, answer map[string]any, status int) {
 				text, err := json.Marshal(answer)
@@ -93,7 +96,7 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 			}
 			program := p.TokenWith(t, credentials, p.BaseURL)
 			for _, route := range rest.Routes() {
-				asked[route.Operation] = true // where the path needs an argument, it is compared above
+				asked[route.Operation] = true // also if a path parameter prevents the call below
 				if route.Method == "GET" && !strings.Contains(route.Path, "{") {
 					answer, status := send(t, p, "GET", p.BaseURL+route.Path, program, "")
 					look(route.Path, answer, status)
@@ -102,7 +105,7 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 			agent := p.TokenWith(t, credentials, p.MCPURL)
 			for _, tool := range readingTools() {
 				answer, status := (sameness{tool: tool, arguments: `{}`}).callTool(t, p, agent)
-				delete(answer, "request_id") // of a refusal: the other organization has no account to check
+				delete(answer, "request_id") // only in refusals, with a new id for every request
 				look(tool, answer, status)
 				asked[tool] = asked[tool] || answer["code"] != string(core.CodeValidationFailed)
 			}

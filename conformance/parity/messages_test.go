@@ -11,8 +11,8 @@ import (
 
 const recipient = "parity@example.com"
 
-// recordMessages gives both organizations a bounced message with the same ids, which are
-// unique within an organization only.
+// recordMessages stores a sent and bounced message for each of the two organizations. The
+// messages have the same id, because ids are unique within an organization only.
 func recordMessages(t *testing.T, p *product.Product) {
 	t.Helper()
 	for _, org := range []string{p.OrgID, p.Other.OrgID} {
@@ -35,7 +35,8 @@ func messageOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	return tool["message"].(map[string]any), route
 }
 
-// eventsOf leaves out what only a diagnosis needs.
+// eventsOf returns the events in the results of messages_diagnose and GET
+// /v1/messages/{id}/events. It removes id and recipient, which only the tool returns.
 func eventsOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	events := tool["events"].([]any)
 	for _, e := range events {

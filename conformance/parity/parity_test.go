@@ -20,20 +20,21 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// sameness is a call on both surfaces whose results must agree.
+// sameness is one call, made by the tool and by the route, whose results must be equal.
 type sameness struct {
 	name      string
 	tool      string
 	arguments string
 	method    string
 	path      string
-	live      bool // with live credentials; else with test ones
+	live      bool // use live credentials; otherwise test credentials
 	scopes    []string
 	faults    []simulator.Fault
-	// toolCode is the code of the tool's refusal where it is not the route's, "" else.
+	// toolCode is the error code of the tool if it differs from that of the route; otherwise
+	// "".
 	toolCode string
-	// pick takes the common part out of the tool's result; nil when the route
-	// answers without a body, or both must refuse.
+	// pick returns the comparable parts of the tool's and the route's result. nil means that
+	// nothing is compared if the call succeeds, such as when the route has no body.
 	pick func(tool, route map[string]any) (map[string]any, map[string]any)
 }
 
@@ -89,11 +90,13 @@ func cases(p *product.Product) []sameness {
 	}
 }
 
-// comparedElsewhere are the tools that other tests of this package compare with a route.
+// comparedElsewhere has the names of tools that tests outside this file compare with their
+// route.
 var comparedElsewhere = []string{"activities_record", "segments_preview_predicate"}
 
-// ordinaryCases compares the operations with a tool and a route that no case lists: by live
-// credentials, with the required arguments.
+// ordinaryCases returns a case for each operation that has a tool and a route and that no
+// other table of cases lists. The calls use live credentials and only the required
+// arguments.
 func ordinaryCases(t *testing.T, p *product.Product) []sameness {
 	t.Helper()
 	var all []sameness
@@ -120,7 +123,8 @@ func ordinaryCases(t *testing.T, p *product.Product) []sameness {
 	return all
 }
 
-// wholly compares whole results, or the items of pages.
+// wholly returns both results for comparison: their items if the route returns a page,
+// otherwise the whole results.
 func wholly(tool, route map[string]any) (map[string]any, map[string]any) {
 	if _, isPage := route["data"]; isPage {
 		return itemsOf(tool, route)
@@ -170,8 +174,8 @@ func (c sameness) check(t *testing.T, p *product.Product) {
 	}
 }
 
-// checkCodes checks that the tool refuses with its own code and the route with another,
-// and takes both out of the problems with what follows from them.
+// checkCodes checks that the tool refuses with toolCode and the route with another code. It
+// then removes code, title and type from both problems, because these three differ.
 func (c sameness) checkCodes(t *testing.T, tool, route map[string]any) {
 	t.Helper()
 	if tool["code"] != c.toolCode || route["code"] == c.toolCode {
@@ -183,10 +187,9 @@ func (c sameness) checkCodes(t *testing.T, tool, route map[string]any) {
 	}
 }
 
-// comparable takes out of a problem what is of one request or one surface alone:
-// the request's id, the next step, which is a call for a tool and a sentence for a
-// route, and the two names under which tools repeat detail and next
-// step for clients that look for them there.
+// comparable removes the members of a problem that differ between requests or surfaces.
+// These are request_id, and next_step, which is a call for a tool and a sentence for a
+// route. Tools also repeat detail as message and next_step as hint.
 func comparable(problem map[string]any) {
 	for _, member := range []string{"request_id", "message", "hint", "next_step"} {
 		delete(problem, member)
@@ -199,7 +202,7 @@ func (c sameness) callTool(t *testing.T, p *product.Product, token string) (map[
 	answer, status := send(t, p, http.MethodPost, p.MCPURL+"/mcp", token, body)
 	result, ok := answer["result"].(map[string]any)
 	if !ok {
-		return answer, status // refused before the tool: a problem document
+		return answer, status // refused before the tool was called, with a problem document
 	}
 	return result["structuredContent"].(map[string]any), status
 }
@@ -239,8 +242,8 @@ func send(t *testing.T, p *product.Product, method, address, token, body string)
 	return answer, res.StatusCode
 }
 
-// TestEveryOperationIsReachableAndComparedWhereItCan: every operation has a tool, a route
-// or both. Those with both are compared by the tests above.
+// TestEveryOperationIsReachableAndComparedWhereItCan checks that every operation has a
+// tool, a route or both. An operation with both must have a case in this package.
 func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
 	t.Parallel()
 	compared := map[string]bool{}

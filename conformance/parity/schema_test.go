@@ -8,9 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestSchemaListsWhatPredicatesMayTest: a property that was promoted over the route is in
-// the schema that agents read, with its current type, until it is removed. Predicates
-// accept it for exactly that time. Other organizations do not see it.
+// TestSchemaListsWhatPredicatesMayTest checks audience_get_schema with an activity property
+// that is promoted, changed and deleted over REST. The schema lists the property with its
+// current type until the deletion, and predicates accept it for as long. Other
+// organizations do not see it.
 func TestSchemaListsWhatPredicatesMayTest(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

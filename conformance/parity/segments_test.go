@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// briefly pairs the items of both lists, without the members that only the route has.
+// briefly returns the segments in the results of the tool and of the route, without the
+// members in hiddenOfSegments that the tool omits.
 func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
 	seen, all := tool["items"].([]any), route["data"].([]any)
 	for i := range min(len(seen), len(all)) {
@@ -25,15 +26,16 @@ func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
 	return itemsOf(tool, route)
 }
 
-// hiddenOfSegments are the members that only the route returns, to keep results for
-// agents short.
+// hiddenOfSegments are the members of a segment that only the route returns. The tool omits
+// them to keep results for agents short.
 var hiddenOfSegments = map[string]bool{
 	"description": true, "profile_version": true, "eval_warning_at": true, "origin": true, "source_path": true, "created_at": true, "updated_at": true,
 }
 
-// TestPredicatesFindTheSameOnBothSurfaces: a predicate selects the same contacts on both
-// surfaces. A faulty predicate has the same fault on both: the route refuses it, and the
-// tool returns the fault in its result, because agents try until a predicate works.
+// TestPredicatesFindTheSameOnBothSurfaces checks that a preview of a predicate returns the
+// same contacts on both surfaces. For a faulty predicate both describe the same fault. The
+// route refuses the request; the tool returns the fault in its result, so that agents can
+// correct the predicate.
 func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -74,7 +76,7 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 		if said, _ := tool["error"].(map[string]any); !strings.Contains(fmt.Sprint(said["message"]), `; there are "city", `) {
 			t.Errorf("who names nothing that there is learns %v", said)
 		}
-		// A text that is not a predicate gets the same refusal on both surfaces.
+		// Arguments without a usable predicate get the same refusal on both surfaces.
 		for _, arguments := range []string{`{}`, `{"source":""}`, `{"source":1}`, `{"source":"attr.orders > 1","limit":1}`} {
 			tool, route, _ := preview(arguments)
 			comparable(route)
@@ -86,8 +88,8 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// TestPredicatesHaveTheSameLimitsOnBothSurfaces: both surfaces accept a predicate at each
-// limit, and refuse one above it with the limit's name.
+// TestPredicatesHaveTheSameLimitsOnBothSurfaces checks that both surfaces accept a
+// predicate exactly at each limit, such as 200 nodes, and refuse one just above it.
 func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -119,13 +121,13 @@ func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// joined returns the text repeated n times.
+// joined returns n copies of text, separated by the string in by.
 func joined(n int, text, by string) string {
 	return strings.TrimSuffix(strings.Repeat(text+by, n), by)
 }
 
-// TestPreviewsFindNobodyElses: a preview on either surface neither counts nor shows
-// contacts of another organization, whatever the predicate.
+// TestPreviewsFindNobodyElses checks that a preview neither counts nor shows contacts of
+// another organization, on either surface and with any predicate.
 func TestPreviewsFindNobodyElses(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -14,7 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
-// suppress gives both organizations a suppressed and an undeliverable address.
+// suppress adds one address to the sending account's suppression list, and to the list of
+// undeliverable addresses, of each of the two organizations.
 func suppress(t *testing.T, p *product.Product) {
 	t.Helper()
 	at := p.Clock.Now().UTC().Truncate(time.Second)
@@ -55,7 +56,8 @@ func suppressionCases() []sameness {
 	}
 }
 
-// suppressedOf returns the members that the check and the entry itself have in common.
+// suppressedOf returns the members that the tool suppressions_check_address and GET
+// /v1/suppressions/{email} have in common.
 func suppressedOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	of := func(from map[string]any) map[string]any {
 		return map[string]any{"reason": from["reason"], "suppressed_at": from["suppressed_at"]}
@@ -73,13 +75,14 @@ func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// answered is the head of an answer.
+// answered is the status and the header of an HTTP response.
 type answered struct {
 	StatusCode int
 	Header     http.Header
 }
 
-// ask sends a request to the public API and returns the whole answer.
+// ask sends a GET request to the public API. It returns the status and header of the
+// response, and its body.
 func ask(t *testing.T, p *product.Product, token, path string) (answered, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
@@ -131,8 +134,8 @@ func TestSuppressionOverREST(t *testing.T) {
 	})
 }
 
-// TestHostileAddresses: any text in the path or the query is answered, or refused with
-// the parameter's name.
+// TestHostileAddresses checks that malformed text in the path or the query of the
+// suppression routes never causes a server error. A refusal must have an error code.
 func TestHostileAddresses(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestFailedWritesSayTheSame, and leave the contact as it was.
+// TestFailedWritesSayTheSame checks that an archiving that fails in the sending account
+// returns the same problem on both surfaces. The contact must remain active.
 func TestFailedWritesSayTheSame(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -27,7 +28,8 @@ func TestFailedWritesSayTheSame(t *testing.T) {
 	})
 }
 
-// TestBothSurfacesWriteOneContact: a route reads what a tool wrote, and the reverse.
+// TestBothSurfacesWriteOneContact checks that a route changes the contact that a tool
+// created, and that both surfaces then read the same contact.
 func TestBothSurfacesWriteOneContact(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Clock is a clock that a test can move. Until then it shows the machine's time. It is
-// safe for concurrent use.
+// Clock is a clock that a test can advance or stop. Without either it shows the machine's
+// time. It is safe for concurrent use.
 type Clock struct {
 	mu sync.Mutex
 	// ahead is the sum of all advances, which Now adds to the machine's time.
@@ -43,8 +43,8 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Freeze stops the clock at a time, to the microsecond. The clock cannot be started
-// again; Advance still moves it.
+// Freeze stops the clock at the given time, truncated to microseconds. The clock cannot be
+// started again; Advance still moves it.
 func (c *Clock) Freeze(at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,8 @@
-// Package product starts the whole product inside a test. It has every listener on a
-// free port of the loopback, the demo data, and a second organization that the first
-// must not reach. Its sending account can be made to fail, and its clock can be moved.
-// [Start] starts one product, [Each] one on each database.
+// Package product starts a complete Mailhelm inside a test. It listens on free ports of the
+// loopback, and has the demo data and a second organization, whose data the demo
+// organization must not reach. A test can make its sending account fail and move its clock.
+// [Start] starts one product; [Each] runs a test on SQLite and on PostgreSQL.
 //
-// It owns no test of the product itself. It starts what `mailhelm serve` starts, through
-// package host, so that the tested product is wired like the real one.
+// The package has no tests of Mailhelm's behaviour. It starts the product through package
+// serve, as `mailhelm serve` does, so that tests run the real wiring.
 package product

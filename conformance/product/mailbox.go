@@ -18,20 +18,20 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Mailbox is the operator's SMTP server. It accepts all mail from the product to people,
-// with one user's password.
+// Mailbox is an SMTP server that receives the mail of the product to its users, such as
+// links to reset a password. Only one user name and password can send.
 type Mailbox struct {
-	// t reports messages that the mailbox cannot parse.
+	// t is the test, which fails if the mailbox cannot parse a message.
 	t testing.TB
-	// address is host:port on the loopback.
+	// address is where the server listens, as host:port on the loopback.
 	address string
-	// arrived holds messages until Next returns them. Once it is full, the next DATA
-	// command waits.
+	// arrived holds received messages until Next returns them. If it is full, the DATA
+	// command of the next message waits.
 	arrived chan *Mail
 }
 
-// The credentials of the server, with a password that must be escaped in a URL, and the
-// sender.
+// mailUser and mailPassword are the credentials that the Mailbox accepts. The password has
+// characters that must be escaped in a URL. mailSender is the sender of the product's mail.
 const (
 	mailUser     = "mailhelm"
 	mailPassword = "open/sesame@home"
@@ -52,8 +52,8 @@ type Mail struct {
 	Raw string
 }
 
-// newMailbox starts the server, which stops with the test. It listens on a free port of
-// the loopback, without TLS.
+// newMailbox starts the SMTP server on a free port of the loopback, without TLS. The server
+// stops when the test ends.
 func newMailbox(t testing.TB) *Mailbox {
 	t.Helper()
 	m := &Mailbox{t: t, arrived: make(chan *Mail, 64)}
@@ -70,13 +70,14 @@ func newMailbox(t testing.TB) *Mailbox {
 	return m
 }
 
-// url returns the mailbox as an SMTP URL for --system-smtp, with user and password.
+// url returns the address and the credentials of the mailbox as a URL for the setting
+// --system-smtp.
 func (m *Mailbox) url() string {
 	return "smtp://" + mailUser + ":" + strings.NewReplacer("/", "%2F", "@", "%40").Replace(mailPassword) + "@" + m.address
 }
 
-// mailTimeout is how long Next waits. It is long because the product sends mail in
-// background jobs.
+// mailTimeout is how long [Mailbox.Next] waits for a message. It is long because the
+// product sends mail in background jobs.
 const mailTimeout = 20 * time.Second
 
 // Next returns the oldest message that the test has not read yet. It waits up to
@@ -104,7 +105,7 @@ func (m *Mailbox) Empty() {
 	}
 }
 
-// silent is the server's error log ([smtp.Logger]). It discards every line.
+// silent is the error log of the SMTP server ([smtp.Logger]). It discards every line.
 type silent struct{}
 
 func (silent) Printf(string, ...any) {}
@@ -114,17 +115,17 @@ func (silent) Println(...any)        {}
 // client's commands.
 type mailSession struct {
 	to *Mailbox
-	// signed is true after a successful Auth.
+	// signed is true after a successful authentication.
 	signed bool
-	// mail has the envelope of the message in progress.
+	// mail is the message in progress; before Data it has only the envelope.
 	mail Mail
 }
 
 // AuthMechanisms returns PLAIN (RFC 4616), the only mechanism of the server.
 func (s *mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
 
-// Auth returns a PLAIN exchange that accepts mailUser with mailPassword. It refuses
-// every other pair with smtp.ErrAuthFailed.
+// Auth returns a PLAIN exchange that accepts mailUser with mailPassword. It fails with
+// smtp.ErrAuthFailed for any other user name or password.
 func (s *mailSession) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != mailUser || password != mailPassword {
@@ -151,8 +152,8 @@ func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	return nil
 }
 
-// Data parses the message and queues it for [Mailbox.Next]. A message that read refuses
-// fails both the command and the test.
+// Data parses the message and queues it for [Mailbox.Next]. If the message cannot be
+// parsed, the command and the test fail.
 func (s *mailSession) Data(r io.Reader) error {
 	raw, err := io.ReadAll(r)
 	if err != nil {
@@ -171,8 +172,9 @@ func (s *mailSession) Data(r io.Reader) error {
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// read parses a message that must have a text part and an HTML part, and no other. The
-// text part must come first. It decodes quoted-printable and no other transfer encoding.
+// read parses a multipart/alternative message with a text part followed by an HTML part. It
+// fails for any other structure. It decodes quoted-printable and no other transfer
+// encoding.
 func (m *Mail) read(raw []byte) error {
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {

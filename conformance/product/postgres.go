@@ -14,7 +14,7 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// table is the content of one table as a JSON array of objects.
+// table has the name of a database table and its rows, as a JSON array of objects.
 type table struct {
 	name string
 	rows []byte
@@ -24,9 +24,10 @@ type table struct {
 // config.
 const databaseFile = "mailhelm.db"
 
-// readTables reads a filled SQLite database, so that PostgreSQL can be filled with a
-// dozen statements instead of some thousand. Tables are in the order of their creation,
-// so that each refers only to earlier ones. It opens the database read-only.
+// readTables returns the tables of the SQLite database in the data folder dir, which it
+// opens read-only. Copying them fills PostgreSQL with a dozen statements instead of some
+// thousand. Tables are in the order of their creation, so that foreign keys refer only to
+// earlier ones.
 func readTables(ctx context.Context, dir string) ([]table, error) {
 	address := url.URL{Scheme: "file", Path: filepath.Join(dir, databaseFile), RawQuery: "mode=ro"}
 	db, err := sql.Open("sqlite", address.String())
@@ -52,8 +53,8 @@ func readTables(ctx context.Context, dir string) ([]table, error) {
 	return tables, nil
 }
 
-// tableNames returns the names of the tables, without those of the engine, the
-// migrations and the job queue.
+// tableNames returns the names of the tables of an SQLite database. It omits those of
+// SQLite itself, of the migrations and of the job queue.
 func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table'
 		AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'river_%' AND name <> 'schema_versions' ORDER BY rowid`)

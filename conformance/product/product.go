@@ -24,55 +24,55 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Options configures a product. The zero value is SQLite without a rate limit.
+// Options configures a product. With the zero value it uses SQLite and has no rate limit.
 type Options struct {
-	// Postgres stores data in a new PostgreSQL database of the shared server instead of
-	// SQLite.
+	// Postgres stores data in PostgreSQL instead of SQLite, in a new database of the server
+	// that all tests share.
 	Postgres bool
-	// PostgresURL is an empty database to use instead of a new one of the shared server.
-	// Start migrates and fills it. It has no effect unless Postgres is set.
+	// PostgresURL is an empty PostgreSQL database to use instead of a new one. Start creates
+	// the schema and the demo data in it. It has no effect unless Postgres is set.
 	PostgresURL string
-	// Beside is a product on PostgreSQL whose database and clock this one shares, like a
-	// second server; nil means a database of its own.
+	// Beside is a running product on PostgreSQL. The new product uses the same database and
+	// clock, as a second server of one installation; nil means a database of its own.
 	Beside *Product
-	// Past gives the demo organization a connected account and 90 days of mail, as in
-	// the demo. This takes a second or two.
+	// Past gives the demo organization a connected sending account and 90 days of sent mail,
+	// as `mailhelm demo` does. This takes a second or two.
 	Past bool
 	// Recipients is the behaviour of the recipients of simulated mail; the zero value
 	// delivers all of it.
 	Recipients simulator.Behaviour
-	// RateLimit is the number of calls a minute of the demo organization; nil means no
-	// limit.
+	// RateLimit is the number of calls a minute that the demo organization may make; nil
+	// means no limit.
 	RateLimit *int
 	// ActivitiesPerMinute is the number of activities a minute that an organization may
-	// send; 0 means the default.
+	// record; 0 means the default.
 	ActivitiesPerMinute int
-	// CallerWait is how long calls wait for a database connection before they fail; 0
-	// means a long time, because few tests are about a busy machine.
+	// CallerWait is how long calls wait for a database connection before they fail. 0 means
+	// requestTimeout, which is long, so that tests do not fail on a busy machine.
 	CallerWait time.Duration
-	// Mail starts an SMTP server for the product's mail to people; see
+	// Mail starts an SMTP server that receives the product's mail to its users; see
 	// [Product.Mailbox].
 	Mail bool
 	// AllowedOrigins are the browser origins that may call the agent endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
 	DynamicRegistration bool
-	// ClientDocumentCAs signed the certificates of hosts with metadata documents of
-	// clients, which may then be on the loopback. nil means the system's CAs, and no
-	// loopback.
+	// ClientDocumentCAs are the CAs for hosts of OAuth client metadata documents. If set,
+	// these hosts may also be on the loopback. nil means the system's CAs, and no hosts on
+	// the loopback.
 	ClientDocumentCAs *x509.CertPool
-	// Topics answers the product's requests to Amazon SNS, with certificates signed by
-	// TopicCAs; if nil, there is no answer.
+	// Topics answers the product's requests to Amazon SNS. If nil, they get status 403.
+	// TopicCAs sign the certificates of Amazon SNS.
 	Topics   http.RoundTripper
 	TopicCAs *x509.CertPool
-	// Operations are added to those of the product, such as stand-ins for tools that are
-	// declared and not yet implemented.
+	// Operations are added to those of the product. Tests use them for kinds of operations
+	// that the product does not have yet.
 	Operations []core.Operation
-	// OTLPEndpoint is a collector on the loopback that receives spans; "" disables
-	// spans.
+	// OTLPEndpoint is the URL of an OpenTelemetry collector that receives the product's
+	// spans; "" turns spans off.
 	OTLPEndpoint string
-	// RedisURL is the Redis in which the product shares rate limits with others; ""
-	// means that it does not share them.
+	// RedisURL is the Redis in which several products share rate limits; "" means that each
+	// product counts alone.
 	RedisURL string
 	// Log receives the product's log, at debug level, as JSON lines; nil discards it.
 	// One goroutine at a time writes to it until the product has stopped.
@@ -81,9 +81,10 @@ type Options struct {
 
 // Product is a running product with its demo data.
 type Product struct {
-	// The URLs of the public API (BaseURL), the authorization server, the dashboard
-	// (AppURL) and the agent endpoint (MCPURL). The others are the pull host for
-	// temporary inboxes, the documentation and the operator's listener.
+	// BaseURL is the URL of the public API, AuthURL of the authorization server, AppURL of
+	// the dashboard and MCPURL of the agent endpoint. FetchURL is the host from which
+	// temporary inboxes are read. DocsURL has the documentation, and AdminURL the operator's
+	// metrics and health.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL, AdminURL string
 	// SMTPAddr is host:port of the product's SMTP listener.
 	SMTPAddr string
@@ -94,51 +95,54 @@ type Product struct {
 	// first organization must not reach its data.
 	Other Org
 
-	// UserEmail and UserPassword sign the demo user in at the dashboard.
+	// UserEmail and UserPassword are the credentials of the demo user for the dashboard.
 	UserEmail, UserPassword string
-	// Mailbox receives the product's mail to people; nil unless Options.Mail is set.
+	// Mailbox receives the product's mail to its users; nil unless Options.Mail is set.
 	Mailbox *Mailbox
 
 	// DataDir is the folder with all stored data of the product, except a PostgreSQL
 	// database.
 	DataDir string
-	// Simulator is the sending account; tests use it to cause failures.
+	// Simulator is the simulated sending account. Tests use it to cause failures.
 	Simulator *simulator.Simulator
-	// DB is the product's own open database, for data that no call can create.
+	// DB is the database that the product has opened. Tests use it for data that no call can
+	// create.
 	DB *storage.DB
-	// Connections stores the accounts of organizations, with the key that opens their
-	// secrets. Until a test saves a connection, every organization uses Simulator.
+	// Connections stores how organizations connect their sending accounts, and encrypts the
+	// secrets. An organization without a stored connection uses Simulator.
 	Connections sending.Connections
-	// Clock is the clock of the whole product.
+	// Clock is the clock that every part of the product uses.
 	Clock *Clock
-	// HTTP is a client whose connections end with the test.
+	// HTTP is a client for requests to the product. It does not follow redirects. Its idle
+	// connections are closed when the test ends.
 	HTTP *http.Client
 
 	host     *serve.Host
-	database string // address of PostgreSQL, "" for SQLite
+	database string // URL of the PostgreSQL database; "" for SQLite
 }
 
 // Org is an organization with credentials that hold every scope.
 type Org struct {
-	// OrgID is the id in the database, as core.NewID mints it.
+	// OrgID is the id of the organization in the database.
 	OrgID string
-	// Live and Test are the credentials of the two environments.
+	// Live and Test are the credentials for the live and the test environment.
 	Live Credentials
 	Test Credentials
-	// Contact is the address of one of its contacts.
+	// Contact is the e-mail address of one contact of the organization.
 	Contact string
 }
 
-// Credentials are an OAuth client and an API key of one environment.
+// Credentials are those of an OAuth client, and an API key, all for one environment.
 type Credentials struct{ ClientID, ClientSecret, APIKey string }
 
 const (
-	// stopTimeout limits the wait for calls and jobs in flight when a product stops.
+	// stopTimeout limits how long a product may take to finish its running calls and jobs
+	// when it stops.
 	stopTimeout = 10 * time.Second
 	// requestTimeout limits each request of [Product.HTTP], and the product's own waits
 	// for the database and for Redis.
 	requestTimeout = 30 * time.Second
-	databaseConns  = 12 // each product has a pool, and all pools share the server's limit
+	databaseConns  = 12 // small, because the pools of all products share the connection limit of one server
 )
 
 // Start starts a product that stops with the test. It fails the test if the product does
@@ -212,7 +216,8 @@ var quiet = sync.OnceFunc(func() { slog.SetDefault(slog.New(slog.DiscardHandler)
 // noRedirect makes the client return a redirect instead of following it.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// logger returns the product's logger; see [Options.Log].
+// logger returns a logger that writes JSON lines at debug level to the given writer. If the
+// writer is nil, it discards them.
 func logger(to io.Writer) *slog.Logger {
 	if to == nil {
 		return slog.New(slog.DiscardHandler)
@@ -220,15 +225,16 @@ func logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// Once runs a test against a product on SQLite, and on both databases in a full run. It
-// is for behaviour that cannot depend on the database (core/doc/decisions/0072). The
-// test runs in parallel with others.
+// Once runs a test against a product on SQLite. With MAILHELM_TEST_FULL=1 it also runs it
+// on PostgreSQL. It is for behaviour that cannot depend on the database
+// (core/doc/decisions/0072). The test runs in parallel with others.
 func Once(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	OnceWith(t, Options{}, test)
 }
 
-// OnceWith runs a test with options, as Once does; their Postgres is ignored.
+// OnceWith runs a test as Once does, against a product with these options. It ignores
+// opts.Postgres.
 func OnceWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	if storagetest.Full() {
@@ -249,7 +255,8 @@ func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 	EachWith(t, Options{}, test)
 }
 
-// EachWith runs a test with options, as Each does; their Postgres is ignored.
+// EachWith runs a test as Each does, against products with these options. It ignores
+// opts.Postgres.
 func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	for _, postgres := range []bool{false, true} {
@@ -257,7 +264,7 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 		if postgres {
 			name = "postgres"
 		}
-		own := opts // the tests run after the loop has ended
+		own := opts // copied, because the parallel tests run after the loop has ended
 		own.Postgres = postgres
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -300,7 +307,8 @@ func migrate(ctx context.Context, cfg config.Config) error {
 	return errors.Join(db.Migrate(ctx), db.Close())
 }
 
-// amazon returns the HTTP client that the product uses for Amazon in a test.
+// amazon returns the product's HTTP client for requests to Amazon. It reaches no real host
+// of Amazon; see noAmazon.
 func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	t.Helper()
 	client := ses.NewHTTPClient()
@@ -309,14 +317,14 @@ func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	return client
 }
 
-// noAmazon refuses every request but those to a server of the test, so that no test
-// calls Amazon. here connects to the loopback; topics is [Options.Topics] and may be
-// nil.
+// noAmazon is an HTTP transport that keeps tests from calling Amazon. It sends requests for
+// the loopback through here, and those for Amazon SNS through topics, which is
+// [Options.Topics] and may be nil.
 type noAmazon struct{ here, topics http.RoundTripper }
 
-// RoundTrip uses here for loopback addresses, and topics for hosts of Amazon SNS. It
-// answers any other request with the 403 that Amazon SES returns for unknown
-// credentials.
+// RoundTrip sends requests for loopback addresses through here, and those for Amazon SNS
+// through topics. It answers any other request with the 403 that Amazon SES returns for
+// unknown credentials.
 func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && ip.IsLoopback() {
 		return n.here.RoundTrip(r)

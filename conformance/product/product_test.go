@@ -128,7 +128,8 @@ func TestFaultsOfTheAccountAreFelt(t *testing.T) {
 	}
 }
 
-// Each engine is the one that its test is named after.
+// TestEachIsOnBothEngines checks that product.Each runs the subtest "sqlite" on SQLite and
+// the subtest "postgres" on PostgreSQL.
 func TestEachIsOnBothEngines(t *testing.T) {
 	t.Parallel()
 	engines := make(chan string, 2)

@@ -19,17 +19,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// masterKey is the master key of every test. It protects only data in the test's own
-// folder.
+// masterKey is the master key of all products in tests. It encrypts only secrets that a
+// test stores.
 const masterKey = "6d61696c68656c6d2074657374206d6173746572206b65792c206f70656e2121"
 
-// seeded has the organizations in the data.
+// seeded has the two organizations in the demo data, and the credentials of the demo user.
 type seeded struct {
 	demo, other             Org
 	userEmail, userPassword string
 }
 
-// seed writes the demo data to the stores of a configuration. It starts no product.
+// seed creates the demo data and the second organization in the database and the simulated
+// account that cfg names. It starts no server.
 func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
@@ -63,8 +64,8 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}, err
 }
 
-// cheapSignIn replaces the hash of the demo user's password by one that is cheap to check,
-// because most tests of pages sign in.
+// cheapSignIn replaces the password hash of the demo user by one that is quick to check,
+// because most tests of pages sign in. The password remains the same.
 func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error {
 	user, err := db.Users().UserByEmail(ctx, c.UserEmail)
 	if err != nil {
@@ -73,8 +74,8 @@ func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error 
 	return db.Users().SetPassword(ctx, user.ID, passwordstest.Hash(c.UserPassword))
 }
 
-// MakePast creates the demo organization's past mail, unless it exists, as every start
-// of the demo does.
+// MakePast creates 90 days of mail for the demo organization, as `mailhelm demo` does at
+// its start. It does nothing if the organization has messages.
 func (p *Product) MakePast(t testing.TB) {
 	t.Helper()
 	h := p.host
@@ -89,8 +90,8 @@ func (p *Product) MakePast(t testing.TB) {
 // otherContact is the only contact of the second organization.
 const otherContact = "someone.else@example.org"
 
-// secondOrg creates an organization with an account, a contact list and one contact,
-// whose address the first organization does not have.
+// secondOrg creates an organization with a sending account, a contact list and one contact.
+// The demo organization has no contact with that address.
 func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	a := provision.Provisioner{Stores: s.DB.Access(), Orgs: s.DB.Orgs(), Users: s.DB.Users(), Members: s.DB.Members(), Tx: s.DB, Clock: s.Clock}
 	stored, err := a.CreateOrg(ctx, core.Org{Name: "Other Org", Slug: "other-org", Tier: "team"})
@@ -127,17 +128,19 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 	return Credentials{ClientID: client.ClientID, ClientSecret: secret, APIKey: key}, err
 }
 
-// template is a filled data folder: its files, and its database as tables.
+// template is a data folder with the demo data, which is copied for each product.
 type template struct {
 	seeded
-	// files has the content of each file by its name. The folder has no subfolders.
+	// files has the content of each file in the folder, by file name. The folder has no
+	// subfolders.
 	files map[string][]byte
-	// tables has the content of the database, for a product on PostgreSQL.
+	// tables has the rows of the database, to fill PostgreSQL with.
 	tables []table
 }
 
-// filledTemplate is created once in a process, because filling a database takes longer
-// than most tests. All products of a process therefore have the same credentials.
+// filledTemplate returns the template. The first call of a process creates it, because
+// filling a database takes longer than most tests. All products of a process therefore have
+// the same credentials.
 var filledTemplate = sync.OnceValues(func() (*template, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-product-")
 	if err != nil {
@@ -165,7 +168,7 @@ var filledTemplate = sync.OnceValues(func() (*template, error) {
 	return t, nil
 })
 
-// copyTo writes the files to an existing folder, readable by their owner only.
+// copyTo writes the template's files to an existing folder. Only their owner may read them.
 func (t *template) copyTo(dir string) error {
 	for name, content := range t.files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {

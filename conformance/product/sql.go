@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// SQL returns a connection to the product's database, for data that the product cannot
-// write itself, such as a definition from a repository. It closes with the test. On
-// SQLite a statement waits up to 10 seconds for a lock that the product holds.
+// SQL returns a connection to the product's database, for data that the product itself
+// cannot write. It is closed when the test ends. On SQLite a statement waits up to 10
+// seconds for a lock that the product holds.
 func (p *Product) SQL(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, address := "postgres", p.database

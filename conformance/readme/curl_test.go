@@ -13,12 +13,13 @@ import (
 	"time"
 )
 
-// The tests need only Go, and some machines have no curl. Under the name curl and with
-// this variable set, the test binary acts as curl. If curl is installed, it runs the
-// commands too.
+// actAsCurl is the environment variable that makes the test binary act as curl, because
+// some machines have none. shellPaths links the binary under that name.
 const actAsCurl = "MAILHELM_TEST_ACT_AS_CURL"
 
-// shellPaths returns the search paths to run the commands with, by name.
+// shellPaths returns the values of PATH to run the commands with, by name. With "stand-in",
+// curl is the test binary. With "curl", which is present only if curl is installed, it is
+// the installed program.
 func shellPaths(t *testing.T) map[string]string {
 	t.Helper()
 	self, err := os.Executable()
@@ -36,8 +37,9 @@ func shellPaths(t *testing.T) map[string]string {
 	return paths
 }
 
-// curl implements the options of curl that the README uses: -sS, -u, -H, -d and an
-// address. It fails for other options.
+// curl implements the options of curl that the README uses: -sS, -u, -H, -d and an address.
+// It returns the exit code that curl would: 0 for any HTTP response, 2 for any other
+// option.
 func curl(args []string, stdout, stderr io.Writer) int {
 	request, err := curlRequest(args)
 	if err != nil {

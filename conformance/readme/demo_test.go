@@ -19,21 +19,24 @@ import (
 	"time"
 )
 
-// lastLine is the beginning of the last line that the demo prints once it is ready.
+// lastLine is the beginning of the last line that `mailhelm demo` prints at its start. The
+// demo is ready then.
 const lastLine = "Ctrl-C stops"
 
-// patience limits the life of a demo. A demo that never prints its last line then fails
-// the test with its output.
+// patience limits how long a demo may run. The test fails with the demo's output if it
+// never prints lastLine.
 const patience = 2 * time.Minute
 
-// demo is a running `mailhelm demo`, started in a folder of its own.
+// demo is a running `mailhelm demo`. dir is its working folder, port its first port and
+// printed its output until it was ready.
 type demo struct {
 	dir     string
 	port    int
 	printed string
 }
 
-// program builds the program once for all tests of the package.
+// program builds mailhelm at its first call and returns the path of the binary, or the
+// error of the build.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-readme-")
 	if err != nil {
@@ -58,8 +61,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startDemo starts a demo and waits for its last line. If another program takes one of
-// its ports first, it tries the next row of ports.
+// startDemo starts a demo and waits until it is ready. If the start fails, such as when
+// another program has taken a port, it tries up to five times, each time with other ports.
 func startDemo(t *testing.T) *demo {
 	t.Helper()
 	binary, err := program()
@@ -105,7 +108,8 @@ func (d *demo) start(t *testing.T, binary string) error {
 	return fmt.Errorf("the demo ended: %w: %s%s", cmd.Wait(), printed.String(), log.String())
 }
 
-// stop ends the demo as Ctrl-C does, and expects an orderly end.
+// stop interrupts the demo as Ctrl-C does and waits for its end. It fails the test if the
+// demo exits with an error.
 func stop(t *testing.T, cmd *exec.Cmd, stdout io.Reader, log *strings.Builder) {
 	if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Error(err)
@@ -116,7 +120,8 @@ func stop(t *testing.T, cmd *exec.Cmd, stdout io.Reader, log *strings.Builder) {
 	}
 }
 
-// freeRow finds six free ports in a row.
+// freeRow returns the first of six consecutive loopback ports on which no program listens
+// at the moment.
 func freeRow(t *testing.T) int {
 	t.Helper()
 	for range 50 {
@@ -169,7 +174,8 @@ func (d *demo) credentials(t *testing.T) credentials {
 	return c
 }
 
-// boundary stands between the outputs of two commands.
+// boundary is the text that paste prints between the outputs of two commands, to split
+// them.
 const boundary = "\n-- next --\n"
 
 // paste runs the commands in one shell and returns the output of each. path is the

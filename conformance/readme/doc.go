@@ -1,9 +1,9 @@
-// Package readme runs the README. It starts the demo as the README says and runs the
-// commands of the page in a shell, in the order in which a reader would paste them. It
-// also checks that the demo prints the same commands.
+// Package readme tests the commands in README.md. It starts the demo and runs the commands
+// in a shell, in the order of the page. It also checks that the demo prints the same
+// commands.
 //
-// It changes only the ports in a command, because those of the page may be in use. It
-// owns no expectation about an operation beyond the text of the README.
+// It replaces only the ports in a command, because the default ports may be in use. It
+// checks of each output only what the README promises.
 package readme
 
 import (
@@ -14,7 +14,8 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
-// Blocks returns the fenced blocks of a Markdown text in the given language, in order.
+// Blocks returns the contents of the fenced code blocks of a Markdown text that have the
+// given language, in order.
 func Blocks(markdown, language string) []string {
 	var found []string
 	for _, m := range fence.FindAllStringSubmatch(markdown, -1) {
@@ -25,10 +26,12 @@ func Blocks(markdown, language string) []string {
 	return found
 }
 
-// defaultPorts are the ports on the page, in the order that --port uses.
+// defaultPorts are the ports of the demo's addresses in the README. `mailhelm demo --port
+// N` uses N and the ports after it, in the same order.
 var defaultPorts = []int{8080, 8081, 8082, 8083}
 
-// OnPorts returns text with the default ports replaced by consecutive ones from first.
+// OnPorts returns text with the default ports of localhost replaced by first and the three
+// ports after it.
 func OnPorts(text string, first int) string {
 	var pairs []string
 	for i, port := range defaultPorts {

@@ -8,13 +8,14 @@ import (
 	"testing"
 )
 
-// promised is what the README says each of its commands shows, in order.
+// promised has, for each command block in the section "Try it", a text that its output must
+// contain.
 var promised = []string{
 	"",                                   // the credentials, into variables
 	"",                                   // the token, into another
 	`"name":"contacts_upsert"`,           // the tools
 	`"first_name":"Ada"`,                 // the contact, for an agent
-	`"first_name":"Ada"`,                 // the same contact, for a program
+	`"first_name":"Ada"`,                 // the same contact, over REST
 	`"email":"new.customer@example.com"`, // the contact that was made
 	`"code":"validation_failed"`,         // the refusal
 }
@@ -28,7 +29,8 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// section returns the part of the page under a heading.
+// section returns the text of the README's section with this heading. It fails the test if
+// there is none.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page(t), "\n## "+heading+"\n")
@@ -57,22 +59,25 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// takenIn has the texts that the README shows after each block about contacts, in order.
+// takenIn has, for each command block in the section "Contacts", the texts that its output
+// must contain.
 var takenIn = [][]string{
 	{`"key":"spring-tasting"`},
 	{`"job_id"`, `"total":2`, `"pagination"`},
 	{"dry run       nothing was changed", "created       1", "rejected      1 (line 3)", "people.csv.rejected.csv", "nobody,,,3,validation_failed: email is no e-mail address"},
 }
 
-// sent is what the README says each block about sending shows, in order.
+// sent has, for each command block in the section "Sending", the texts that its output must
+// contain.
 var sent = [][]string{
 	{`"delivery_rate"`, `"period"`},
 	{`"outcome":"bounced"`, `"next_steps"`},
 	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
-// TestContacts: the commands about contacts and about sending go on where those of the
-// first section end, and each section names its guide.
+// TestContacts checks that the commands in the section "Contacts" work with the variables
+// set by the first two blocks of "Try it". The section must name its guide, and the demo
+// must serve that guide.
 func TestContacts(t *testing.T) {
 	t.Parallel()
 	goesOn(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
@@ -118,8 +123,8 @@ func goesOn(t *testing.T, heading string, promised [][]string, guide string) {
 	}
 }
 
-// administered has the texts that the README shows after each block about people, keys
-// and clients, in order.
+// administered has, for each command block in the section "People, keys and clients", the
+// texts that its output must contain.
 var administered = [][]string{
 	{"Acme Ltd", "ada@example.com", "password", "http://localhost:8081/join?token="},
 	{`"api.lists.view"`, "sk_live_", "grace", "active"},
@@ -127,8 +132,8 @@ var administered = [][]string{
 	{"required", "ada@example.com", "waiting", "api_key.rotated", "oauth_client.blocked", "user.second_factors_reset"},
 }
 
-// TestAdministration: the commands about people, keys and clients work beside the demo,
-// in its folder, and the dashboard is where the README says.
+// TestAdministration checks that the commands in the section "People, keys and clients"
+// work in the folder of a running demo. The dashboard must be at the address in the README.
 func TestAdministration(t *testing.T) {
 	t.Parallel()
 	text := section(t, "People, keys and clients")
@@ -144,7 +149,8 @@ func TestAdministration(t *testing.T) {
 	path := filepath.Dir(binary) + string(os.PathListSeparator) + shellPaths(t)["stand-in"]
 	for i, output := range d.paste(t, path, blocks) {
 		for _, want := range administered[i] {
-			// The link is for the default ports: the commands know no others.
+			// The invitation link has the default port, because the admin commands do not know
+			// the demo's ports. The expected text is therefore not moved to them.
 			if !strings.Contains(output, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
 			}
@@ -165,8 +171,8 @@ func TestAdministration(t *testing.T) {
 	}
 }
 
-// TestDemoPrintsTheSame: the demo prints the README's commands with the credentials
-// filled in.
+// TestDemoPrintsTheSame checks that the demo prints the README's commands for agents and
+// its MCP client configuration, with the credentials filled in.
 func TestDemoPrintsTheSame(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)

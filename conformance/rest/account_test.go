@@ -9,7 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// An answer without the account is one moment's, and the next one may be whole.
+// TestAnAccountThatIsSilentIsNotKept checks that GET /v1/account is cacheable for 60
+// seconds only if the sending account answered. If the account failed, the answer lacks the
+// account's data and is "no-store".
 func TestAnAccountThatIsSilentIsNotKept(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// activityPage is a page of activities, with their properties as they came.
+// activityPage is a page of activities. Properties has the bytes of the JSON exactly as the
+// API returned them.
 type activityPage struct {
 	Data []struct {
 		ID         string          `json:"activity_id"`
@@ -24,8 +25,8 @@ type activityPage struct {
 	} `json:"pagination"`
 }
 
-// TestActivityPropertiesComeBackToTheByte: properties of any JSON up to the maximum size
-// are returned byte for byte in every list.
+// TestActivityPropertiesComeBackToTheByte checks that every list of activities returns
+// their properties byte for byte. Properties may be any JSON up to 32 KiB.
 func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -48,7 +49,8 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 				t.Errorf("%.60s: %v", texts[i], result)
 			}
 		}
-		// Invalid JSON is refused as a whole, with its position.
+		// A request with properties that are not valid JSON is refused as a whole. The
+		// refusal names the item.
 		for _, wrong := range []string{`1e`, `{"a":1,}`, `{a:1}`, `'a'`, `"\x"`, "\"\t\"", `NaN`, `[1 2]`} {
 			refusal := a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`)
 			problem := refusal.refused(422, core.CodeValidationFailed)
@@ -59,7 +61,8 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 		for _, wrong := range []string{`01`, "\"\xff\""} {
 			a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`).refused(422, core.CodeValidationFailed)
 		}
-		// The freedom is of properties alone, and ends at 63 levels.
+		// Repeated members, NUL and numbers out of the range of float64 are allowed only
+		// inside properties, and properties may nest at most 63 levels.
 		for _, wrong := range []string{`"properties":{},"properties":{}`, `"idempotency_key":"a\u0000"`, `"dedup_mode":1e400`, `"properties":` + strings.Repeat("[", 64) + strings.Repeat("]", 64)} {
 			alone := results(t, a.do(t, "POST", "/v1/activities", `{"name":"x","email":"bytes@example.com",`+wrong+`}`))
 			if len(alone) != 1 || alone[0]["reason"] != "invalid_item" {
@@ -110,8 +113,9 @@ func TestActivityBodyOfOneMebibyte(t *testing.T) {
 	})
 }
 
-// TestPagesOfActivitiesHaveEachOnce: lists with any filter return activities newest first
-// and each once, also if all have one timestamp and while more are recorded.
+// TestPagesOfActivitiesHaveEachOnce checks that paging through lists returns each matching
+// activity exactly once, with several filters. It must hold for activities of the same
+// time, and while newer ones are recorded.
 func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
 	t.Parallel()
 	product.EachWith(t, product.Options{ActivitiesPerMinute: 10_000}, func(t *testing.T, p *product.Product) {
@@ -146,7 +150,7 @@ func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
 					break
 				}
 				cursor = *page.Pagination.NextCursor
-				record(1, "2026-01-04T10:00:00Z") // newer than all that is asked for
+				record(1, "2026-01-04T10:00:00Z") // later than the end of the requested window
 			}
 			if diff := cmp.Diff(want, got); diff != "" || pages != 7 {
 				t.Errorf("%s, %d pages (- recorded, + read):\n%.1000s", list, pages, diff)

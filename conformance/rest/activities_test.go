@@ -11,7 +11,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// results of an answer of POST /v1/activities.
+// results returns the results of a 202 answer of POST /v1/activities, one for each item.
 func results(t *testing.T, ans *answer) []map[string]any {
 	t.Helper()
 	var body struct{ Data []map[string]any }
@@ -57,7 +57,8 @@ func TestActivitiesOverREST(t *testing.T) {
 		}
 		other.do(t, "GET", "/v1/contacts/"+contact+"/activities", "").refused(404, core.CodeNotFound)
 
-		// The stub is a contact: the first call that uses its address creates it.
+		// Recording the activity has created a stub contact, which can be read. POST
+		// /v1/contacts with its address completes the stub and keeps its id.
 		a.do(t, "GET", "/v1/contacts/new%40example.com", "").want(200)
 		if made := a.do(t, "POST", "/v1/contacts", `{"email":"new@example.com"}`).want(201); !strings.Contains(string(made.body), contact) {
 			t.Errorf("another contact was made: %s", made.body)
@@ -102,8 +103,9 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 	})
 }
 
-// TestInvalidActivitiesAreRejectedAlone, also when one is all that was sent. The tool
-// answers the same, and what is repeated is answered from the record.
+// TestInvalidActivitiesAreRejectedAlone checks that an invalid item is rejected with a
+// reason, in a batch or alone, and that the valid items are recorded. The tool returns the
+// same results as the route. A repeated tool call is a replay and records nothing.
 func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -146,12 +148,13 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 				}
 			}
 		}
-		for _, c := range invalid[3:] { // an object alone is a list of one
+		for _, c := range invalid[3:] { // a single object is the same as a list with one item
 			if single := results(t, a.do(t, "POST", "/v1/activities", c.item)); len(single) != 1 || single[0]["reason"] != "invalid_item" {
 				t.Errorf("%.100s alone: %v", c.item, single)
 			}
 		}
-		// The second call of the tool repeated the first, so each surface recorded its own once.
+		// The second tool call was a replay, so the route and the tool have each recorded the
+		// valid items once.
 		var page struct{ Data []map[string]any }
 		if a.do(t, "GET", "/v1/activities?limit=200", "").want(200).decode(&page); len(page.Data) != 2*len(invalid) {
 			t.Errorf("%d activities", len(page.Data))
@@ -159,8 +162,9 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 	})
 }
 
-// TestActivityVolume: an organization may record 2,000 activities a minute. Further items
-// are refused one by one, and one minute later as many are accepted again.
+// TestActivityVolume checks the limit of 2,000 activities a minute of an organization.
+// Items above it are rejected as rate_limited, the rest of the batch is recorded. One
+// minute later 900 activities are accepted again.
 func TestActivityVolume(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -179,12 +183,13 @@ func TestActivityVolume(t *testing.T) {
 		}
 		began := a.Clock.Now()
 		n := accepted(a) + accepted(a) + accepted(a) + accepted(a)
-		// The product's clock goes on, and the bucket fills by one in 30 ms.
+		// The product's clock runs during the calls, and every 30 ms one more activity is
+		// allowed.
 		if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
 			t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
 		}
-		// The tool activities_record uses the same limit of activities a minute as the route, and
-		// also answers with one result for each item.
+		// The tool activities_record shares the limit with the route. It also returns one
+		// result for each item.
 		var tool struct {
 			Accepted, Rejected int
 			Items              []struct{ Reason string }

@@ -12,7 +12,8 @@ const (
 	recording = "tool activities_record"
 )
 
-// both records an item by the route and by the tool, with the same result.
+// both returns the steps that record an item by the route and by the tool and expect the
+// same result.
 func both(item, result string) []step {
 	return []step{
 		{call: record, body: item, status: 202, want: `{"data":[` + result + `]}`},
@@ -20,18 +21,20 @@ func both(item, result string) []step {
 	}
 }
 
-// refusedItem returns a rule about an item that is rejected on its own, on both surfaces.
+// refusedItem returns a rule that both surfaces reject an item with this reason. says is
+// the rule in words.
 func refusedItem(says, item, reason string) rule {
 	return rule{says, both(item, `{"index":0,"status":"rejected","reason":"`+reason+`"}`)}
 }
 
-// takenItem returns a rule about an item that is accepted.
+// takenItem returns a rule that both surfaces accept an item. says is the rule in words.
 func takenItem(says, item string) rule {
 	return rule{says, both(item, `{"index":0,"status":"accepted"}`)}
 }
 
-// activityRules are about recording activities. Other tests cover volume, batches of
-// 1,000, the limit of one mebibyte and malformed JSON.
+// activityRules are the rules about recording and reading activities, and about promoting
+// their properties. Other tests cover the volume limit, batches of 1,000, the limit of 1
+// MiB and malformed JSON.
 var activityRules = []rule{
 	refusedItem("an item has a name", `{"email":"$a"}`, "invalid_name"),
 	refusedItem("a name is not blank", `{"name":" \t","email":"$a"}`, "invalid_name"),
@@ -131,7 +134,8 @@ var activityRules = []rule{
 	}},
 }
 
-// segmentRules are about segments, which are read here and defined elsewhere.
+// segmentRules are the rules about reading segments. The API cannot create or change
+// segments.
 var segmentRules = []rule{
 	{"a segment is read by id or key, with its predicate, class and state", []step{
 		{

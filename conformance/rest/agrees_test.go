@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// agrees reports whether the JSON scalar got is what want says. A text "~pattern" wants a
-// match of the regular expression, "!text" wants any other value, and all else itself.
+// agrees reports whether the JSON scalar got matches want. A want of "~x" is a regular
+// expression that got must match, and "!x" means any value but x and null. Any other want
+// must equal got.
 func agrees(want, got any) bool {
 	text, _ := want.(string)
 	if pattern, is := strings.CutPrefix(text, "~"); is {

@@ -13,8 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestRateHeadersAreOnEveryAnswer: every answer of an operation to an authenticated
-// caller has the headers, whatever its status. Other answers have none.
+// TestRateHeadersAreOnEveryAnswer checks that every answer of an operation to an
+// authenticated caller has the RateLimit-* headers, whatever its status. An answer to a
+// caller without a valid credential has none.
 func TestRateHeadersAreOnEveryAnswer(t *testing.T) {
 	t.Parallel()
 	limit := 60
@@ -53,7 +54,8 @@ func TestRateHeadersAreOnEveryAnswer(t *testing.T) {
 	}
 }
 
-// TestEveryErrorCodeHasItsPage where the type of its problems points.
+// TestEveryErrorCodeHasItsPage checks that the documentation has a page for each error
+// code, at /api/errors/{code}.
 func TestEveryErrorCodeHasItsPage(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -78,8 +80,9 @@ func TestEveryErrorCodeHasItsPage(t *testing.T) {
 	}
 }
 
-// TestOneRouteAnswers400: invalid requests get 422 everywhere. The exception is an
-// identify call without any identity, for which the API's document has 400.
+// TestOneRouteAnswers400 checks that POST /v1/contacts/identify is the only operation with
+// a 400 in the OpenAPI document, for a call without any identity. All other invalid
+// requests get 422. No error code with status 422 may be marked as retryable.
 func TestOneRouteAnswers400(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

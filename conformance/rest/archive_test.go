@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestReplaceAndMerge: PUT clears the attributes and topic choices that it omits, and
-// keeps opt-out and lists. PATCH changes only the members it has.
+// TestReplaceAndMerge checks that PUT clears the attributes and topic choices that it
+// omits, and keeps the opt-out and the lists. PATCH changes only the members that it has.
 func TestReplaceAndMerge(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -36,8 +36,9 @@ func TestReplaceAndMerge(t *testing.T) {
 	})
 }
 
-// TestArchivedContact: an archived contact can be read by its address and is in no list.
-// Only POST and PUT change it; they restore it with the same id.
+// TestArchivedContact checks that an archived contact can be read by its address and
+// appears in no list of contacts. Only POST and PUT change it, and both restore it with the
+// same id.
 func TestArchivedContact(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -71,8 +72,9 @@ func TestArchivedContact(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsTheStatus: a replayed call gets the first answer with its status, also
-// 201, for every credential of the organization.
+// TestReplayKeepsTheStatus checks that a call with a repeated idempotency key gets the
+// first answer with its status, such as 201. This holds for every credential of the
+// organization.
 func TestReplayKeepsTheStatus(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -15,8 +15,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// consent returns the account's consent of an address, nil if the account has no such
-// contact.
+// consent returns the contact that the sending account stores for an address, with its
+// opt-out and topic choices. It returns nil if the account has no such contact.
 func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	t.Helper()
 	held, err := a.Simulator.Contact(t.Context(), a.OrgID, address)
@@ -29,7 +29,8 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	return &held
 }
 
-// pusher returns the pushes of consent to the account, wired like the product's job.
+// pusher returns the worker that writes consent changed by bulk jobs to the sending
+// account, configured as in the product.
 func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
 	return bulk.NewPushes(bulk.PushConfig{
@@ -38,8 +39,8 @@ func pusher(p *product.Product) *bulk.Pushes {
 	})
 }
 
-// TestWritesGoToTheAccount: when a write of consent is answered, the account has the
-// consent, for every route and tool.
+// TestWritesGoToTheAccount checks that consent written by a route or tool is in the sending
+// account as soon as the call is answered.
 func TestWritesGoToTheAccount(t *testing.T) {
 	t.Parallel()
 	type choices = map[string]sending.Subscription
@@ -78,8 +79,8 @@ func TestWritesGoToTheAccount(t *testing.T) {
 		if a.consent(t, one) != nil {
 			t.Error("the account still has an address that was archived")
 		}
-		// Contacts who opted out stay in the account, so that it keeps refusing to mail
-		// them.
+		// Archiving keeps a contact that opted out in the sending account, so that the
+		// account still refuses to mail the address.
 		a.do(t, "DELETE", byID+"one", "").want(204)
 		if held := a.consent(t, two); held == nil || !held.UnsubscribeAll {
 			t.Errorf("archiving has taken back an opt-out: %+v", held)
