@@ -41,7 +41,7 @@ func (a *Authorizations) describedClient(ctx context.Context, stored access.Clie
 		return access.Client{}, refuseToPerson(err.Error())
 	}
 	if document.ClientID != clientID {
-		return access.Client{}, refuseToPerson("The application&#39;s client id is spelled differently from the one in its own metadata document, so the application cannot be identified.")
+		return access.Client{}, refuseToPerson("The application's client id is spelled differently from the one in its own metadata document, so the application cannot be identified.")
 	}
 	described := document.Client(a.clock())
 	if stored.ClientID == "" {

@@ -187,7 +187,7 @@ func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 				if took := time.Since(begun); err == nil || admitted || took > 1500*time.Millisecond {
 					t.Errorf("admitted %t after %v: %v", admitted, took, err)
 				}
-				if err != nil && strings.Contains(err.Error(), "password-of") {
+				if err != nil && strings.Contains(err.Error(), "-password") {
 					t.Errorf("the password is told: %v", err)
 				}
 			}

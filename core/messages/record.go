@@ -19,7 +19,7 @@ type Record struct {
 	From        string     `json:"from" voice:"untrusted"`
 	To          string     `json:"to" voice:"untrusted" jsonschema_description:"First recipient, masked without the scope api.messages.unmask_recipients."`
 	SentAt      time.Time  `json:"sent_at"`
-	Status      EventType  `json:"status" jsonschema:"enum=Complaint,enum=Bounce,enum=Reject,enum=Click,enum=Open,enum=Delivery,enum=DeliveryDelay,enum=RenderingFailure,enum=Send" jsonschema_description:"The highest-ranked event; the values are in ascending order of rank."`
+	Status      EventType  `json:"status" jsonschema:"enum=Complaint,enum=Bounce,enum=Reject,enum=Click,enum=Open,enum=Delivery,enum=DeliveryDelay,enum=RenderingFailure,enum=Send" jsonschema_description:"The highest-ranked event; the values are in descending order of rank."`
 	Channel     string     `json:"channel,omitempty" voice:"untrusted" jsonschema_description:"Slug of the channel."`
 	LastEventAt *time.Time `json:"last_event_at,omitempty"`
 	Subject     string     `json:"subject,omitempty" voice:"untrusted"`
