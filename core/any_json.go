@@ -17,7 +17,7 @@ import (
 // which are decoded one by one. The nil value has no paths; all methods accept it.
 type AnyPaths struct {
 	any     bool
-	deep    bool // the text may nest to any depth: it is a row, which [ReadRow] checks by itself
+	deep    bool // whether the text is a row, which may nest to any depth here because [ReadRow] checks it
 	items   *AnyPaths
 	members map[string]*AnyPaths
 }
@@ -113,8 +113,8 @@ func anyPathsOfMembers(t reflect.Type) *AnyPaths {
 	return p
 }
 
-// cover returns raw with null in place of each valid text at a path. Errors that CheckJSON
-// finds in the result are outside the paths, or in an invalid text at a path.
+// cover returns raw with null in place of each valid JSON text at a path of p. So CheckJSON
+// can then check the rest of raw, and each invalid text at a path.
 func (p *AnyPaths) cover(raw []byte) []byte {
 	if !utf8.Valid(raw) {
 		return raw
@@ -129,7 +129,7 @@ func (p *AnyPaths) cover(raw []byte) []byte {
 	return append(c.covered, raw[c.taken:]...)
 }
 
-// covering copies raw up to the decoder's position, with null in place of the texts at
+// covering copies raw to covered, with null in place of the JSON texts at the declared
 // paths.
 type covering struct {
 	*jsontext.Decoder
@@ -171,8 +171,8 @@ func (c *covering) value(p *AnyPaths) error {
 	}
 }
 
-// hide writes null in place of the next value. It copies a value that nests too deep
-// unchanged, so that CheckJSON refuses it; deep allows any depth.
+// hide writes null in place of the next value. It copies a value that nests too deeply, so
+// that CheckJSON refuses it. If deep is true, any depth is allowed.
 func (c *covering) hide(deep bool) error {
 	above := c.StackDepth()
 	value, err := c.ReadValue()

@@ -58,8 +58,9 @@ func TestAnyJSONStandsWhereItIsDeclared(t *testing.T) {
 	}
 }
 
-// TestWhatHasNoCanonicalFormIsKnownByItsBytes checks that a value without a canonical form
-// is compared by its bytes, so that two different values never count as equal.
+// TestWhatHasNoCanonicalFormIsKnownByItsBytes compares arguments whose JSON has no
+// canonical form, such as a member named twice. They must be compared by their bytes, so
+// that two different values never count as equal.
 func TestWhatHasNoCanonicalFormIsKnownByItsBytes(t *testing.T) {
 	t.Parallel()
 	schema := boxes().Input(core.Agent)

@@ -33,11 +33,12 @@ func (c *Call) SetSubject(id string) { c.subject = id }
 func (c *Call) Subject() string { return c.subject }
 
 // Defer registers f to run when the call ends, whether it succeeded or failed. The function
-// that was registered last runs first. Prepare registers the release of a lock here that
-// must last until the transaction commits or rolls back.
+// that was registered last runs first. If the Prepare step of an operation takes a lock
+// until the end of the transaction, it registers the release with Defer.
 func (c *Call) Defer(f func()) { c.after = append(c.after, f) }
 
-// Finish runs the functions that Defer registered. The guardrails call it exactly once.
+// Finish runs the functions that Defer registered. Package guardrails calls it exactly
+// once.
 func (c *Call) Finish() {
 	for i := len(c.after) - 1; i >= 0; i-- {
 		c.after[i]()

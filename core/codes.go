@@ -6,7 +6,7 @@ import "net/url"
 // the last segment of a problem's type URI.
 type Code string
 
-// The error codes. The list is complete; the table codes below has the status and the
+// The error codes. The list is complete. The variable codes, below, has the status and the
 // remedy of each.
 const (
 	CodeInvalidKey                   Code = "invalid_key"

@@ -16,8 +16,8 @@ type Error struct {
 	Message string
 	// Next says what the caller can do. "" means the remedy of the code.
 	Next string
-	// Status replaces the HTTP status of the code, for a code with two: 504 for an upstream
-	// that timed out. 0 means the status of the code.
+	// Status is the HTTP status of the answer; 0 means that of the code. It is for a code
+	// with a second status, such as 504 for an upstream that timed out.
 	Status int
 	// Fields lists the faults of the members of the request.
 	Fields []FieldError
@@ -27,7 +27,8 @@ type Error struct {
 	Resource string
 	// Scope is the scope that is missing (invalid_scope, missing_scope).
 	Scope Scope
-	// Extra has members of the problem document that only this code has, by JSON name.
+	// Extra has further members of the problem document, by JSON name, for codes that define
+	// some.
 	Extra map[string]any
 	// Call is a call of another operation that corrects the fault, or nil. Only agents
 	// receive it: a problem document over REST does not contain it.

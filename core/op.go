@@ -34,9 +34,9 @@ type Op[In, Out any] struct {
 	// Scopes are the scopes that the credential must have, all of them.
 	Scopes   []Scope
 	GitOwned GitOwned
-	// Writes is the kind of record that a write changes. Replay is for how long a repeated
-	// call without an idempotency key returns the first result. The zero values fit
-	// operations that write no contact.
+	// Writes is the kind of record that a write changes. Replay is the time during which a
+	// repeated call without an idempotency key returns the result of the first call. The
+	// zero values fit operations that write no contact.
 	Writes Subject
 	Replay ReplayScope
 
@@ -95,11 +95,11 @@ const (
 	Heavy
 )
 
-// GitOwned is what happens to a write if the organization's definitions come from a
-// repository.
+// GitOwned says how an operation that writes is handled for an organization whose
+// definitions, such as lists, come from a git repository.
 type GitOwned int
 
-// The ways in which an organization connected to a repository handles an operation.
+// How an operation is handled for an organization whose definitions come from a repository.
 const (
 	GitIndifferent GitOwned = iota // the operation changes no definition
 	GitRefused                     // the write is refused; change the definition in the repository
@@ -135,14 +135,14 @@ type Confirmation struct {
 	Preview any
 }
 
-// AgentViewer is implemented by an Out whose result differs for agents. The return type V
-// is the output schema of the tool.
+// AgentViewer is implemented by the result type of an operation, if agents get the result
+// in another form. The return type V is the output schema of the tool.
 type AgentViewer[V any] interface{ AgentView() V }
 
-// RESTViewer is implemented by an Out whose result differs over REST. The return type V is
-// the response schema of the route.
+// RESTViewer is implemented by the result type of an operation, if REST returns the result
+// in another form. The return type V is the response schema of the route.
 type RESTViewer[V any] interface{ RESTView() V }
 
-// Creator is implemented by an Out that may create a record. WasCreated reports whether the
-// call created one; REST then answers 201 instead of 200.
+// Creator is implemented by the result type of an operation that may create a record.
+// WasCreated reports whether the call created one; REST then answers 201 instead of 200.
 type Creator interface{ WasCreated() bool }

@@ -9,14 +9,15 @@ import (
 )
 
 // Operation is an [Op] without its type parameters, for the guardrails and the two
-// surfaces. Only [Declare] returns one.
+// surfaces, REST and MCP. Only [Declare] returns one.
 type Operation interface {
 	Info() OperationInfo
-	// Input returns the schema of the arguments on a surface.
+	// Input returns the schema of the arguments on a surface (REST or agent).
 	Input(Surface) *Schema
-	// Output returns the schema of the result on a surface.
+	// Output returns the schema of the result on a surface (REST or agent).
 	Output(Surface) *Schema
-	// Texts returns the members that can hold free text in the result on a surface.
+	// Texts returns the members that can hold free text in the result on a surface (REST or
+	// agent).
 	Texts(Surface) []Text
 	// Decode checks JSON arguments (strict JSON, then the input schema) and returns them as
 	// the Op's In. It fails with validation_failed.
@@ -32,7 +33,7 @@ type Operation interface {
 	DecodeResult(raw []byte) (any, error)
 	// Recall completes a result that DecodeResult returned; see [Op].Recall.
 	Recall(ctx context.Context, c *Call, out any) (any, error)
-	// View returns the result in the form that the surface shows.
+	// View returns the result in the form that the surface (REST or agent) shows.
 	View(s Surface, out any) any
 	sealed()
 }
@@ -119,7 +120,7 @@ func (d *declared[In, Out]) Decode(s Surface, raw []byte) (any, error) {
 	if err := d.Input(s).Check(raw); err != nil {
 		return nil, err
 	}
-	// UseNumber keeps all digits of numbers at paths that accept any JSON.
+	// UseNumber keeps all digits of numbers in members that accept any JSON.
 	decoder := json.NewDecoder(bytes.NewReader(raw))
 	decoder.UseNumber()
 	var in In

@@ -40,8 +40,8 @@ func AfterCursor(filter, cursor string) (*After, error) {
 	return &After{At: time.UnixMicro(micros).UTC(), ID: keys[1]}, nil
 }
 
-// isPlaceID reports whether id consists of at most 256 visible ASCII characters, as the ids
-// of Mailhelm and of providers do.
+// isPlaceID reports whether id can be the id of a row in a cursor: 1 to 256 visible ASCII
+// characters, as in all ids of Mailhelm and of providers.
 func isPlaceID(id string) bool {
 	return id != "" && len(id) <= maxPlaceID && !strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' })
 }
@@ -58,8 +58,8 @@ func PageOf[T any](rows []T, limit int, filter string, place func(T) After) Page
 }
 
 // ReadPage reads one page of a list that is ordered newest first. limit is the page size
-// that the caller requested. read is called with the position after which to begin and the
-// number of rows to read.
+// that the caller requested. It calls read with the position after which to begin and the
+// number of rows to read. place returns the position of a row.
 func ReadPage[T any](filter, cursor string, limit int, read func(after *After, limit int) ([]T, error), place func(T) After) (Page[T], error) {
 	after, err := AfterCursor(filter, cursor)
 	if err != nil {

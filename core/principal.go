@@ -54,8 +54,8 @@ type Org struct {
 	// RequireSecondFactor is true if members must sign in with a second factor, and prove it
 	// again before they create or revoke API keys.
 	RequireSecondFactor bool
-	// PlatformMode is true if the organization is a platform, and temporary inboxes are
-	// counted for each account of its customers.
+	// PlatformMode is true if the organization serves customers of its own, so that
+	// temporary inboxes are counted separately for each customer's account.
 	PlatformMode bool
 }
 

@@ -50,8 +50,8 @@ func ProblemOf(err error, docsURL, requestID string) Problem {
 	}
 }
 
-// ceilSeconds returns d in whole seconds, rounded up, so that a client that waits so long
-// waits long enough.
+// ceilSeconds returns d in whole seconds, rounded up, so that a client never waits less
+// than d.
 func ceilSeconds(d time.Duration) int {
 	return int(math.Ceil(d.Seconds()))
 }

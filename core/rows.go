@@ -11,19 +11,19 @@ import (
 	"github.com/invopop/jsonschema"
 )
 
-// Rows are items of a request that are processed separately. A field of type
-// []json.RawMessage declares them. A row may be any JSON, so that an invalid row fails
-// alone; the package that owns the rows decodes each with [ReadRow]. If the text is not
-// JSON or not UTF-8, its rows cannot be separated, and the whole request is refused. A type
-// for rows has a method JSONSchema that returns [RowsSchema].
+// Rows are the items of a request that are processed separately; a field for them has the
+// type []json.RawMessage. A row may be any JSON, so that an invalid row fails alone. The
+// package that owns the rows decodes each one with [ReadRow]. If the request is not JSON or
+// not UTF-8, its rows cannot be separated, and the whole request is refused. The type of
+// the field has a method JSONSchema that returns [RowsSchema].
 
 // RowMember describes a member of a row in the schema. Description includes the type,
 // because the schema does not check the content of rows.
 type RowMember struct{ Name, Description string }
 
-// RowsSchema returns the schema of an array of least to most rows. row describes a row. The
-// schema checks only the number of rows, so a caller that validates with it can still send
-// a request with an invalid row.
+// RowsSchema returns the schema of an array with at least least and at most most rows. The
+// text row describes one row. The schema checks only the number of rows, so an invalid row
+// does not make the request invalid.
 func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema.Schema {
 	described := jsonschema.NewProperties()
 	for _, m := range members {
@@ -35,9 +35,10 @@ func RowsSchema(least, most uint64, row string, members []RowMember) *jsonschema
 	}
 }
 
-// ReadRow checks a row as [AnyPaths.CheckJSON] does and calls take with each member, until
-// take fails. It fails with validation_failed. The error names at least one member in
-// Fields; the member "" is the row itself. Values are valid only until take returns.
+// ReadRow checks a row as [AnyPaths.CheckJSON] does, and calls take with the name and value
+// of each member, until take fails. Values are valid only until take returns. ReadRow fails
+// with validation_failed. The error names at least one member in Fields; "" stands for the
+// row itself.
 //
 // encoding/json is not used, because it would accept "Email" for "email", and its errors
 // about unknown members are not meant for callers.
@@ -60,7 +61,7 @@ func ReadMembers(object []byte, take func(name string, value []byte) error) erro
 	d := rowDecoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(object), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 	defer func() {
-		d.Reset(noInput) // so that the pool does not keep the row in memory
+		d.Reset(noInput) // the pooled decoder must not keep the row in memory
 		rowDecoders.Put(d)
 	}()
 	if d.PeekKind() != '{' {
@@ -72,7 +73,7 @@ func ReadMembers(object []byte, take func(name string, value []byte) error) erro
 		if name, err = d.ReadToken(); err != nil {
 			break
 		}
-		spelled := name.String() // the next read invalidates the token
+		spelled := name.String() // copied, because the next read invalidates the token
 		var value jsontext.Value
 		if value, err = d.ReadValue(); err == nil {
 			err = take(spelled, value)
@@ -108,9 +109,9 @@ func TakeText(name string, value []byte, into **string) error {
 	return nil
 }
 
-// TakeAs decodes a JSON value into into as encoding/json does, with numbers as json.Number.
-// It fails with validation_failed; the error says that the member name must be kind, for
-// example "a string".
+// TakeAs decodes the JSON value of a row's member into *into, as encoding/json does, with
+// numbers as json.Number. It fails with validation_failed. kind describes the expected type
+// in the error message, for example "a string".
 func TakeAs(name string, value []byte, into any, kind string) error {
 	decoder := json.NewDecoder(bytes.NewReader(value))
 	decoder.UseNumber()

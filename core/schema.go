@@ -14,7 +14,7 @@ import (
 )
 
 // Schema is a JSON Schema (2020-12) generated from a Go type, with the validator compiled
-// from it. The two surfaces and the documentation use the same schema.
+// from it. The REST API, the agent tools and the documentation use the same schemas.
 type Schema struct {
 	text     json.RawMessage
 	compiled func() *validator.Schema
@@ -32,8 +32,8 @@ func (s *Schema) Members() []string { return s.members }
 // AnyPaths returns the paths at which the arguments may have any JSON, nil for none.
 func (s *Schema) AnyPaths() *AnyPaths { return s.places }
 
-// Canonical returns [CanonicalJSON] of a text that Check accepts. It returns a text that
-// has no canonical form unchanged.
+// Canonical returns the canonical form (see [CanonicalJSON]) of a JSON text that Check
+// accepts. It returns a text that has no canonical form unchanged.
 func (s *Schema) Canonical(raw []byte) ([]byte, error) {
 	if s.places != nil && CheckJSON(raw) != nil {
 		return bytes.Clone(raw), nil
@@ -87,7 +87,8 @@ type schemaKey struct {
 var schemas sync.Map // map of schemaKey to *Schema, filled by mustSchema
 
 // mustSchema returns the schema of a Go type, which it generates on the first call. It
-// panics for a type that JSON Schema cannot describe; only an invalid operation has one.
+// panics for a type that JSON Schema cannot describe, which is an error in the declaration
+// of an operation.
 func mustSchema(t reflect.Type, s Surface, o openness) *Schema {
 	key := schemaKey{t, s, o}
 	if made, ok := schemas.Load(key); ok {
@@ -166,8 +167,8 @@ func checkIDNEmailFormat(value any) error {
 	return nil
 }
 
-// dropOtherSurface removes from the schema for s the members that the tag only:"..."
-// reserves for the other surface.
+// dropOtherSurface removes from the schema of one surface (REST or agent) the members that
+// the tag only:"..." reserves for the other.
 func dropOtherSurface(schema *reflector.Schema, t reflect.Type, s Surface) {
 	if t.Kind() != reflect.Struct || schema.Properties == nil {
 		return
@@ -223,8 +224,9 @@ func jsonName(f reflect.StructField) string {
 	return tag
 }
 
-// foldNullable replaces the alternatives "a boolean" and "null" by one schema with two
-// types. This halves its size in a list of tools and keeps the description at the top.
+// foldNullable replaces a schema with two alternatives, one type or null, by one schema
+// with the types, for example "boolean" and "null". The new schema is half as long in a
+// list of tools and keeps the description at the top.
 func foldNullable(s *reflector.Schema) {
 	if s == nil {
 		return

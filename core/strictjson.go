@@ -60,7 +60,7 @@ func readStrictly(raw []byte, read func(*strictReader) error) error {
 	d := decoders.Get().(*jsontext.Decoder)
 	d.Reset(bytes.NewBuffer(raw))
 	defer func() {
-		d.Reset(noInput) // so that the pool does not keep the request in memory
+		d.Reset(noInput) // the pooled decoder must not keep the request in memory
 		decoders.Put(d)
 	}()
 	if err := read(&strictReader{Decoder: d, mayHoldNUL: bytes.Contains(raw, []byte(`\u0000`))}); err != nil {
@@ -91,7 +91,8 @@ func (r *strictReader) token() (jsontext.Token, error) {
 	return token, nil
 }
 
-// value reads the next value. The depth check of token limits its recursion.
+// value reads the next value. It calls itself for nested values; the method token limits
+// their depth.
 func (r *strictReader) value() (any, error) {
 	token, err := r.token()
 	if err != nil {
@@ -142,15 +143,15 @@ func (r *strictReader) array() (any, error) {
 
 const (
 	maxNumber    = 64 // in characters; a float64 needs at most 24
-	sureDigits   = 15 // float64 preserves every number with so many significant digits
+	sureDigits   = 15 // a float64 preserves every number with at most this many significant digits
 	wholeFloat64 = 64
 )
 
-// isReasonable reports whether a float64 represents the number exactly: it is in range and
-// has no more digits than the float64 (RFC 7493 section 2.2). Other numbers would change
-// silently, such as an identifier of 20 digits, and two different ones could have the same
-// canonical form. It also refuses numbers that take seconds to compare: a million digits,
-// or the exponent 999999.
+// isReasonable reports whether a float64 represents the number exactly: the number is in
+// range and has no more digits than a float64 preserves (RFC 7493 section 2.2). Other
+// numbers, such as an identifier of 20 digits, would change silently, and two different
+// ones could have the same canonical form. It also refuses numbers that take seconds to
+// compare: a million digits, or the exponent 999999.
 func isReasonable(number string) bool {
 	if len(number) > maxNumber {
 		return false

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Quotable prepares text that a customer or an outsider wrote for quoting in a sentence of
-// Mailhelm. It removes invisible and direction-changing characters, folds white space,
+// Quotable prepares a text of a customer or an outsider, so that Mailhelm can quote it in a
+// sentence. It removes invisible and direction-changing characters, folds white space,
 // replaces backticks, and cuts the text at limit runes with an ellipsis.
 func Quotable(s string, limit int) string {
 	s, _ = VisibleText(s)

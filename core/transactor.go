@@ -2,9 +2,9 @@ package core
 
 import "context"
 
-// Transactor runs a function inside one database transaction. f receives the transaction in
-// its context. Every store called with that context takes part, and the commit enqueues a
-// job that was enqueued with it.
+// Transactor runs the function f inside one database transaction. f receives the
+// transaction in its context. Every store that f calls with that context takes part. A job
+// that f enqueues with that context starts only after the commit.
 //
 // If f fails, the transaction is rolled back and the error returned unchanged. f may run
 // more than once, because serialization failures are retried, so it must change nothing but

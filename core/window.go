@@ -15,11 +15,11 @@ func LastDays(now time.Time, n int) Window {
 	return Window{From: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-n), To: now}
 }
 
-// WindowOf returns the window between from and to, which may be nil. Without to, the window
-// ends now. Without from, it begins 30 days before now or before an earlier to, but not
-// earlier than the retention allows. It fails with validation_failed if from is not before
-// to. It fails with plan_retention_exceeded if from, or without from to, is older than the
-// retention.
+// WindowOf returns the window between from and to, which may be nil. If to is nil, the
+// window ends now. If from is nil, it begins 30 days before the earlier of now and to, but
+// not earlier than the retention allows. It fails with validation_failed if from is not
+// before to. It fails with plan_retention_exceeded if from is older than the retention, or,
+// when from is nil, if to is.
 func WindowOf(from, to *time.Time, now time.Time, retentionDays int) (Window, error) {
 	oldest := now.AddDate(0, 0, -retentionDays)
 	w := Window{To: now}

@@ -21,19 +21,19 @@ const (
 	// one organization, and of all organizations together.
 	waitingPerOrg, waitingInAll = 16, 128
 	// expensiveWait is the longest time for which an expensive read waits to start. It is
-	// longer than expensiveTime, so that the read before it ends within the wait.
+	// longer than expensiveTime, so that a read that occupies a slot ends within this time.
 	expensiveWait = 15 * time.Second
 	// expensiveTime is the longest time for which an expensive read may run, without the
 	// time in the queue.
 	expensiveTime = 12 * time.Second
 	// expensiveRetry is the Retry-After of an expensive read that was refused because too
-	// many wait or its wait took too long.
+	// many other reads wait, or because it waited too long.
 	expensiveRetry = 5 * time.Second
 )
 
 // bulkhead limits the number of expensive reads that run at the same time, so that one
-// organization cannot delay the others. It runs after prepare, so that a read that waits
-// for the network does not count.
+// organization cannot delay the others. It runs after the step prepare, which may use the
+// network, so that a read does not occupy a slot during that time.
 func bulkhead(ctx context.Context, p *passage) error {
 	if p.op.CostOf(p.call, p.in) != core.Heavy {
 		return p.next(ctx)
@@ -74,8 +74,8 @@ type slots struct {
 	rotation []*orgSlots
 }
 
-// orgSlots counts the running calls of one organization and queues its waiting calls. A
-// channel in waiting is closed when its call gets a slot.
+// orgSlots counts the running calls of one organization and queues its waiting calls. Each
+// waiting call has a channel in the queue, which is closed when the call gets a slot.
 type orgSlots struct {
 	running int
 	waiting []chan struct{}

@@ -101,8 +101,9 @@ func TestAnOrganizationHoldsTwoSlots(t *testing.T) {
 	})
 }
 
-// TestOrganizationsTakeTurns checks that a single slot goes to the organizations in
-// rotation, however long their queues are. SQLite with two processors has one slot.
+// TestOrganizationsTakeTurns checks that a single slot for expensive reads goes to the
+// organizations in rotation, however long their queues are. There is one slot if the
+// database is SQLite on a machine with two processors.
 func TestOrganizationsTakeTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -212,7 +213,7 @@ func TestExpensiveCallsWait(t *testing.T) {
 		})
 		light <- result
 	}()
-	<-b.entered // a light call of the same operation runs while the third waits
+	<-b.entered // a light call of the same operation runs while the third expensive call waits
 	if len(b.entered) != 0 {
 		t.Error("a third expensive call runs")
 	}

@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// prepare calls the operation's Prepare, which may use the network, before a transaction
-// begins. If a repository owns the definition, it opens a pull request instead.
+// prepare calls the operation's method Prepare, which may use the network, before a
+// transaction begins. If a Git repository owns the definition that a write would change,
+// prepare opens a pull request instead.
 func prepare(ctx context.Context, p *passage) error {
 	if p.byPullRequest {
 		if err := p.propose(ctx); err != nil {

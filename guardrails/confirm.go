@@ -19,9 +19,10 @@ type ConfirmationRequired struct {
 
 const (
 	confirmationLife = 10 * time.Minute
-	// spentLife is how long a used confirmation is stored. After that time no key verifies
-	// it any more. The expiry of the confirmation would be too early. A call that sent it in
-	// time may commit later, and the clock of the process that purges may be ahead.
+	// spentLife is how long the use of a confirmation stays recorded. After that time, the
+	// key that signed the confirmation is no longer accepted. The record must outlive the
+	// confirmation's expiry: a call that sent it in time may commit later, and the clock of
+	// the process that purges may be ahead.
 	spentLife = 48 * time.Hour
 )
 
@@ -83,8 +84,8 @@ func (p *passage) spendConfirmation(ctx context.Context) error {
 
 // confirmAgain computes the preview again inside the transaction of the write, and fails if
 // it differs from the confirmed one. All reads of the transaction see the same state of the
-// database (core.Snapshot). So a contact who joins the audience after this check is not
-// part of the write.
+// database (core.Snapshot). So a contact that is added after this check is not part of the
+// write.
 func (p *passage) confirmAgain(ctx context.Context) error {
 	if p.spend == nil {
 		return nil

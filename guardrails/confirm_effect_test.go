@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// reach calls op_reach, which needs a confirmation, as the first caller. m is the simulated
-// failure of the call.
+// reach calls op_reach, which needs a confirmation, as the first of the test's callers. m
+// is the simulated failure of the call.
 func (r *rig) reach(token, key string, m *mishap) (guardrails.Result, *core.Error) {
 	return r.call("op_reach", guardrails.Request{
 		Principal: r.callers[0], Surface: core.Agent, RequestID: "r", Arguments: sayingSo[0], IdempotencyKey: key, Confirmation: token,

@@ -25,7 +25,7 @@ type confirmation struct {
 }
 
 // sign returns c as a token: the JSON content, a dot and the signature, both encoded in
-// base64url. It signs with the key of the day now.
+// base64url. It signs with the key of the day that contains now.
 func (g *Guard) sign(c confirmation, now time.Time) (string, error) {
 	keys, err := g.confirmationKeys(now)
 	if err != nil {

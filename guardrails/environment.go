@@ -14,7 +14,7 @@ func environment(ctx context.Context, p *passage) error {
 }
 
 // refuseTestEnvironment returns an error if a test credential calls an operation that
-// destroys, because test credentials work on live data. Otherwise it returns nil.
+// destroys data, because test credentials work on live data. Otherwise it returns nil.
 func refuseTestEnvironment(info core.OperationInfo, p core.Principal) error {
 	if info.Effect != core.Destroys || p.Credential.Environment != core.Test {
 		return nil

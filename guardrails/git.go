@@ -9,13 +9,14 @@ import (
 // RepositoryHost is the service that hosts the git repositories of organizations.
 type RepositoryHost interface {
 	// OpenPullRequest opens a pull request for the change in the organization's repository,
-	// on a branch of this name. It never merges it. If the branch already has an open pull
-	// request, it returns that one.
+	// on a branch of this name. It never merges the pull request. If the branch already has
+	// an open pull request, it returns that one.
 	OpenPullRequest(ctx context.Context, orgID, branch string, change core.RepositoryChange) (core.PullRequest, error)
 }
 
-// git protects definitions that a connected repository owns. Depending on the operation's
-// declaration, it refuses the write or lets the call open a pull request instead.
+// git protects definitions, such as topics, that the organization keeps in a connected Git
+// repository. Depending on the operation's declaration, it refuses the write or lets the
+// call open a pull request instead.
 func git(ctx context.Context, p *passage) error {
 	if !p.call.Principal.Org.GitConnected {
 		return p.next(ctx)

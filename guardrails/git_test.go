@@ -61,8 +61,8 @@ func (d *definitions) operation() core.Operation {
 	})
 }
 
-// newConnected returns a definitions behind real guardrails. host may be nil, which means
-// that no repository can be reached.
+// newConnected returns the test operation behind the real guardrails. host may be nil,
+// which means that no repository can be reached.
 func newConnected(t *testing.T, host guardrails.RepositoryHost) *definitions {
 	t.Helper()
 	d := &definitions{bundle: setup(t)}

@@ -95,8 +95,10 @@ type Request struct {
 	// ConfirmationForm names the way in which the caller confirms, such as "form" or
 	// "argument". A token for one way is invalid in another.
 	ConfirmationForm string
-	// Continuation is the JSON with which an agent continues after an earlier response:
-	// request state and input responses. It is part of a derived idempotency key.
+	// Continuation is the JSON that an agent sends to continue after a response that asked
+	// for input. It has the input and the request state, a text that the agent repeats from
+	// that response. It is part of the idempotency key of a call for which the caller sent
+	// none.
 	Continuation json.RawMessage
 }
 
@@ -114,7 +116,8 @@ type Result struct {
 	Confirm *ConfirmationRequired
 }
 
-// passage is the state of one call on its way through the guardrails.
+// passage is the state of one call while it goes through the guardrails, the checks and
+// steps around an operation.
 type passage struct {
 	guard *Guard
 	op    core.Operation
@@ -127,11 +130,11 @@ type passage struct {
 	reservation *reservation
 	spend       *confirmation
 	confirm     *ConfirmationRequired
-	asked       *core.Confirmation // the preview of the call, once computed
-	confirmed   any                // the input from which the preview was computed
+	asked       *core.Confirmation // what the call would do, shown to the caller; nil until computed
+	confirmed   any                // the input for which asked was computed
 	replayed    bool
-	// byPullRequest is true for a write to a definition that a repository owns. The call
-	// opens a pull request instead.
+	// byPullRequest is true if the call changes a definition (such as a topic) that the
+	// organization's git repository owns. The call then opens a pull request instead.
 	byPullRequest bool
 }
 
@@ -142,8 +145,8 @@ type rail struct {
 	run  func(ctx context.Context, p *passage) error
 }
 
-// order has the guardrails in the order in which they run. init sets it, because a direct
-// initialization would refer to itself through next.
+// order has the guardrails in the order in which they run. init sets it: an initializer
+// here would be a cycle, because the guardrails call next, and next reads order.
 var order []rail
 
 func init() {
@@ -188,8 +191,8 @@ func (o *Operation) Call(ctx context.Context, req Request) (Result, error) {
 }
 
 // run runs the call through all guardrails. It turns a panic of an operation into an
-// internal error with the stack. So the call still releases its idempotency key and is
-// counted. The result is named because recover sets it.
+// internal error, whose log line has the stack. So the call still releases its idempotency
+// key and is counted. The result err has a name so that the deferred function can set it.
 func (p *passage) run(ctx context.Context) (err error) {
 	defer p.call.Finish()
 	defer func() {

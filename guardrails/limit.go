@@ -32,13 +32,13 @@ func ceilSeconds(d time.Duration) time.Duration {
 }
 
 // Buckets keeps a token bucket for each caller that has a rate limit; a call takes one
-// token. At most limit tokens can be taken in any 60 seconds: each token returns to the
-// bucket 60 seconds after it was taken.
+// token. A token returns to the bucket 60 seconds after it was taken. So in any 60 seconds,
+// at most as many tokens can be taken as the limit allows.
 type Buckets interface {
-	// Take takes cost tokens from a bucket, or none if fewer are left. It returns the state
-	// of the bucket and whether the tokens were taken. limit and cost are at least 1. If the
-	// limit changes, the bucket starts full. An error means that the store failed, not that
-	// the limit is used up.
+	// Take takes the number of tokens in cost from a bucket, or none if fewer are left. It
+	// returns the state of the bucket and whether the tokens were taken. limit and cost are
+	// at least 1. If the limit changes, the bucket starts full. An error means that the
+	// bucket store failed, not that the limit is used up.
 	Take(ctx context.Context, key BucketKey, limit, cost int) (Rate, bool, error)
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // BenchmarkAdmitWithinLimit measures Admit, which runs for every request, for a caller with
-// a rate limit. A limit costs one more allocation than no limit.
+// a rate limit. The rate limit costs one additional memory allocation.
 func BenchmarkAdmitWithinLimit(b *testing.B) {
 	rails := setup(b)
 	limit := 1 << 30

@@ -22,7 +22,7 @@ func (b *bundle) admit(t *testing.T, resource access.Resource) (admitted bool, r
 }
 
 // TestLimitHoldsInEveryMinute checks that a token returns to the bucket one minute after
-// its use. The error above the limit must say when the next call is admitted.
+// its use. The error for a call above the limit must say when the next call is admitted.
 func TestLimitHoldsInEveryMinute(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

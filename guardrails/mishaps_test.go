@@ -51,7 +51,7 @@ type mishap struct {
 	// If entered is set, the call closes it once it has reserved its key, and then waits
 	// until goOn is closed.
 	entered, goOn chan struct{}
-	effect        string // id of the operation's effect, committed or not
+	effect        string // id of the user that the operation inserted, committed or not
 }
 
 type mishapKey struct{}
@@ -60,7 +60,8 @@ func mishapOf(ctx context.Context) *mishap { return ctx.Value(mishapKey{}).(*mis
 
 var errDied = errors.New("the process died")
 
-// mortal is a transactor that simulates the failure in the context of the call.
+// mortal is a transactor that simulates a failure: the mishap that it finds in the context
+// of the call.
 type mortal struct{ core.Transactor }
 
 // InTx runs f in a transaction and simulates the failure of the call before, inside or
@@ -189,7 +190,7 @@ func (r *rig) call(operation string, req guardrails.Request, m *mishap) (guardra
 	return result, core.AsError(err)
 }
 
-// effects returns the ids of the effects that an organization's calls have committed, by
+// effects returns the ids of the users that an organization's committed calls inserted, by
 // request id. It reads them from the audit log.
 func (r *rig) effects(orgID string) (map[string][]string, error) {
 	events, err := r.db.Audit().AuditEvents(context.Background(), orgID, 10_000)
@@ -201,7 +202,7 @@ func (r *rig) effects(orgID string) (map[string][]string, error) {
 }
 
 // sayingSo has JSON arguments for the operations. The second and the third are different
-// texts with the same meaning.
+// texts of the same JSON value.
 var sayingSo = []json.RawMessage{
 	json.RawMessage(`{"email":"ann@example.com"}`),
 	json.RawMessage(`{"email":"bob@example.com","note":"é"}`),

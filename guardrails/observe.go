@@ -39,7 +39,7 @@ func (g *Guard) observe(ctx context.Context, p *passage, err error) string {
 }
 
 // callerGone is the outcome of a call whose caller closed the connection before the
-// response. Its errors follow from that and are not counted as refusals.
+// response. Errors caused by the disconnection are not counted as refusals.
 const callerGone = "caller_gone"
 
 // outcomeOf returns the outcome of a call and its log level. The level is error for faults

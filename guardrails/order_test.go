@@ -19,11 +19,12 @@ func TestOrderIsTheDocumentedOne(t *testing.T) {
 	for _, line := range regexp.MustCompile(`(?m)^//\t(\w+) +.*\.go$`).FindAllSubmatch(doc, -1) {
 		documented = append(documented, string(line[1]))
 	}
-	actual := []string{"authenticate", "limit"} // Catalogue.Admit runs these two, before Operation.Call
+	// Catalogue.Admit runs the guardrails authenticate and limit, before Operation.Call
+	actual := []string{"authenticate", "limit"}
 	for _, r := range order {
 		actual = append(actual, r.name)
 	}
-	actual = append(actual, "present") // Operation.Call runs present after all others
+	actual = append(actual, "present") // Operation.Call runs the guardrail present after all others
 	if !slices.Equal(documented, actual) {
 		t.Errorf("doc.go lists %v\n   the code runs %v", documented, actual)
 	}

@@ -7,7 +7,8 @@ import (
 )
 
 // TestFullBucketsAreForgotten checks that full buckets are removed from memory, and that a
-// bucket without tokens is not. Removing it would give its caller additional calls.
+// bucket without tokens is kept. Without that bucket, its caller could make additional
+// calls.
 func TestFullBucketsAreForgotten(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -25,7 +26,8 @@ func TestFullBucketsAreForgotten(t *testing.T) {
 	}
 	for i := range 10 * firstSweep {
 		take(strconv.Itoa(i), 1)
-		now = now.Add(30 * time.Millisecond) // 2,000 callers a minute, whose buckets are full after a minute
+		// a new caller every 30 ms, 2,000 a minute; each bucket is full again after a minute
+		now = now.Add(30 * time.Millisecond)
 	}
 	if kept := len(own.buckets); kept > 2*firstSweep {
 		t.Errorf("%d buckets are kept of %d", kept, 10*firstSweep)

@@ -2,9 +2,9 @@ package guardrails
 
 import "github.com/mailhelm/mailhelm/core"
 
-// present returns the result of the call in the form of its surface (REST or agent). It
-// also converts a replayed result, because the scopes of this call decide which members the
-// caller may see.
+// present returns the result of the call in the form of its surface (REST or agent), or the
+// confirmation that the call needs. A replayed result is converted too, because results are
+// stored before this conversion.
 func present(p *passage) Result {
 	if p.confirm != nil {
 		return Result{Confirm: p.confirm}

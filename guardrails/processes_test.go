@@ -58,8 +58,8 @@ func (b *bundle) node(t *testing.T, alone bool) *node {
 	return n
 }
 
-// stopBeats advances the clock while only the processes in alive store heartbeats, until
-// all other processes count as ended.
+// stopBeats advances the clock until all processes that are not listed in alive count as
+// ended. Only the listed processes store heartbeats during this time.
 func stopBeats(t *testing.T, b *bundle, alive ...*node) {
 	t.Helper()
 	for range 4 {
@@ -126,8 +126,8 @@ func TestAReservationEndsWithItsProcess(t *testing.T) {
 	})
 }
 
-// beat stores heartbeats of the processes in alive while the clock advances slowly, until
-// stop is called.
+// beat makes the processes listed in alive store heartbeats, and advances the clock slowly,
+// until stop is called.
 func beat(t *testing.T, b *bundle, alive ...*node) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -177,10 +177,10 @@ func TestALivingProcessKeepsItsReservations(t *testing.T) {
 	})
 }
 
-// TestKeysAreGivenBack checks when a key is free again after a call that could not release
-// it. It is free at once in the same process. In another process it is free after the next
-// heartbeat once the database answers. It is free at once if the process stopped or a new
-// process started alone.
+// TestKeysAreGivenBack checks when an idempotency key is free again after a failed call
+// could not release it. Its own process can reuse it at once. Another process can use it
+// after the next heartbeat that reaches the database. If the process has stopped or was
+// replaced by a new one, the key is free at once.
 func TestKeysAreGivenBack(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -253,8 +253,8 @@ func cancelContext(ctx context.Context) context.Context {
 	return ctx
 }
 
-// callIn makes a call with the context that in returns; if in is nil, with the usual
-// context.
+// callIn makes a call of an operation. The function in makes the context of the call; if in
+// is nil, the call has the test's usual context.
 func (n *node) callIn(t *testing.T, in func(context.Context) context.Context, operation string, edit func(*guardrails.Request)) error {
 	t.Helper()
 	if in == nil {

@@ -141,8 +141,8 @@ func TestTwoOperationsOfOneNamePanicAtStart(t *testing.T) {
 }
 
 // TestAPanicHoldsNothing checks that a panic in an operation does not end the process. The
-// idempotency key and other resources must be released, nothing may be stored, and the log
-// must have the stack.
+// idempotency key must be released, the functions registered with Defer must run, and
+// nothing may be stored. The log must have the stack, but not the text of the panic.
 func TestAPanicHoldsNothing(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

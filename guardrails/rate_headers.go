@@ -2,9 +2,9 @@ package guardrails
 
 import "strconv"
 
-// Headers calls set with the name and value of each rate limit header. It uses the names of
-// draft-ietf-httpapi-ratelimit-headers-06 and the older X-RateLimit names. If r is nil,
-// because the organization has no rate limit, it does nothing.
+// Headers calls the function set with the name and value of each rate limit header. It uses
+// the names of draft-ietf-httpapi-ratelimit-headers-06 and the older X-RateLimit names. If
+// r is nil, because the organization has no rate limit, it does nothing.
 func (r *Rate) Headers(set func(name, value string)) {
 	if r == nil {
 		return

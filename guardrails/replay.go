@@ -60,9 +60,9 @@ func replays(ctx context.Context, p *passage) error {
 	return p.next(ctx)
 }
 
-// reservationFor returns the reservation to make for the call. It returns nil if the caller
-// sent no idempotency key and the call came over REST. Only calls of agents get derived
-// keys.
+// reservationFor returns the reservation that the call must make. It returns nil for a call
+// over REST without an idempotency key. A call of an agent without a key gets a derived
+// key.
 func (p *passage) reservationFor() (*reservation, error) {
 	if len(p.req.IdempotencyKey) > maxKeyLength {
 		return nil, core.Invalid("Idempotency-Key", "must have at most 255 characters")
@@ -136,10 +136,11 @@ func (p *passage) remember(ctx context.Context) error {
 	return p.guard.Replays.Complete(ctx, r.key, r.token, outcome)
 }
 
-// supersede deletes the caller's stored results for derived keys about the record that this
-// call wrote, so that repeating an earlier call takes effect again. It runs inside the
-// transaction after the write, while the record is locked. So of two writes to one record,
-// the later one always finds the stored result of the earlier one.
+// supersede deletes stored results of the caller's earlier calls with derived keys, if they
+// wrote the same contact as this call. After a bulk write it deletes all of them. So the
+// caller can repeat such an earlier call with effect. supersede runs in the transaction
+// after the write, while the contact is locked, so concurrent writes to a contact run it
+// one after the other.
 func (p *passage) supersede(ctx context.Context) error {
 	org, caller, subject := p.call.Principal.Org.ID, p.call.Principal.Caller(), p.call.Subject()
 	switch {

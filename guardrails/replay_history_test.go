@@ -18,8 +18,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// said is a request of a client in a recorded history. If look is set, it is the final read
-// of all effects of a key instead.
+// said is a request of a client in a recorded history. If look is set, it is the test's
+// final read of all effects of a key instead.
 type said struct {
 	key  string
 	args int
@@ -29,7 +29,7 @@ type said struct {
 // told is the response to a request, or the result of the final read.
 type told struct {
 	what what
-	ids  string // id of the effect; for a final read, all ids with commas
+	ids  string // id of the effect; for a final read, all ids joined with commas
 }
 
 type what string
@@ -39,7 +39,7 @@ const (
 	replayed what = "replayed"  // the one effect's answer
 	busy     what = "busy"      // the same call still runs
 	conflict what = "conflict"  // other arguments
-	lost     what = "lost"      // another call took the key over; certainly no effect
+	lost     what = "lost"      // another call took over the key, so this call had no effect
 	failed   what = "failed"    // surely nothing
 	silent   what = "no answer" // perhaps an effect
 	looked   what = "looked"
@@ -95,8 +95,8 @@ const (
 	callsPerClient = 6
 )
 
-// history records the requests and responses of concurrent clients that use the same two
-// keys.
+// history records the requests and responses of concurrent clients that all use the same
+// two idempotency keys.
 type history struct {
 	*rig
 	tick atomic.Int64
@@ -202,9 +202,9 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 	})
 }
 
-// TestHistoriesShowFaults checks that the check of histories detects faults of stores and
-// transactors; see breakages. The store generous is not included, because the tokens of
-// reservations still prevent a second effect.
+// TestHistoriesShowFaults checks that the check of histories detects the faulty stores and
+// transactors in breakages. The faulty store generous is not included: reservation tokens
+// prevent a second effect in spite of its fault.
 func TestHistoriesShowFaults(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"careless", "loose", "forgetful"} {

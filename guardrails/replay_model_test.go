@@ -21,8 +21,8 @@ type act struct {
 	Op, Key string
 	Args    int
 	Fate    fate
-	Which   int           // index of a held call (finish) or of an expiry (wait)
-	Wait    time.Duration // duration of a wait; if Edge is set, offset from an expiry
+	Which   int           // for finish, the index of a held call; for wait, the index of an expiry
+	Wait    time.Duration // how long to wait; if Edge is set, the offset from the expiry of a record
 	Edge    bool
 }
 
@@ -58,7 +58,7 @@ type attempt struct {
 
 func (m *model) attempt(a act, p core.Principal) *attempt {
 	m.calls++
-	meaning := min(a.Args, 1) // arguments 1 and 2 have the same meaning
+	meaning := min(a.Args, 1) // the second and third arguments in sayingSo have the same meaning
 	t := &attempt{act: a, org: p.Org.ID, number: m.calls, digest: fmt.Sprint(a.Op, meaning), began: m.now, window: 24 * time.Hour}
 	switch {
 	case a.Key != "":
@@ -95,8 +95,8 @@ func (m *model) admit(t *attempt) (verdict, bool) {
 	return verdict{replayed: r.result}, false
 }
 
-// end returns the expected response of a call that ran the operation. effect is the id of
-// its effect.
+// end returns the expected response of a call that ran the operation. The parameter effect
+// is the id of what the operation inserted.
 func (m *model) end(t *attempt, effect string) verdict {
 	r, found := m.records[t.key]
 	mine := found && r.owner == t.number

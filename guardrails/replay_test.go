@@ -27,8 +27,8 @@ func withRESTKey(key string) func(*guardrails.Request) {
 	return func(r *guardrails.Request) { r.Surface, r.IdempotencyKey = core.REST, key }
 }
 
-// TestReplayWindows checks for explicit and derived keys how long a repeated call gets the
-// stored result: 24 hours and five minutes.
+// TestReplayWindows checks how long a repeated call gets the stored result: for explicit
+// keys 24 hours, for derived keys five minutes.
 func TestReplayWindows(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -7,8 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/replay"
 )
 
-// maxHolders is the maximum number of other calls, one after the other, for whose processes
-// a call waits to reserve a key. After that it fails because the key is in use.
+// maxHolders limits the attempts of a call to reserve its key. Each attempt may meet the
+// reservation of another call and wait until it is known whether that call's process has
+// ended.
 const maxHolders = 3
 
 // contest is the result of an attempt to reserve a key.
@@ -20,9 +21,9 @@ type contest struct {
 	retryAfter time.Duration
 }
 
-// reserve tries to reserve the idempotency key of the call. It registers the token with the
-// process first, before other calls can see the reservation. It unregisters the token if
-// another call has the key.
+// reserve tries to reserve the idempotency key of the call. It makes a token for the
+// reservation and registers it with this process before other calls can see the
+// reservation. It unregisters the token if another call has the key.
 func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) {
 	r.token = replay.NewToken()
 	claim := replay.Claim{Token: r.token, Digest: r.digest}
@@ -35,7 +36,7 @@ func (p *passage) reserve(ctx context.Context, r *reservation) (contest, error) 
 	process.Hold(r.token)
 	outcome, err := p.contend(ctx, r.key, claim)
 	switch {
-	case err != nil: // the key may be reserved in spite of the error
+	case err != nil: // the key may be reserved although Reserve failed
 		p.giveBack(ctx, r)
 	case !outcome.won:
 		process.Drop(r.token)

@@ -30,13 +30,13 @@ type bundle struct {
 
 	mu       sync.Mutex
 	preview  int           // what op_confirm would affect
-	between  func()        // runs between the confirmation of op_confirm and its transaction
-	within   func()        // runs inside the transaction of op_confirm, before its effect
+	between  func()        // called between the confirmation of op_confirm and its transaction
+	within   func()        // called inside the transaction of op_confirm, before its effect
 	entered  chan struct{} // op_block says it runs
 	release  chan struct{} // op_block goes on
 	failNext error
 	finished atomic.Int32 // number of op_crash calls that released their resources
-	reached  atomic.Int32 // number of addLine audit lines that the last op_confirm saw
+	reached  atomic.Int32 // number of audit lines of addLine that the last op_confirm saw
 }
 
 type testClock struct {
@@ -98,8 +98,8 @@ func (b *bundle) mount(replays replay.Store, process *replay.Process) {
 	b.catalogue = g.Catalogue(b.operations())
 }
 
-// oneCaller authenticates the credential "good" as the principal of the bundle, and no
-// other.
+// oneCaller accepts only the credential "good", and authenticates it as the principal of
+// the bundle.
 type oneCaller struct{ b *bundle }
 
 func (o oneCaller) Authenticate(_ context.Context, bearer string, _ access.Resource) (core.Principal, error) {

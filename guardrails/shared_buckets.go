@@ -15,14 +15,14 @@ import (
 // fails.
 const (
 	// defaultSharedTimeout is the default of [Config.SharedTimeout], the longest time for
-	// which a call waits for the store.
+	// which a call waits for the store of shared rate limits.
 	defaultSharedTimeout = 50 * time.Millisecond
-	// sharedFailures is the number of failures in a row after which the store is not used
-	// for the time sharedPause.
+	// sharedFailures is the number of failures in a row after which the store of shared rate
+	// limits is not used for the time sharedPause.
 	sharedFailures = 3
 	sharedPause    = 5 * time.Second
 	// sharedReport is the shortest interval between two log lines about failures of the
-	// store.
+	// store of shared rate limits.
 	sharedReport = time.Minute
 )
 
@@ -40,9 +40,9 @@ type sharedBuckets struct {
 
 	mu       sync.Mutex
 	failures int       // in a row
-	askAt    time.Time // when to use the store again after too many failures
+	askAt    time.Time // the time at which to use the shared store again, after too many failures
 	reported time.Time // time of the last log line about a failure
-	away     bool      // a failure was logged, but not yet that the store is back
+	away     bool      // whether the last log line about the shared store was a failure
 }
 
 func newSharedBuckets(cfg Config) Buckets {
@@ -65,8 +65,8 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 		s.fallbacks.WithLabelValues("skipped").Inc()
 		return s.own.Take(ctx, key, limit, cost)
 	}
-	// The call to the store continues if the caller disconnects, so that this does not count
-	// as a failure of the store.
+	// The request to the store continues if the caller disconnects. Otherwise the
+	// disconnection would count as a failure of the store.
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
 	state, admitted, err := s.shared.Take(bounded, key, limit, cost)
@@ -86,8 +86,9 @@ func (s *sharedBuckets) Take(ctx context.Context, key BucketKey, limit, cost int
 	return state, admitted, err
 }
 
-// mayAsk reports whether the call may use the store. After a pause only one call tries the
-// store; the others continue without it until that call succeeds.
+// mayAsk reports whether the call may use the shared store. After too many failures, no
+// call uses the store for the time sharedPause. After that, one call in each sharedPause
+// tries it, until a call succeeds.
 func (s *sharedBuckets) mayAsk() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

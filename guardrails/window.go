@@ -23,10 +23,10 @@ func Grain(limit int) time.Duration {
 	return Window / marksInWindow
 }
 
-// window is a token bucket that admits at most limit tokens in any 60 seconds. It stores
-// the times and numbers of the admitted tokens, oldest first. Tokens that are stored
-// together count from the last of their times. So the window never admits too many tokens,
-// but one may return up to a [Grain] late.
+// window is a token bucket. In any 60 seconds it admits at most as many tokens as the field
+// limit says. It stores the times and numbers of the admitted tokens, oldest first. Tokens
+// that are stored together count from the last of their times. So the window never admits
+// too many tokens, but a token may return up to a [Grain] late.
 type window struct {
 	limit int
 
@@ -42,8 +42,9 @@ type mark struct {
 	tokens      int
 }
 
-// take takes cost tokens, or none if fewer are left. It returns the state and whether the
-// tokens were taken. It reads the clock under the lock, so that marks are in order of time.
+// take takes the number of tokens in cost, or none if fewer are left. It returns the state
+// of the window and whether the tokens were taken. It reads the clock under the lock, so
+// that marks are in order of time.
 func (w *window) take(clock core.Clock, cost int) (Rate, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,8 +83,8 @@ func (w *window) remember(now int64, cost int) {
 	w.marks = append(w.marks, mark{now, now, cost})
 }
 
-// rate returns the state of the window after a call of this cost that was or was not
-// admitted.
+// rate returns the state of the window after a call that needs the number of tokens in
+// cost. admitted says whether the window admitted this call.
 func (w *window) rate(now int64, admitted bool, cost int) Rate {
 	until := func(m mark) time.Duration {
 		return time.Duration(m.last-now)*time.Microsecond + Window

@@ -78,8 +78,8 @@ func (a *Authorizations) Deny(request AuthorizationRequest) string {
 	return a.sendBack(request, accessDeniedRefusal("The person declined the request.")).Redirect
 }
 
-// refreshEnd returns the time after which the grant's tokens cannot be refreshed, or nil if
-// the client's grants never expire.
+// refreshEnd returns the end of a grant that begins at from: its tokens cannot be refreshed
+// after that. It returns nil if the client's grants never expire.
 func refreshEnd(client access.Client, from time.Time) *time.Time {
 	if client.RefreshDays <= 0 {
 		return nil

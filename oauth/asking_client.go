@@ -56,8 +56,8 @@ func (a *Authorizations) describedClient(ctx context.Context, stored access.Clie
 	return described, nil
 }
 
-// saveDescribed stores a client that has a metadata document, when a person approves it. It
-// does nothing for other clients.
+// saveDescribed stores a client that has a metadata document. It is called when a person
+// approves the client. It does nothing for clients without a metadata document.
 func (a *Authorizations) saveDescribed(ctx context.Context, client access.Client) error {
 	if client.Kind != access.DocumentClient {
 		return nil
@@ -90,7 +90,7 @@ func NamesDocument(rawQuery string) bool {
 }
 
 // checkFailed returns the refusal for an internal error. The person is asked to try again;
-// cause goes to the log.
+// the cause is only in the log.
 func checkFailed(cause error) *AuthorizationRefusal {
 	refused := refuseToPerson("The request could not be checked. Try again in a moment.")
 	refused.Err = cause

@@ -156,7 +156,7 @@ func readChallenge(query url.Values) (string, *refusal) {
 }
 
 // singleValue returns the value of a parameter that occurs exactly once. It returns "" if
-// it is missing, occurs twice or is not valid text.
+// the parameter is missing, occurs twice or is not valid text.
 func singleValue(query url.Values, name string) string {
 	if values := query[name]; len(values) == 1 && isText(values[0]) {
 		return values[0]

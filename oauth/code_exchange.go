@@ -55,8 +55,9 @@ func (p *provider) CodeExchange(ctx context.Context, r *op.ClientRequest[oidc.Ac
 type codeExchange struct{ *families }
 
 // redeemCode marks an authorization code as used and returns its grant. If the code comes
-// with wrong parameters it may be stolen, so redeemCode revokes the grant. A replay revokes
-// it too, even right after the grant was returned; its new tokens are then invalid at once.
+// with wrong parameters it may be stolen, so redeemCode revokes the grant. A second use of
+// the code also revokes the grant. Tokens issued for the first use are then invalid at
+// once.
 func (e *codeExchange) redeemCode(ctx context.Context, registered access.Client, form url.Values) (access.Grant, *refusal) {
 	now := e.clock()
 	code, outcome, err := e.stores.Tokens.RedeemCode(ctx, access.HashSecret(form.Get("code")), now)

@@ -10,7 +10,8 @@ import (
 	"github.com/zitadel/oidc/v3/pkg/op"
 )
 
-// auditSurface is the surface recorded in audit events of the authorization server.
+// auditSurface is the value of the field surface in audit events of the authorization
+// server.
 const auditSurface core.Surface = "oauth"
 
 // clientOf returns the stored client inside a client of the OpenID Connect library. It
@@ -23,8 +24,8 @@ func clientOf(c op.Client) (access.Client, *refusal) {
 	return verified.Client, nil
 }
 
-// families has what code exchange, refresh and revocation share. A family is a person's
-// grant with the code and all tokens that derive from it.
+// families has the stores and methods that code exchange, refresh and revocation share. A
+// family is a person's grant with the code and all tokens that derive from it.
 type families struct {
 	stores  access.Stores
 	members access.Ceilings

@@ -26,8 +26,8 @@ func readForm(w http.ResponseWriter, r *http.Request) (url.Values, *refusal) {
 	return parseForm(string(body))
 }
 
-// readBody returns the body of a POST. It fails for other methods, media types other than
-// want, query strings, compression and bodies over 64 KB.
+// readBody returns the body of a POST. It fails for other methods, other media types than
+// the one in want, query strings, compression and bodies over 64 KB.
 func readBody(w http.ResponseWriter, r *http.Request, want string) ([]byte, *refusal) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST, OPTIONS")

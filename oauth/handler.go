@@ -32,8 +32,8 @@ func routes(cfg Config, library http.Handler, metadata []byte) http.Handler {
 
 // common sets the headers of every response and the request id. Scripts of any origin may
 // read responses, because no endpoint reads cookies and browsers send no credentials.
-// Requests use the database connections reserved for vital calls, because every other API
-// call needs a token.
+// Requests use the database connections reserved for vital calls: if no tokens could be
+// issued, other API calls would fail too.
 func common(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/signing"
 )
 
-// tokenType is the header `typ` of an access token (RFC 9068 section 2.1). By it, other
-// JWTs that are signed with the same key cannot pass as access tokens.
+// tokenType is the header `typ` of an access token (RFC 9068 section 2.1). Verifiers check
+// it, so that other JWTs signed with the same key are not accepted as access tokens.
 const tokenType = "at+jwt"
 
 // claims are the claims of an access token: those of RFC 9068 section 2.2, and org, env and
@@ -33,7 +33,7 @@ type claims struct {
 	Grant string `json:"gid,omitempty"`
 }
 
-// grant is the input for an access token, which the code for each grant type provides.
+// grant is the input for an access token. The handler of each grant type provides it.
 type grant struct {
 	id       string // the id of the person's grant; "" without a person
 	orgID    string // the token's organization; the client may have none

@@ -62,7 +62,8 @@ func (e *registrationEndpoint) register(w http.ResponseWriter, r *http.Request) 
 }
 
 // registerClient reads the client's metadata and stores the client. It fails with an error
-// of RFC 7591 section 3.2.2, or with 429 if the network registers too many clients.
+// of RFC 7591 section 3.2.2, or with 429 if too many clients were registered from the same
+// IP network.
 func (e *registrationEndpoint) registerClient(w http.ResponseWriter, r *http.Request) (registered, *refusal) {
 	body, refused := readBody(w, r, "application/json")
 	if refused != nil {

@@ -7,10 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// grantedScopes returns the scopes that a `scope` parameter names (RFC 6749 section 3.3),
-// or all of registered if it is empty. It fails for unknown and unregistered scopes. A
-// token with fewer scopes than requested would fail later, where the cause is harder to
-// see.
+// grantedScopes returns the scopes that a `scope` parameter names (RFC 6749 section 3.3).
+// If the parameter is empty, it returns all scopes for which the client is registered. It
+// fails for unknown and unregistered scopes. A token with fewer scopes than requested would
+// fail later, where the cause is harder to see.
 func grantedScopes(requested string, registered core.Scopes) (core.Scopes, *refusal) {
 	asked, refused := readScopes(requested)
 	if refused != nil {
@@ -59,8 +59,9 @@ func readScopes(requested string) (core.Scopes, *refusal) {
 	return core.NewScopes(names...), nil
 }
 
-// scopeText returns an unknown scope for an error description, or only its position unless
-// it looks like a scope. It may be a misplaced secret, and descriptions are logged.
+// scopeText returns an unknown scope for an error description if it looks like a scope.
+// Otherwise it returns only its position: the text may be a misplaced secret, and
+// descriptions are logged.
 func scopeText(name string, position int) string {
 	if len(name) <= 64 && strings.HasPrefix(name, "api.") && !strings.ContainsFunc(name, notInScope) {
 		return name

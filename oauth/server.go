@@ -50,8 +50,8 @@ type Config struct {
 	// Documents reads the metadata documents of clients whose client id is a URL. If it is
 	// nil, such clients are refused.
 	Documents access.DocumentReader
-	// Registrations stores clients that register themselves. If it is nil, the endpoint does
-	// not exist.
+	// Registrations stores clients that register themselves. If it is nil, the server has no
+	// registration endpoint.
 	Registrations *access.Registrations
 	// Principals is this process's cache of authenticated callers, from which a revocation
 	// removes entries at once. It is nil in a process that serves neither the API nor the

@@ -35,9 +35,9 @@ func (t targets) findResource(address string) (access.Resource, bool) {
 	return access.API, false
 }
 
-// requestedResource returns the resource that the values of the parameter `resource` name,
-// or the API without values. Different spellings of one URL name the same resource. It
-// fails with invalid_target for unknown resources and for two different ones (RFC 8707
+// requestedResource returns the resource that the values of the parameter `resource` name.
+// Without values it returns the API. Different spellings of one URL name the same resource.
+// It fails with invalid_target for unknown resources and for two different ones (RFC 8707
 // section 2).
 func (t targets) requestedResource(values []string) (access.Resource, *refusal) {
 	target := access.API

@@ -24,9 +24,10 @@ var required = map[oidc.GrantType][]string{
 // each request.
 type clientEndpoints struct{ log *slog.Logger }
 
-// protect returns a handler that checks the form, the method of client authentication and
-// then check, before it calls the OpenID Connect library. It sets the parsed parameters on
-// the request, so that the library does not parse the body differently.
+// protect returns a handler for the OpenID Connect library. Before it calls the library, it
+// checks the form and the method of client authentication, and runs the function check. It
+// sets the parsed parameters on the request, so that the library does not parse the body
+// differently.
 func (e clientEndpoints) protect(check func(url.Values) *refusal, library http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

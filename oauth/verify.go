@@ -85,7 +85,8 @@ func (v *Verifier) VerifyToken(ctx context.Context, token string, resource acces
 }
 
 // check verifies the form, the signature, the issuer, the times and the claims of an access
-// token, for any resource. Its errors are for the log.
+// token. It accepts tokens for the API and for the MCP endpoint. Its errors are for the
+// log.
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (verifiedToken, error) {
 	// The library go-oidc also parses the JSON serializations of RFC 7515, which access
 	// tokens never use.
@@ -104,9 +105,9 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (veri
 	if !now.Before(parsed.Expiry) {
 		return verifiedToken{}, errTokenExpired
 	}
-	// The server issues no token with such a lifetime, even if its clock is ahead. A thief
-	// of a signing key could make one, and the cache would accept it after the key was
-	// retired.
+	// The server issues no token that is valid for longer than signing.Overlap, even if its
+	// clock is ahead. A thief of a signing key could make one, and the cache would accept it
+	// after the key was retired.
 	if parsed.Expiry.After(now.Add(signing.Overlap)) {
 		return verifiedToken{}, errTokenLifetime
 	}

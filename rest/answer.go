@@ -18,8 +18,8 @@ type paged interface{ Next() string }
 // response header.
 type headed interface{ HeaderValue() string }
 
-// passing is a result that may soon be outdated. If Passing returns true, this answer must
-// not be cached, although other answers of the route may be.
+// passing is a result that may soon be outdated. If Passing returns true, the answer with
+// this result must not be cached, even if the route allows caching.
 type passing interface{ Passing() bool }
 
 // verbatim is a result that encodes itself, because package json would change parts of it.

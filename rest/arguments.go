@@ -15,7 +15,8 @@ import (
 
 // arguments returns the arguments of an operation as one JSON object: the path parameters,
 // and the query or the body. The operation checks the object against its schema. arguments
-// itself fails only for what the object cannot show, such as a parameter that occurs twice.
+// itself fails only for faults that a JSON object cannot represent, such as a query
+// parameter that occurs twice.
 func (m *mount) arguments(c *gin.Context) (json.RawMessage, error) {
 	texts := make([]string, len(m.inPath))
 	for i, p := range m.inPath {
@@ -171,8 +172,9 @@ func (m *mount) withBody(c *gin.Context, texts []string) (json.RawMessage, error
 }
 
 // repeatedMembers returns the names of the path parameters that are also members of the
-// body. So a client may send back the body of a read. It fails if a value in the body
-// differs from the path. It ignores other faults of the body, which the operation reports.
+// body. So a client may send the answer of a GET back as a body. It fails if a member
+// differs from the path parameter of the same name. It ignores other faults of the body,
+// which the operation reports.
 func (m *mount) repeatedMembers(body []byte, texts []string) ([]string, error) {
 	var names []string
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))

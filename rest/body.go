@@ -16,8 +16,9 @@ import (
 // maxBody is the maximum size of a request body in bytes, unless the route sets another.
 const maxBody = 1 << 20
 
-// readBody returns the JSON body of a request. A body whose Content-Length exceeds most is
-// refused unread; any other, as soon as more bytes than most arrive.
+// readBody returns the JSON body of a request. The maximum size in bytes is in the
+// parameter most. A body with a larger Content-Length is refused unread. Any other body is
+// refused once more bytes arrive.
 func readBody(w http.ResponseWriter, r *http.Request, most int64) ([]byte, error) {
 	if r.ContentLength == 0 {
 		return nil, errNoBody()
@@ -95,7 +96,8 @@ func errNoBody() error {
 	return core.Invalid("", "has no body where a JSON object is expected")
 }
 
-// errBodyTooLarge returns the error for a body of more than most bytes.
+// errBodyTooLarge returns the error for a body that exceeds the maximum size, the number of
+// bytes in the parameter most.
 func errBodyTooLarge(most int64) error {
 	return core.Invalid("", "has a body of more than "+strconv.FormatInt(most>>20, 10)+" MiB")
 }

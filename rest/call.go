@@ -32,9 +32,9 @@ func (s *Server) call(m *mount) gin.HandlerFunc {
 	}
 }
 
-// request returns the call of the operation for the guardrails. If the caller may not call
-// the operation, it omits the arguments, because the guardrails then refuse the call
-// without them.
+// request returns the input for the operation's guardrails. If the caller may not call the
+// operation, the input has no arguments, because the guardrails then refuse the call
+// anyway.
 func (m *mount) request(c *gin.Context, p core.Principal) (guardrails.Request, error) {
 	r := guardrails.Request{Principal: p, Surface: core.REST, RequestID: requestID(c)}
 	if m.operation.CheckAllowed(p) != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestARepositoryOwnsDefinitions checks that an organization with a connected repository
-// cannot change definitions over the API. The error must name the repository. Other
-// organizations can change theirs.
+// TestARepositoryOwnsDefinitions checks that an organization with a connected git
+// repository cannot change definitions (such as topics) over the API. The error must name
+// the repository. Other organizations can change their definitions.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	writes := 0

@@ -70,8 +70,8 @@ func parameter(in string, p property, required bool) object {
 }
 
 // responses returns the OpenAPI responses of the route: the successes, then a problem
-// document for each error status that the route can have. Only routes with a path parameter
-// have 404, and only writes have 409, unless the route's Also adds a status.
+// document for each error status that the route can have. Without [Route.Also], only routes
+// with a path parameter have 404, and only writes have 409.
 func (m *mount) responses(info core.OperationInfo, schemas *schemaSet) object {
 	responses := object{}
 	for _, status := range m.successes() {

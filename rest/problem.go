@@ -150,8 +150,8 @@ func (s *Server) refuseUnserved(c *gin.Context, e *core.Error) {
 }
 
 // recoverPanic is the middleware that answers a panic with internal_error and logs where it
-// happened. It repeats a panic with http.ErrAbortHandler, which means that the response
-// must be aborted.
+// happened. A panic with http.ErrAbortHandler means that the response must be aborted, so
+// recoverPanic panics with it again.
 func (s *Server) recoverPanic(c *gin.Context) {
 	defer func() {
 		v := recover()

@@ -51,7 +51,8 @@ func New(cfg Config) (*Server, error) {
 	return newServer(cfg, routes)
 }
 
-// newServer is like New with the given table of routes, for tests.
+// newServer is New with the given table of routes. Tests use other routes than those of the
+// API.
 func newServer(cfg Config, table []Route) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,

@@ -27,8 +27,8 @@ type Tracing struct {
 	place  []attribute.KeyValue // of every span
 }
 
-// NewTracing returns a Tracing for the host of the URL base. For a nil tracer it returns
-// nil, which creates no spans.
+// NewTracing returns a Tracing for the host of the given URL (base). For a nil tracer it
+// returns nil, which creates no spans.
 func NewTracing(tracer trace.Tracer, base string, clock core.Clock) *Tracing {
 	if tracer == nil {
 		return nil
@@ -101,8 +101,8 @@ func protocolVersion(r *http.Request) string {
 	return strconv.Itoa(r.ProtoMajor) + "." + strconv.Itoa(r.ProtoMinor)
 }
 
-// placeOf returns the attributes that all spans have: scheme, host and port of the URL
-// address.
+// placeOf returns the attributes that all spans have: scheme, host and port of the given
+// URL.
 func placeOf(address string) []attribute.KeyValue {
 	u, err := url.Parse(address)
 	if err != nil {

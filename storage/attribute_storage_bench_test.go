@@ -15,8 +15,8 @@ import (
 )
 
 // BenchmarkAttributeStorage compares the cost of predicates for four ways of storing
-// attributes: the contact's JSON, typed columns ("slots"), one attribute in a slot and the
-// other in the JSON, or one row for each value. Contacts have 20 attributes; every second
+// attributes: the contact's JSON; typed columns ("slots"); one attribute in a slot and the
+// other in the JSON; one row for each value. Contacts have 20 attributes; every second
 // contact lacks the last ten. Environment variables set the number of contacts and
 // activities:
 //
@@ -44,9 +44,9 @@ func BenchmarkAttributeStorage(b *testing.B) {
 	})
 }
 
-// medianOf runs round until the benchmark ends and reports its median duration, because
-// other programs may slow down single rounds. It also reports the processor time of a round
-// in this process, which includes SQLite but not PostgreSQL.
+// medianOf calls the function round until the benchmark ends, and reports the median
+// duration of the calls, because other programs may slow down single calls. It also reports
+// the processor time of a call in this process, which includes SQLite but not PostgreSQL.
 func medianOf(b *testing.B, round func(i int)) {
 	b.Helper()
 	var took []time.Duration
@@ -86,8 +86,8 @@ const (
 	benchStep = 500_000               // rows per statement
 )
 
-// benchAttribute is one of the 20 attributes. value is an SQL expression over i, the number
-// of the contact. quoted is true for a text.
+// benchAttribute is one of the 20 attributes. The field value is an SQL expression over i,
+// the number of the contact. quoted is true if that expression gives a text.
 type benchAttribute struct {
 	name, slot, value string
 	quoted            bool
@@ -124,8 +124,8 @@ func (w *attributeWorld) exec(query string, args ...any) {
 	}
 }
 
-// series runs an INSERT ... SELECT for the numbers i from 1 to n, benchStep rows at a time.
-// The %s in insert is replaced by the table of these numbers.
+// series runs the statement insert, an INSERT ... SELECT, for the numbers i from 1 to n,
+// benchStep rows at a time. It replaces %s in the statement by the table of these numbers.
 func (w *attributeWorld) series(n int, insert string) {
 	for from := 0; from < n; from += benchStep {
 		insertStep := fmt.Sprintf(insert, fmt.Sprintf(`(WITH RECURSIVE n(i) AS (SELECT CAST(%d AS bigint) UNION ALL SELECT i + 1 FROM n WHERE i < %d) SELECT i FROM n) AS n`,
@@ -144,7 +144,8 @@ func (w *attributeWorld) load() {
 	w.exec(`ANALYZE`)
 }
 
-// timed runs load, and logs how long it took and by how many megabytes the database grew.
+// timed calls the function load, and logs how long it took and by how many megabytes the
+// database grew.
 func (w *attributeWorld) timed(what string, load func()) {
 	started, before := time.Now(), w.size()
 	load()
@@ -186,8 +187,8 @@ func (w *attributeWorld) loadContacts() {
 			'{' || %s || '"z":0}', '{}', FALSE, i, i FROM %%s`, w.org, fmt.Sprintf(benchID, "i"), strings.ReplaceAll(strings.Join(members, ` || `), "%", "%%")))
 }
 
-// loadSlots fills the slots of all contacts. It creates the indexes after the rows, as a
-// restore of a backup does.
+// loadSlots fills the typed columns ("slots") of all contacts. It creates the indexes after
+// the rows, as a restore of a backup does.
 func (w *attributeWorld) loadSlots() {
 	var columns, values []string
 	for k, a := range benchAttributes() {
@@ -262,7 +263,7 @@ func (w *attributeWorld) queries() []benchQuery {
 			benchQuery{"two attributes and an activity/" + s.name, from + ` AND ` + s.plan + ` = 'pro' AND ` + s.mrr + ` > 100` + purchases(s.id)},
 		)
 		if s.name == "both" {
-			continue // with a single attribute, "both" is the same as "slots" or "json"
+			continue // the queries below use one attribute, for which "both" equals "slots" or "json"
 		}
 		all = append(all,
 			benchQuery{"one in 5000/" + s.name, from + ` AND ` + s.city + ` = 'city-17'`},
@@ -294,8 +295,9 @@ func (w *attributeWorld) count(b *testing.B, query string) int {
 	return n
 }
 
-// writes returns, for each way of storing attributes, updates of two attributes of the
-// contacts from $1 up to $2. A benchmark round passes 1,000 adjacent contacts.
+// writes returns the SQL updates for each way of storing attributes. They change two
+// attributes of the contacts with ids from $1 up to, but without, $2. A benchmark round
+// passes the range of 1,000 contacts.
 func (w *attributeWorld) writes() []benchQuery {
 	within := ` WHERE org_id = '` + w.org + `' AND %[1]s >= $1 AND %[1]s < $2`
 	record := `UPDATE contacts SET attributes = replace(attributes, '"mrr":', '"mrr":1')` + fmt.Sprintf(within, "id")

@@ -98,8 +98,8 @@ func run(b *testing.B, name string, f func(i int) error) {
 	})
 }
 
-// BenchmarkMirror measures MirrorConsent with a page of 5,000 contacts, for new contacts
-// and for unchanged ones.
+// BenchmarkMirror measures MirrorConsent, which stores the consent of contacts of the
+// sending account. A page has 5,000 contacts, new ones or unchanged ones.
 func BenchmarkMirror(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		now := core.SystemClock()

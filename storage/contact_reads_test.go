@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// insertListed inserts a contact and returns it. on is the number of its list memberships,
-// and long the length of an attribute value in bytes.
+// insertListed inserts a contact and returns it. The parameter on is the number of its list
+// memberships; long is the length of an attribute value in bytes.
 func insertListed(ctx context.Context, db *storage.DB, orgID, email string, on, long int) (contacts.Contact, error) {
 	store, now, externalID := db.Contacts(), core.SystemClock(), "crm-"+email
 	contact := contacts.Contact{

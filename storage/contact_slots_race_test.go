@@ -17,8 +17,8 @@ import (
 
 // TestWritesRaceAChangingRegistry writes contacts while their attribute is renamed and
 // changes its type, and while a pass rewrites contacts. There must be no deadlock. In the
-// end each contact must have its last value under the last name, in its record and in its
-// slot.
+// end each contact must have its last value under the last name, in its record and in
+// contact_slots.
 func TestWritesRaceAChangingRegistry(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -27,9 +27,9 @@ import (
 // TestSlotsFollowTheRecord runs random sequences of contact writes and attribute changes
 // against the store and an in-memory model. It checks two properties:
 //
-// At any time, a slot that predicates read equals the value in the contact's record. When
-// all passes have ended, the records equal the model, in which every change of an attribute
-// rewrites all contacts at once.
+// At any time, a column of contact_slots that predicates read equals the value in the
+// contact's record. When all passes over the contacts have ended, the records equal the
+// model, in which every change of an attribute rewrites all contacts at once.
 func TestSlotsFollowTheRecord(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -76,8 +76,8 @@ func (m *slotModel) definition(t *rapid.T) (string, attributes.Type) {
 	return rapid.SampledFrom([]string{"a", "b", "c", "d", "e"}).Draw(t, "name"), rapid.SampledFrom(attributeTypes).Draw(t, "type")
 }
 
-// settle rewrites every record of the model to the current attribute names and types. moved
-// has the new names by old name.
+// settle changes every record of the in-memory model to the current attribute names and
+// types. moved has the new names by old name.
 func (m *slotModel) settle(moved map[string]string) {
 	byName := map[string]attributes.Attribute{}
 	for _, a := range m.attributes {
@@ -127,9 +127,9 @@ func (m *slotModel) rename(t *rapid.T) {
 	m.change(t, func(a *attributes.Attribute) { a.Name = name })
 }
 
-// retype changes the type of an attribute. It finishes the pass before, because a value
-// that waits for the pass is converted once but the model converts it twice, and the
-// resulting text may differ.
+// retype changes the type of an attribute. It first finishes the pass over the contacts
+// that is due. Otherwise the store would convert a waiting value once, but the model twice,
+// and the resulting texts may differ.
 func (m *slotModel) retype(t *rapid.T) {
 	m.finish()
 	_, kind := m.definition(t)
@@ -141,14 +141,14 @@ func (m *slotModel) delete(t *rapid.T) {
 	if len(m.attributes) == 0 {
 		return
 	}
-	m.finish() // the values of a deleted attribute stay under the name that they have now
+	m.finish() // the values of a deleted attribute keep the name under which they are stored now
 	i := rapid.IntRange(0, len(m.attributes)-1).Draw(t, "attribute")
 	m.must(m.db.Attributes().DeleteAttribute(t.Context(), m.org, m.attributes[i].ID))
 	m.attributes = slices.Delete(m.attributes, i, i+1)
 }
 
-// values returns random values of any type for some attributes. Such a write was validated
-// against earlier attribute definitions.
+// values returns random values of any type for some attributes. The types need not fit the
+// attributes, as in a write that was validated before the definitions changed.
 func (m *slotModel) values(t *rapid.T) map[string]any {
 	values := map[string]any{}
 	for _, a := range m.attributes {
@@ -243,8 +243,8 @@ func (m *slotModel) edit(t *rapid.T) {
 	m.settle(nil)
 }
 
-// clear removes all attribute values of a contact, including values that a pass has not yet
-// moved to the current name.
+// clear removes all attribute values of a contact, including values that are still stored
+// under a former attribute name.
 func (m *slotModel) clear(t *rapid.T) {
 	m.editOne(t, func(c *contacts.Contact) {
 		for _, a := range m.attributes {
@@ -317,8 +317,8 @@ func (m *slotModel) finish() {
 	}
 }
 
-// stored returns the statuses, attributes and slots of all contacts from the database, by
-// address.
+// stored returns the statuses, the attributes and the rows of contact_slots of all contacts
+// from the database, by address.
 func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[string]any, map[string]map[string]any) {
 	rows, err := m.db.Writer().QueryContext(m.t.Context(), `SELECT c.email, c.status, c.attributes, s.* FROM contacts AS c
 		LEFT JOIN contact_slots AS s ON s.org_id = c.org_id AND s.contact_id = c.id WHERE c.org_id = $1`, m.org)
@@ -357,9 +357,9 @@ func (m *slotModel) stored() (map[string]contacts.ContactStatus, map[string]map[
 	return statuses, records, slots
 }
 
-// wholeTexts replaces each shortened text in the slots of a contact by the complete text
-// from the column long_texts. It fails the test if a shortened text has no complete one, or
-// the reverse.
+// wholeTexts replaces each shortened text in a contact's row of contact_slots by the
+// complete text from the column long_texts. It fails the test if a shortened text has no
+// complete one, or the reverse.
 func (m *slotModel) wholeTexts(row map[string]any) {
 	long := map[string]string{}
 	if column, has := row["long_texts"]; has {
@@ -390,8 +390,8 @@ func text(v any) string {
 	return v.(string)
 }
 
-// trusted checks that every slot that predicates read equals the value in the contact's
-// record. This must hold at any time.
+// trusted checks every column of contact_slots that predicates read. Its value must equal
+// the value in the contact's record. This must hold at any time.
 func (m *slotModel) trusted(t *rapid.T) {
 	statuses, records, slots := m.stored()
 	attributes, err := m.db.Attributes().Attributes(t.Context(), m.org)
@@ -435,8 +435,9 @@ func (m *slotModel) left() map[string][]string {
 	return left
 }
 
-// settled checks that the records equal the model, and that slot columns without an
-// attribute are empty. This must hold when no pass over the contacts is due.
+// settled checks that the contact records equal the in-memory model, and that columns of
+// contact_slots without an attribute are empty. This must hold when no pass over the
+// contacts is due.
 func (m *slotModel) settled() {
 	_, records, slots := m.stored()
 	if diff := cmp.Diff(m.records, records); diff != "" {

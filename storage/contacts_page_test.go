@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestPagesOfAnAudienceStartInAnIndex checks that SQLite reads each page of contacts,
-// members and transitions from an index without a sort. The last page then costs as much as
-// the first.
+// TestPagesOfAnAudienceStartInAnIndex checks that SQLite reads each page of contacts, list
+// members and membership log entries from an index without a sort. The last page then costs
+// as much as the first.
 func TestPagesOfAnAudienceStartInAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)

@@ -30,15 +30,15 @@ func noise(bytes int) string {
 	return strings.NewReplacer(`\`, "_", `"`, "_").Replace(string(text))
 }
 
-// LongTexts returns texts with lengths around the largest that an index entry holds. Each
-// has variants that differ from it only beyond that length.
+// LongTexts returns texts whose lengths are near the maximum that an index entry holds
+// completely. It also returns variants of them that differ only beyond that maximum.
 func LongTexts() []string {
 	whole := noise(4096)
 	var texts []string
 	for _, n := range []int{1, 2046, 2047, 2048, 2049, 2050, 2052, 2053, 3000, 4095, 4096} {
 		texts = append(texts, whole[:n])
 	}
-	for at := range 4 { // places a four-byte character at each offset across the limit
+	for at := range 4 { // puts a four-byte character at each offset across the maximum length
 		wide := whole[:2045+at] + "\U0001F600" + whole[:1000]
 		texts = append(texts, wide, wide+"z", wide[:2045+at+4])
 	}
@@ -46,8 +46,8 @@ func LongTexts() []string {
 		whole[:4095]+"!", whole[:4095]+"~", whole[:2048]+"\U0001F600"+whole[2052:], whole[:2048]+"é", "", "short", strings.Repeat("é", 2048))
 }
 
-// predicatesAbout returns predicates that compare attr.name with a non-empty text and with
-// parts of it.
+// predicatesAbout returns predicates that compare the attribute with a non-empty text and
+// with parts of that text.
 func predicatesAbout(name, text string) []string {
 	// the texts contain no character that must be escaped
 	quoted := func(s string) string { return `"` + s + `"` }

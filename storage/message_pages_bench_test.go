@@ -59,8 +59,8 @@ func benchFilters() []messages.Filter {
 	return all
 }
 
-// classOf returns the group under which the benchmark reports a filter: with a recipient,
-// or by the number of other conditions.
+// classOf returns the group in which the benchmark reports a filter. A filter with a
+// recipient has a group of its own; the others are grouped by their number of conditions.
 func classOf(f messages.Filter) string {
 	set := 0
 	for _, value := range []string{string(f.Status), f.Template, f.Channel, f.Identity} {
@@ -83,9 +83,10 @@ type timedPage struct {
 }
 
 // BenchmarkMessagePages reads and counts pages of a million messages with every combination
-// of filters, at three depths. It reports the three slowest filters of each group. For each
-// page the fastest of three rounds is used, because other programs run on the machine. It
-// runs only if selected by name, because inserting the messages takes minutes.
+// of filters: the first page, one in the middle and one at the end. It reports the three
+// slowest filters of each group. For each page the fastest of three rounds is used, because
+// other programs run on the machine. It runs only if selected by name, because inserting
+// the messages takes minutes.
 func BenchmarkMessagePages(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		orgID := core.NewID()

@@ -17,7 +17,8 @@ import (
 // BenchmarkIngest records events like the server does, in transactions of about 500 events.
 // Each transaction also updates the report figures and the suppression list, and queues
 // contacts for the evaluation of segments. It runs with new events and with events that are
-// stored already. Two variants omit the queue, and the queue with its index.
+// stored already. One variant runs without the queue, another one without the queue and its
+// index.
 func BenchmarkIngest(b *testing.B) {
 	b.Run("product", func(b *testing.B) {
 		eachBench(b, func(b *testing.B, db *storage.DB) { ingest(b, db, true) })

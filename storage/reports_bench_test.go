@@ -24,7 +24,8 @@ const (
 
 var benchEnd = time.Date(2026, 3, 31, 17, 20, 0, 0, time.UTC)
 
-// courseOf returns all events of the n-th benchmark message.
+// courseOf returns all events of the n-th benchmark message, such as its sending, delivery
+// and opens.
 func courseOf(n int) []messages.Event {
 	const apart = benchDays * 24 * time.Hour / benchMessages
 	at := benchEnd.Add(-benchDays * 24 * time.Hour).Add(time.Duration(n) * apart)
@@ -56,8 +57,8 @@ func courseOf(n int) []messages.Event {
 	return events
 }
 
-// recordMail records the events of the benchmark messages with from <= n < to, and
-// everything that recorders derive from them. It returns the number of events.
+// recordMail records the events of the benchmark messages with from <= n < to, and passes
+// them to the recorders, such as the reports. It returns the number of events.
 func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, orgID string, from, to int) int {
 	b.Helper()
 	var events []messages.Event
@@ -80,8 +81,9 @@ func recordMail(b *testing.B, db *storage.DB, recorders []messages.Recorder, org
 }
 
 // BenchmarkReport runs every report operation over 30 days with a million messages. The
-// window starts within a day. It runs only if selected by name, because inserting the
-// messages takes minutes: -bench 'Report$' -benchtime 21x -timeout 1h.
+// time window starts at six o'clock instead of midnight, so one day is only partly in it.
+// It runs only if selected by name, because inserting the messages takes minutes: -bench
+// 'Report$' -benchtime 21x -timeout 1h.
 func BenchmarkReport(b *testing.B) {
 	eachBench(b, func(b *testing.B, db *storage.DB) {
 		org := core.Org{ID: core.NewID(), RetentionDays: 90}
@@ -105,8 +107,8 @@ func BenchmarkReport(b *testing.B) {
 	})
 }
 
-// measureMiddle runs round until the benchmark ends. It reports the median duration, and
-// the processor time of a round.
+// measureMiddle calls the function round until the benchmark ends. It reports the median
+// duration and the processor time of a call.
 func measureMiddle(b *testing.B, round func() error) {
 	var took []time.Duration
 	spent := processorTime()

@@ -23,10 +23,11 @@ var notLedByOrg = map[string]bool{
 	"refresh_tokens(hash)":            true,
 	"replay_records(expires_at)":      true,
 	"spent_confirmations(expires_at)": true,
-	// A request with an event of the provider identifies the organization only by its path.
+	// The provider posts events to a path that identifies the organization; the request
+	// names it nowhere else.
 	"connections(ingest_path)": true,
-	// A channel or identity of an account that several organizations share may be claimed by
-	// only one of them.
+	// Several organizations may share an account, but only one of them may claim a channel
+	// or an identity of that account.
 	"sending_claims(account,kind,name)": true,
 }
 

@@ -37,8 +37,8 @@ func prepares(t *testing.T, db *storage.DB, s *engine.Statement) error {
 }
 
 // TestSlotsAreCounted counts the comments /*pg text*/ in all statements, which are the only
-// differences between the SQL of the two engines. A new one needs a reason, and a change of
-// this number.
+// differences between the SQL of the two engines. A new comment needs a reason, and a
+// change of the expected number.
 func TestSlotsAreCounted(t *testing.T) {
 	t.Parallel()
 	const want = 85 // some come from engine.ParameterRows

@@ -70,8 +70,8 @@ func (db *DB) Tokens() access.TokenStore { return db.Access().Tokens }
 // Audit returns the store of the audit log.
 func (db *DB) Audit() access.AuditStore { return db.Access().Audit }
 
-// FollowAccessChanges calls changed for the changes of credentials and grants that other
-// processes commit; see [accessstore.FollowChanges].
+// FollowAccessChanges calls the function changed for each change of credentials and grants
+// that another process commits; see [accessstore.FollowChanges].
 func (db *DB) FollowAccessChanges(ctx context.Context, changed func(access.Change)) {
 	accessstore.FollowChanges(ctx, db.DB, changed)
 }
@@ -129,16 +129,16 @@ func (db *DB) ListMembers() lists.MemberStore { return liststore.NewMemberStore(
 // Topics returns the store of the topics that were copied from the sending account.
 func (db *DB) Topics() topics.Store { return topicstore.New(db.DB) }
 
-// TopicSync returns the store of the account's contact list, and of the notes from which
-// the sync repairs contacts.
+// TopicSync returns the store of the account's contact list. It also stores notes about
+// interrupted writes of contacts, which the sync repairs.
 func (db *DB) TopicSync() topics.SyncStore { return topicstore.New(db.DB) }
 
 // Subscribers returns the store through which the sync compares contacts with the sending
 // account.
 func (db *DB) Subscribers() topics.SubscriberStore { return contactstore.NewSubscriberStore(db.DB) }
 
-// AccountNotes returns the store of the notes that a write of a contact makes before it
-// changes the sending account.
+// AccountNotes returns the store of notes about writes of contacts. A write stores its note
+// before it changes the sending account, so that the sync can repair an interrupted write.
 func (db *DB) AccountNotes() contacts.NoteStore { return topicstore.New(db.DB) }
 
 // Segments returns the store of segments.
@@ -160,7 +160,7 @@ func (db *DB) Suppression() suppression.Store { return suppression.New(db.DB) }
 func (db *DB) Channels() channels.Store { return channels.New(db.DB) }
 
 // Connections returns the store of connections to sending accounts. It encrypts their
-// secrets with sealer, bound to the organization.
+// secrets with sealer, so that they can be decrypted only for the same organization.
 func (db *DB) Connections(sealer sending.Sealer) sendingstore.ConnectionStore {
 	return sendingstore.NewConnectionStore(db.DB, sealer)
 }

@@ -14,10 +14,10 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// handler returns the SDK's handler of a tool. It reads the call from the exchange, which
-// was checked before, and not from the SDK's request. ctx also ends when the client
-// disconnects, because without sessions a client cannot fetch the answer later. A client
-// may repeat an interrupted write with its idempotency key.
+// handler returns the SDK's handler of a tool. It reads the call from the exchange (the
+// state of the HTTP request), which was checked before, and not from the SDK's request. ctx
+// also ends when the client disconnects, because without sessions a client cannot fetch the
+// answer later. A client may repeat an interrupted write with its idempotency key.
 func (s *toolset) handler(t *tool) mcp.ToolHandler {
 	return func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := exchangeOf(ctx)
@@ -56,8 +56,8 @@ func (s *toolset) call(ctx context.Context, t *tool, x *exchange) *mcp.CallToolR
 	}
 }
 
-// requestOf returns the tool call as a request to the guardrails. It fails for an invalid
-// idempotency key or confirmation.
+// requestOf converts the tool call to a request for package guardrails, which checks and
+// executes it. It fails for an invalid idempotency key or confirmation.
 func requestOf(t *tool, x *exchange) (guardrails.Request, error) {
 	p := &x.message.params
 	key, err := idempotencyKey(p.Meta.IdempotencyKey)
@@ -99,8 +99,9 @@ func idempotencyKey(raw jsontext.Value) (string, error) {
 	return key, nil
 }
 
-// continuationOf returns the request state and the input responses with which a client
-// continues an earlier answer, as JSON. It returns nil for a first call.
+// continuationOf returns, as JSON, what a client sends to continue a call that the server
+// answered with a form. That is the request state, which the server sent with the form, and
+// the responses to the form. It returns nil for a first call.
 func continuationOf(p *params) json.RawMessage {
 	if p.RequestState == "" && len(p.InputResponses) == 0 {
 		return nil
@@ -152,7 +153,7 @@ const maxSentence = 4000
 
 // failure returns a failed tool result. Its structured content is the problem document with
 // three more members: message and hint, which agents read first, and next_step, a call that
-// repairs the fault, if there is one. Its text has the same as sentences.
+// repairs the fault, if there is one. Its text says the same in sentences.
 func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	p := core.ProblemOf(err, s.docsURL, x.requestID)
 	extra := maps.Clone(p.Extra)
@@ -167,7 +168,7 @@ func (s *toolset) failure(x *exchange, err error) *mcp.CallToolResult {
 	}
 	p.Extra, p.NextStep = extra, ""
 	value, marshalErr := content.Marshal(p)
-	if marshalErr != nil { // only an additional member of the problem can fail to marshal
+	if marshalErr != nil { // only one of the additional members can fail to marshal
 		p.Extra = map[string]any{"message": p.Detail, "hint": hint}
 		value, _ = content.Marshal(p)
 	}

@@ -92,8 +92,9 @@ func newTool(op *guardrails.Operation) (*tool, error) {
 }
 
 // annotate returns the tool's annotations with all four hints set. The protocol's defaults
-// would mark every read as destructive. A write is idempotent, because the guardrails
-// replay repeated calls; for a read that hint has no meaning.
+// would mark every read as destructive. A write is marked as idempotent, because package
+// guardrails answers a repeated call with the first result. For a read that hint has no
+// meaning.
 func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	reads := info.Effect == core.Reads
 	destroys := info.Effect == core.Destroys || info.Confirms
@@ -105,8 +106,9 @@ func annotate(info core.OperationInfo) *mcp.ToolAnnotations {
 	}
 }
 
-// checkAllowed fails if the caller lacks a scope of the operation, or if its environment
-// may not use the operation. It returns nil for a tool without an operation.
+// checkAllowed fails if the caller lacks a scope of the operation. It also fails if a
+// credential of the caller's environment (test or live) may not use the operation. It
+// returns nil for a tool without an operation.
 func (t *tool) checkAllowed(caller core.Principal) error {
 	if t.op == nil {
 		return nil

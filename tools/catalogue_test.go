@@ -39,9 +39,9 @@ func compareGolden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// TestToolsAreAsPromised compares the table and the declared operations with
-// testdata/table.txt: name, scopes, and whether a call reaches people. The file is written
-// by hand, because it also lists tools whose operations do not exist yet.
+// TestToolsAreAsPromised compares the names of [tools.Table] and the declared operations
+// with testdata/table.txt: name, scopes, and whether a call reaches people. That file is
+// written by hand, because it also lists tools whose operations do not exist yet.
 func TestToolsAreAsPromised(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/table.txt")
@@ -75,7 +75,7 @@ func TestToolsAreAsPromised(t *testing.T) {
 }
 
 // TestGoldenToolsAsListed compares each tool in tools/list with its file in testdata/tools.
-// It also fails for a file without a tool, which remains after a rename or a removal.
+// It also fails for a file whose tool was renamed or removed.
 func TestGoldenToolsAsListed(t *testing.T) {
 	t.Parallel()
 	const folder = "testdata/tools"
@@ -112,9 +112,9 @@ func TestDescriptionsSayWhatWhenReturnsAndWhatNot(t *testing.T) {
 	}
 }
 
-// listBudget is the maximum size of tools/list with all tools of the table, in bytes.
-// Agents pay for it in every conversation. While some tools do not exist yet, the limit is
-// reduced in proportion.
+// listBudget is the maximum size of tools/list with all tools of [tools.Table], in bytes.
+// Agents pay for the list in every conversation. While some tools do not exist yet, the
+// limit is reduced in proportion.
 const listBudget = 40 << 10
 
 func TestListIsSmall(t *testing.T) {

@@ -13,22 +13,23 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// An operation that needs confirmation takes two calls. A client that shows forms gets a
-// form, and the confirmation token is in the request state. Any other client gets the token
-// in a plain result and sends it back as an argument. A token is valid for one of the two
-// ways only. A client could resend a request state automatically, so without the answer to
-// the form the state confirms nothing.
+// An operation that needs confirmation takes two calls. The first one returns a
+// confirmation token. A client that shows forms gets the token as the request state of a
+// form. The client returns the request state unchanged, with the answer to the form. Any
+// other client gets the token in a plain result and sends it back as an argument. A token
+// is valid for one of the two ways only. A client could resend a request state
+// automatically, so without the answer to the form it confirms nothing.
 
-// confirmForm is the name of the confirmation form among the input requests, and the name
+// confirmForm is the name under which a result requests the confirmation form, and the name
 // of the form's only field.
 const confirmForm = "confirm"
 
-// maxQuestion is the maximum length of the message in a confirmation, in characters.
+// maxQuestion is the maximum length of the message that asks for a confirmation, in
+// characters.
 const maxQuestion = 2000
 
-// confirmation returns the arguments without the confirmation token, and the token of this
-// call. The token is "" for a call without one, and for a form to which the person did not
-// agree.
+// confirmation returns the arguments without the confirmation token, and the token. The
+// token is "" if the call has none, or if the person did not agree in the form.
 func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, string, error) {
 	members := membersOf(jsontext.Value(arguments))
 	raw, sent := members[schema.ConfirmationArgument]
@@ -53,7 +54,7 @@ func (x *exchange) confirmation(arguments json.RawMessage) (json.RawMessage, str
 	return arguments, token, nil
 }
 
-// confirmationForm returns how this client confirms: "form" or "argument"; see
+// confirmationForm returns the way in which this client confirms: "form" or "argument"; see
 // guardrails.Request.
 func (x *exchange) confirmationForm() string {
 	if x.elicits() {

@@ -8,8 +8,9 @@ import (
 
 var withForms = map[string]any{"elicitation": map[string]any{}}
 
-// sendBroadcast returns a call of broadcasts_send, which needs confirmation, by a client
-// with these capabilities. more has further members of params.
+// sendBroadcast returns a call of broadcasts_send, which needs confirmation. The client
+// uses the given protocol revision and has the given capabilities. more has further members
+// of params.
 func sendBroadcast(revision string, capabilities, more map[string]any) ask {
 	members := map[string]any{"name": "broadcasts_send", "arguments": map[string]any{"broadcast_id": "b1"}}
 	for name, value := range more {
@@ -100,7 +101,8 @@ func TestARequestStateAloneConfirmsNothing(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	// A client of an older revision has no forms, so its request state does not confirm.
+	// A client of an older protocol revision shows no forms, so its request state does not
+	// confirm.
 	got := w.send(sendBroadcast(legacy, nil, map[string]any{
 		"requestState": state, "inputResponses": formAnswer("accept", map[string]any{"confirm": true}),
 	})).result(t).Result
@@ -157,7 +159,7 @@ func TestConfirmationRefusalsAreAllTheSame(t *testing.T) {
 		if !got.IsError || got.Structured["code"] != "confirmation_invalid" {
 			t.Errorf("%s: %+v", name, got)
 		}
-		// the refusal has a new preview, with 13 people
+		// One case has 13 recipients instead of 12. Its text must otherwise be the same.
 		refused[strings.ReplaceAll(got.Content[0].Text, "13 people", "12 people")] = true
 	}
 	hold("tampered", w.send(confirm("x"+token, "b1")))

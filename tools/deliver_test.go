@@ -29,7 +29,7 @@ func step(ctx context.Context, req *sdk.CallToolRequest) error {
 	return req.Session.NotifyProgress(ctx, &sdk.ProgressNotificationParams{ProgressToken: req.Params.GetProgressToken(), Progress: 1})
 }
 
-// following returns a call of the tool with a progress token, so that the client gets
+// following returns a call of the tool with a progress token, for which the client gets
 // progress notifications.
 func following(revision, tool string) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": tool, "_meta": map[string]any{"progressToken": "p"}})
@@ -39,7 +39,7 @@ func done() (*sdk.CallToolResult, error) {
 	return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil
 }
 
-const soon = 20 * time.Second // the time after which a test fails because something still waits
+const soon = 20 * time.Second // a test fails if it has waited for this time
 
 // TestEveryCallIsAnswered checks that a call gets an answer even if its tool returns an
 // invalid result, panics, or uses the SDK's connection wrongly.
@@ -119,7 +119,8 @@ type breaking struct {
 	fail   func() error
 }
 
-// Write records the first write. Later calls return the error of fail.
+// Write records the first write. Later calls return the error of the function in the field
+// fail.
 func (b *breaking) Write(p []byte) (int, error) {
 	if b.events++; b.events > 1 {
 		return 0, b.fail()
@@ -128,7 +129,8 @@ func (b *breaking) Write(p []byte) (int, error) {
 }
 
 // handleRequest calls the endpoint's handler in the goroutine of the test. It returns the
-// value of a panic, or nil. The value [http.ErrAbortHandler] would close the connection.
+// value with which the handler panics, or nil. In a server, the value
+// [http.ErrAbortHandler] closes the connection.
 func (w *world) handleRequest(ctx context.Context, a ask, answer http.ResponseWriter) any {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(a.body))
 	for name, value := range a.header {

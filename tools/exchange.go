@@ -9,14 +9,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// exchange is the state of one HTTP request to the agent endpoint. The prehandler fills it
-// and stores it in the request's context.
+// exchange is the state of one HTTP request to the agent endpoint. The checks in
+// prehandler.go fill it and store it in the request's context.
 type exchange struct {
 	requestID string
 	principal core.Principal
 	message   message
 	revision  string
-	// tool is the name of the called tool, if it exists; "" for other methods.
+	// tool is the name of the called tool. It is "" for an unknown tool and for other
+	// methods than a tool call.
 	tool string
 	// call has the params of a tool call in the SDK's type; nil for other methods.
 	call *mcp.CallToolParamsRaw

@@ -40,7 +40,7 @@ func FuzzPrehandler(f *testing.F) {
 			return // this tool waits until its client disconnects
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		defer cancel() // a request without an answer until then fails below
+		defer cancel() // without an answer within ten seconds the test fails below
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url+"/mcp", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)

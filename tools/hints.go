@@ -6,9 +6,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// hints are the remedies for agents, by error code. They replace remedies of the error
-// catalogue that mention REST routes, which an agent cannot call. The problem document
-// keeps the catalogue's remedy in next_step, so that it is the same for a tool and a route.
+// hints says how an agent can repair an error, by error code. For these codes, the text of
+// the error catalogue mentions REST routes, which an agent cannot call. The problem
+// document still has the text of the catalogue in next_step, so that it is the same for a
+// tool and a route.
 var hints = map[core.Code]string{
 	core.CodeInvalidKey: "Get an access token from the authorization server with this endpoint's address as `resource`, and send it as " +
 		"`Authorization: Bearer`. It lives 15 minutes; then get a new one.",
@@ -22,9 +23,9 @@ var hints = map[core.Code]string{
 	core.CodeMethodNotAllowed:          "Send JSON-RPC requests with POST to `" + endpointPath + "`.",
 }
 
-// hintOf returns the remedy that a tool result has for an error: the error's own next step,
-// or else the remedy for agents. It names the member retry_after instead of the header
-// Retry-After, because a result has no headers.
+// hintOf returns the text of a tool result that says how to repair an error. It is the
+// error's own next step, or else the text for agents. It names the member retry_after
+// instead of the header Retry-After, because a result has no headers.
 func hintOf(e *core.Error) string {
 	if hint, ok := hints[e.Code]; ok && e.Next == "" {
 		return hint

@@ -12,15 +12,16 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// leaving is the context key of the function that simulates the disconnection of a
-// request's client.
+// leaving is the context key for the function that cancels a request's context, as a
+// disconnecting client does.
 type leaving struct{}
 
-// disconnect simulates the disconnection of the client whose request ctx belongs to.
+// disconnect simulates that the client of a request disconnects. ctx is the context of that
+// request.
 func disconnect(ctx context.Context) { ctx.Value(leaving{}).(context.CancelFunc)() }
 
-// beginCall returns a context for one request, which [disconnect] can end, and the function
-// that ends it.
+// beginCall returns a context for one request and the function that ends it. [disconnect]
+// can end the context too.
 func beginCall(t *testing.T) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(t.Context())
 	return context.WithValue(ctx, leaving{}, cancel), cancel

@@ -46,7 +46,7 @@ func TestListIsPrivateToTheCaller(t *testing.T) {
 	}
 }
 
-// hintsOf returns the MCP annotations that the tool of an operation must have.
+// hintsOf returns the MCP hints (annotations) that the tool of an operation must have.
 func hintsOf(info core.OperationInfo) map[string]any {
 	return map[string]any{
 		"readOnlyHint": info.Effect == core.Reads, "destructiveHint": info.Effect == core.Destroys || info.Confirms,

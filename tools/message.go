@@ -38,8 +38,8 @@ type params struct {
 	Others         map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// meta has the members of _meta that this server reads. From revision 2026-07-28 on, every
-// request repeats the revision and the client's capabilities there.
+// meta has the members of _meta that this server reads. From protocol revision 2026-07-28
+// on, every request has the revision and the client's capabilities there.
 type meta struct {
 	ProtocolVersion string                    `json:"io.modelcontextprotocol/protocolVersion"`
 	Capabilities    jsontext.Value            `json:"io.modelcontextprotocol/clientCapabilities"`
@@ -57,8 +57,8 @@ type envelope struct {
 	Others  map[string]jsontext.Value `json:",embed"` //nolint:staticcheck // the tag is one of json/v2
 }
 
-// checked has the options for decoding JSON that passed core.CheckJSON. Duplicate names and
-// invalid characters can then occur only in members that may contain any JSON.
+// checked has the options for decoding JSON that core.CheckJSON has accepted. Duplicate
+// names and invalid characters can then occur only in members that may contain any JSON.
 var checked = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 // isBatch reports whether the body begins like a JSON array, which is a batch in JSON-RPC.
@@ -68,8 +68,8 @@ func isBatch(body []byte) bool {
 }
 
 // readMessage decodes the only message of a body into m. It fails with a JSON-RPC error for
-// an invalid message. core.CheckJSON refuses duplicate names first, except in members that
-// may contain any JSON; places are their paths.
+// an invalid message. places has the paths of members that may contain any JSON; elsewhere
+// core.CheckJSON refuses duplicate names before the message is decoded.
 func readMessage(body []byte, m *message, places *core.AnyPaths) error {
 	if err := places.CheckJSON(body); err != nil {
 		return jsonRefusal(body, err)
@@ -150,8 +150,9 @@ func isMessageID(id jsontext.Value) bool {
 	}
 }
 
-// jsonRefusal returns the JSON-RPC error for an invalid body: -32700 if it is not JSON, and
-// -32600 for JSON that is ambiguous or cannot be stored.
+// jsonRefusal returns the JSON-RPC error for an invalid body. The code is -32700 if the
+// body is not JSON. It is -32600 for JSON with duplicate names or with characters that
+// cannot be stored.
 func jsonRefusal(body []byte, err error) error {
 	refusal := invalidRequest(nil, strings.TrimSuffix(core.AsError(err).Message, "."))
 	if !jsontext.Value(body).IsValid(jsontext.AllowDuplicateNames(true)) {

@@ -13,7 +13,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// The MCP methods and notifications that this server serves.
+// These are the MCP methods and notifications that this server serves.
 const (
 	methodInitialize   = "initialize"
 	methodPing         = "ping"
@@ -23,16 +23,16 @@ const (
 	methodReadResource = "resources/read"
 )
 
-// The served methods, from revision 2026-07-28 on and before it. Revision 2026-07-28 has
-// neither a handshake nor ping. The SDK would serve further methods, but this server does
-// not have their capabilities.
+// The served methods: those from protocol revision 2026-07-28 on, and those before it.
+// Revision 2026-07-28 has neither a handshake nor ping. The SDK would serve further
+// methods, but this server does not have their capabilities.
 var (
 	modernMethods = []string{methodDiscover, methodListTools, methodCallTool, methodReadResource}
 	legacyMethods = []string{methodInitialize, methodPing, methodListTools, methodCallTool, methodReadResource}
 )
 
 // codeResourceNotFound is the JSON-RPC error code for a resource that does not exist, in
-// revisions before 2026-07-28.
+// protocol revisions before 2026-07-28.
 const codeResourceNotFound = -32002
 
 // checkMethod checks that the method of a request is served and that the SDK can decode its
@@ -60,9 +60,9 @@ func (s *toolset) checkMethod(x *exchange) error {
 	return nil
 }
 
-// checkNotification fails for a message without an id that is not a notification: the
-// sender of a tool call would believe that it was executed. It accepts every notification,
-// as JSON-RPC requires.
+// checkNotification fails for a message without an id whose method is not a notification,
+// for example a tool call. Its sender would get no response and believe that the tool was
+// called. checkNotification accepts every notification, as JSON-RPC requires.
 func checkNotification(m *message) error {
 	if strings.HasPrefix(m.method, "notifications/") {
 		return nil
@@ -70,8 +70,8 @@ func checkNotification(m *message) error {
 	return invalidRequest(nil, "a request needs an `id`")
 }
 
-// statusOf returns the HTTP status of a JSON-RPC error: the given status at revision
-// 2026-07-28, and 200 before, when every error of a readable request has status 200.
+// statusOf returns the HTTP status of a JSON-RPC error. At protocol revision 2026-07-28
+// that is the given status. Before, every error of a readable request has status 200.
 func statusOf(modern bool, status int) int {
 	if modern {
 		return status
@@ -100,7 +100,7 @@ func checkCursor(m *message, modern bool) error {
 }
 
 // noResource returns the error for a request to read a resource. This server has no
-// resources. The error code depends on the revision.
+// resources. The error code depends on the protocol revision.
 func noResource(uri string, modern bool) error {
 	refusal := &rpcError{
 		status: http.StatusOK, code: codeResourceNotFound,
@@ -113,8 +113,8 @@ func noResource(uri string, modern bool) error {
 	return refusal
 }
 
-// checkCall makes the checks of a tool call whose refusals need their own HTTP status,
-// which a tool's handler cannot set: unknown tool, invalid params, missing scope.
+// checkCall fails for an unknown tool, invalid params or a missing scope. These refusals
+// have their own HTTP status, which a tool's handler cannot set.
 func (s *toolset) checkCall(x *exchange, modern bool) error {
 	p := &x.message.params
 	t, ok := s.byName[p.Name]
@@ -132,7 +132,7 @@ func (s *toolset) checkCall(x *exchange, modern bool) error {
 	if refusal != nil && refusal.Code == core.CodeInvalidScope {
 		return refusal
 	}
-	return nil // a refusal because of the environment is a tool error, made later
+	return nil // a tool that the credential's environment forbids is refused later, with a tool error
 }
 
 // membersOf returns the members of a JSON object. It returns nil for any other value.

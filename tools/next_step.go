@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/tools/schema"
 )
 
-// The tools that help after an error: repairs by error code, finders by the kind of
-// resource that was not found. An error may name its own call instead; see
-// [core.Error.WithCall].
+// These tools help after an error. repairs has them by error code. finders has, by kind of
+// resource, the tool that finds a resource that was not found. An error may name its own
+// call instead; see [core.Error.WithCall].
 var (
 	repairs = map[core.Code]string{
 		core.CodeAttributeValidationFailed:    "audience_get_schema",
@@ -26,8 +26,8 @@ var (
 )
 
 // nextCall returns the tool call that repairs an error. It returns nil if there is none, or
-// if the caller may not call that tool. For an invalid confirmation it returns the refused
-// call itself, without its token.
+// if the caller may not call that tool. For an invalid confirmation it returns the same
+// call again, without its confirmation token.
 func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	if e.Code == core.CodeConfirmationInvalid {
 		return s.startAgain(x)
@@ -47,8 +47,9 @@ func (s *toolset) nextCall(x *exchange, e *core.Error) *core.NextCall {
 	return next
 }
 
-// startAgain returns the refused call without its confirmation token. It returns nil for
-// invalid arguments, and for long ones, which the agent has to repeat itself.
+// startAgain returns a call that was refused for its confirmation token, without that
+// token. It returns nil for invalid arguments, and for long ones, which the agent has to
+// repeat itself.
 func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	const longest = 2 << 10
 	raw := argumentsOf(x.message.params.Arguments)
@@ -60,8 +61,8 @@ func (s *toolset) startAgain(x *exchange) *core.NextCall {
 	return &core.NextCall{Operation: x.tool, Arguments: arguments}
 }
 
-// sentence returns the call that repairs an error as text for the agent. It returns "" for
-// no call, and for a call of the same tool, which the hint describes.
+// sentence returns the call next, which repairs an error, as a sentence for the agent. It
+// returns "" without a call, and for a call of the same tool, which the hint describes.
 func (x *exchange) sentence(next *core.NextCall) string {
 	if next == nil || next.Operation == x.tool {
 		return ""

@@ -9,7 +9,8 @@ import (
 )
 
 // failing returns test operations under the names of real tools. contacts_lookup fails with
-// the error of refusal; the others succeed and can be named as the next step.
+// the error that the function refusal returns. The others succeed and can be named as the
+// next step.
 func failing(refusal func() error) []core.Operation {
 	op := func(name string, do func() error, scopes ...core.Scope) core.Operation {
 		return core.Declare(core.Op[emptyIn, broadcastOut]{

@@ -11,8 +11,8 @@ import (
 )
 
 // TestAnOutageIsTheServersFailure checks the answer to a call during a failure of
-// Mailhelm's storage: a JSON-RPC error with the time to retry, at every revision. Only the
-// log may contain the cause.
+// Mailhelm's storage. At every protocol revision it must be a JSON-RPC error with the time
+// to retry. Only the log may contain the cause.
 func TestAnOutageIsTheServersFailure(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("dial tcp 10.0.0.7:5432: connection refused")

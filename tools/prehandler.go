@@ -51,8 +51,9 @@ func isUnserved(err error) bool {
 }
 
 // chargeUnserved counts a request for an unknown path or method against the rate limit of
-// its token, and sets the rate limit headers. It returns err, or rate_limited if no request
-// is left. For an invalid token or a page of a forbidden origin, it only returns err.
+// its token, and sets the rate limit headers. It returns rate_limited if the limit is
+// exceeded, otherwise err. For an invalid token or a page of a forbidden origin, it only
+// returns err.
 func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err error) error {
 	authorization := r.Header["Authorization"]
 	if authorization == nil || s.origins.check(r.Header) != nil {
@@ -66,8 +67,8 @@ func (s *Server) chargeUnserved(w http.ResponseWriter, r *http.Request, err erro
 	return err
 }
 
-// serve answers a request by its path. If it returns an error, it has written nothing: a
-// *core.Error concerns HTTP, a *rpcError the JSON-RPC request.
+// serve answers a request by its path. If it returns an error, it has written nothing. A
+// *core.Error must be answered with a problem document, a *rpcError with a JSON-RPC error.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, x *exchange) error {
 	switch r.URL.Path {
 	case endpointPath:
@@ -135,7 +136,7 @@ func (s *Server) serveCall(w http.ResponseWriter, r *http.Request, x *exchange) 
 }
 
 // understand decodes the body into x.message and checks it. It fails for a batch, an
-// invalid message, a wrong revision, and a method that is not served.
+// invalid message, a wrong protocol revision, and a method that is not served.
 func (s *Server) understand(x *exchange, h http.Header, body []byte) error {
 	if isBatch(body) {
 		return bodyRefusal(http.StatusBadRequest, "is a batch of messages; this endpoint takes one message in a request").

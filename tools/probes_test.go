@@ -13,9 +13,10 @@ import (
 type probes struct {
 	upserts, archives, sends atomic.Int64
 	entered                  chan struct{} // sent when contacts_set_list_membership begins
-	ended                    chan error    // gets the error of its context when that ends
-	reach                    atomic.Int64  // number of recipients of the broadcast
-	text                     atomic.Value  // the note that contacts_lookup returns
+	// receives the context's error when the context of the blocking operation ends
+	ended chan error
+	reach atomic.Int64 // number of recipients of the broadcast
+	text  atomic.Value // the note that contacts_lookup returns
 }
 
 func newProbes() *probes {
@@ -131,8 +132,8 @@ func (p *probes) send() core.Operation {
 	})
 }
 
-// unlistedOperation returns an operation that is not in the table of tools, so that it must
-// not be served as a tool.
+// unlistedOperation returns an operation whose name is not in [tools.Table], so that it
+// must not be served as a tool.
 func (p *probes) unlistedOperation() core.Operation {
 	return core.Declare(core.Op[nothingIn, contactOut]{
 		Name: "contacts_create", Purpose: "Only over REST.", Effect: core.Writes,

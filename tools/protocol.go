@@ -52,8 +52,8 @@ func newProtocol(tools *toolset, version string, log *slog.Logger) *protocol {
 	return p
 }
 
-// keepMethods is middleware that stores the handler next in p.methods and changes nothing.
-// It must be the outermost middleware.
+// keepMethods is middleware that stores the handler in the parameter next in p.methods. It
+// changes nothing else. It must be the outermost middleware.
 func (p *protocol) keepMethods(next mcp.MethodHandler) mcp.MethodHandler {
 	p.methods = next
 	return next
@@ -75,9 +75,9 @@ func (p *protocol) nameServer(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-// sign adds the server's name to the _meta of a result, as revision 2026-07-28 requires.
-// The SDK does this only for messages that it decodes itself. For older revisions sign does
-// nothing.
+// sign adds the server's name to the _meta of a result, as protocol revision 2026-07-28
+// requires. The SDK does this only for messages that it decodes itself. For older revisions
+// sign does nothing.
 func (p *protocol) sign(x *exchange, result mcp.Result) {
 	if x.revision != revision20260728 {
 		return

@@ -11,8 +11,8 @@ import (
 )
 
 // recoverPanic is middleware that recovers panics. The SDK runs a call in its own
-// goroutine, where a panic would end the process; here it ends only the call. The
-// guardrails recover panics of operations; recoverPanic recovers those of the code around
+// goroutine, where a panic would end the process; here it ends only the call. Package
+// guardrails recovers panics of operations. recoverPanic recovers those of the code around
 // them.
 func (p *protocol) recoverPanic(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {

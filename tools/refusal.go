@@ -19,10 +19,10 @@ type rpcError struct {
 	code    int64
 	message string
 	data    any
-	cause   string // the cause in the metrics; "" derives it from the code
+	cause   string // the name of the cause in the metrics; if "", the name follows from the error code
 	// retryAfter is the value of the Retry-After header in seconds; 0 omits the header.
 	retryAfter int
-	// counted is true if the guardrails have already counted the refusal in the metrics.
+	// counted is true if package guardrails has already counted the refusal in the metrics.
 	counted bool
 }
 
@@ -38,8 +38,9 @@ func (x *exchange) withMessageID(err error) error {
 	return err
 }
 
-// refuse answers a request that reached no operation with its error. It also counts the
-// refusal and logs it. If the client has disconnected, it closes the connection instead.
+// refuse answers a request for which no operation was executed. The answer is the error
+// err, which refuse also counts and logs. If the client has disconnected, it closes the
+// connection instead.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, x *exchange, err error) {
 	if r.Method == http.MethodPost && r.URL.Path == endpointPath {
 		r = s.spans.start(r, x)
@@ -117,7 +118,7 @@ func (s *Server) writeProblem(w http.ResponseWriter, x *exchange, err error) {
 	p.NextStep = hintOf(core.AsError(err))
 	body, marshalErr := json.Marshal(p)
 	if marshalErr != nil {
-		// Only an additional member can fail to marshal. Without these members the document
+		// Only one of the additional members can fail to marshal. Without them the document
 		// is still valid.
 		p.Extra = nil
 		body, _ = json.Marshal(p)

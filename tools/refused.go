@@ -11,7 +11,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 )
 
-// The causes in the metrics for refusals that have no error code of their own.
+// These are the names in the metrics for causes of refusals that have no error code of
+// their own.
 const (
 	causeUnknownTool     = "unknown_tool"
 	causeUnknownMethod   = "unknown_method"

@@ -23,7 +23,7 @@ const (
 var revisions = []string{revision20260728, "2025-11-25", "2025-06-18", revision20250326, "2024-11-05"}
 
 // The members of _meta that this server reads or writes. Names that begin with dev.service
-// are its own.
+// are defined by Mailhelm, the others by MCP.
 const (
 	metaProtocolVersion = mcp.MetaKeyProtocolVersion
 	metaCapabilities    = mcp.MetaKeyClientCapabilities
@@ -36,8 +36,8 @@ const (
 
 // readRevision sets the protocol revision of a message and checks that the request's
 // headers agree with its body. From 2026-07-28 on, headers repeat the revision, the method
-// and the tool, so that proxies can route requests without reading bodies. A proxy and this
-// server must not read different requests.
+// and the tool, so that proxies can route requests without reading bodies. If headers and
+// body differed, a proxy and this server would act on different requests.
 func readRevision(x *exchange, h http.Header) error {
 	named, err := singleValue(h, "Mcp-Protocol-Version")
 	if err != nil {
@@ -52,7 +52,7 @@ func readRevision(x *exchange, h http.Header) error {
 	case inBody != "" && inBody != named:
 		return mismatch("the header MCP-Protocol-Version and `_meta` " + metaProtocolVersion + " name different revisions")
 	case named == "":
-		named = revision20250326 // prescribed for requests without a revision
+		named = revision20250326 // the revision that MCP prescribes for requests without this header
 	}
 	x.revision = named
 	if named != revision20260728 {
@@ -61,8 +61,8 @@ func readRevision(x *exchange, h http.Header) error {
 	return checkModern(&x.message, h)
 }
 
-// checkModern checks what revision 2026-07-28 additionally requires: the headers Mcp-Method
-// and Mcp-Name, and the revision and capabilities in _meta.
+// checkModern checks what protocol revision 2026-07-28 additionally requires: the headers
+// Mcp-Method and Mcp-Name, and the revision and capabilities in _meta.
 func checkModern(m *message, h http.Header) error {
 	method, err := singleValue(h, "Mcp-Method")
 	if err != nil {
@@ -128,7 +128,8 @@ func decodeHeader(value string) (string, bool) {
 }
 
 // elicits reports whether the client can show forms to a person (elicitation). It returns
-// false before revision 2026-07-28. An elicitation capability without members means forms.
+// false before protocol revision 2026-07-28. A capability "elicitation" without members
+// means that the client has forms.
 func (x *exchange) elicits() bool {
 	if x.revision != revision20260728 {
 		return false

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// row is a request and the refusal that it must get at every revision. Refusals that depend
-// on the revision are tested elsewhere.
+// row is a request and the refusal that it must get at every protocol revision. Other tests
+// cover refusals that depend on the revision.
 type row struct {
 	name   string
 	ask    func(revision string) ask

@@ -22,7 +22,7 @@ type Config struct {
 	MCPURL string
 	// AuthURL is the URL of the authorization server, the issuer of access tokens.
 	AuthURL string
-	// DocsURL is the root URL of the served documentation.
+	// DocsURL is the root URL under which Mailhelm's documentation is served.
 	DocsURL string
 	// AllowedOrigins are the web origins whose pages may call the endpoint, in addition to
 	// its own: "https://inspector.example".
@@ -49,8 +49,9 @@ type Server struct {
 	protocol *protocol
 }
 
-// New returns a server with a tool for each name in the table whose operation is in the
-// catalogue. It fails for an invalid origin in cfg or a schema that cannot be converted.
+// New returns a server. It has a tool for each name of [Table] for which cfg.Catalogue has
+// an operation. New fails for an invalid origin in cfg or a schema that cannot be
+// converted.
 func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:      cfg,
@@ -75,8 +76,8 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// Mount adds the operation with this name as a tool. It does nothing if the catalogue does
-// not have the operation. It must not be called after the first request.
+// Mount adds the operation with this name as a tool. It does nothing if the catalogue of
+// operations does not have it. It must not be called after the first request.
 func (s *Server) Mount(name string) error {
 	op, ok := s.cfg.Catalogue.Operation(name)
 	if !ok {
@@ -90,9 +91,10 @@ func (s *Server) Mount(name string) error {
 	return nil
 }
 
-// AddTool adds a tool without an operation, for tests of the protocol. No guardrails apply
-// to it. The handler must return a new result for each call, because the endpoint modifies
-// results. AddTool must not be called after the first request.
+// AddTool adds a tool without an operation, for tests of the protocol. Its calls do not
+// pass the checks of package guardrails. The handler must return a new result for each
+// call, because the endpoint modifies results. AddTool must not be called after the first
+// request.
 func (s *Server) AddTool(described *mcp.Tool, handler mcp.ToolHandler) {
 	s.tools.byName[described.Name] = &tool{described: described}
 	s.protocol.sdk.AddTool(described, handler)

@@ -14,8 +14,8 @@ type toolset struct {
 	catalogue *guardrails.Catalogue
 	docsURL   string
 	byName    map[string]*tool
-	// places are the paths in a message at which any JSON is allowed, for all tools
-	// together.
+	// places has the paths of all members of a message that may contain any JSON, for all
+	// tools together.
 	places *core.AnyPaths
 }
 

@@ -38,15 +38,15 @@ func newSpans(cfg Config) spans {
 // invent any number of methods.
 const otherMethod = "_OTHER"
 
-// knownMethods are the methods and notifications that spans have under their own names.
+// knownMethods lists the methods and notifications whose names appear in spans.
 var knownMethods = slices.Concat(modernMethods, legacyMethods, []string{
 	"notifications/initialized", "notifications/cancelled", "notifications/progress", "notifications/roots/list_changed",
 })
 
-// start starts the span of a request at the time of its arrival. The parent is the span in
-// the message's _meta, and the span in the HTTP headers is linked; without a span in _meta,
-// the span in the headers is the parent. Without a tracer, start does nothing and allocates
-// nothing.
+// start starts the span of a request at the time of its arrival. Its parent is the span in
+// the message's _meta; the span in the HTTP headers is then linked. Without a span in
+// _meta, the span in the headers is the parent. Without a tracer, start does nothing and
+// allocates nothing.
 func (s *spans) start(r *http.Request, x *exchange) *http.Request {
 	if s.tracer == nil || x.span != nil {
 		return r

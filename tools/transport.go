@@ -32,10 +32,10 @@ func (s *Server) deliver(w http.ResponseWriter, r *http.Request, x *exchange) er
 	var called sync.WaitGroup
 	defer called.Wait()   // waits until the tool call has ended
 	defer session.Close() //nolint:errcheck // the connection ends in memory; there is nothing to flush
-	// Closing the session waits for the call and its notifications. Closing the connection
-	// ends a notification whose context does not end. A call also ends when its client
-	// disconnects, because without sessions a client cannot fetch the answer later; it may
-	// repeat an interrupted write with its idempotency key.
+	// Closing the session waits for the call and its notifications, so the connection is
+	// closed first: a pending notification would otherwise never end. A call also ends when
+	// its client disconnects, because without sessions a client cannot fetch the answer
+	// later. The client may repeat an interrupted write with its idempotency key.
 	defer wire.Close() //nolint:errcheck // it cannot fail
 	defer cancel()
 	if x.call == nil {
@@ -73,8 +73,8 @@ func (p *protocol) answerCall(ctx context.Context, id jsonrpc.ID, call *mcp.Call
 	return answer
 }
 
-// stateOf returns the SDK's state of a session after its handshake. Revision 2026-07-28 has
-// no handshake, but the SDK needs the same state.
+// stateOf returns the SDK's state of a session after its handshake. Protocol revision
+// 2026-07-28 has no handshake, but the SDK needs the same state.
 func stateOf(x *exchange) *mcp.ServerSessionState {
 	state := &mcp.ServerSessionState{InitializedParams: new(mcp.InitializedParams)}
 	if x.message.method != methodInitialize {

@@ -31,8 +31,8 @@ const (
 
 var allRevisions = []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// world is an agent endpoint on loopback, with the real guardrails over a real database.
-// Its access tokens are short words instead of signed texts.
+// world is an agent endpoint on loopback, with the real package guardrails and a real
+// database. Its access tokens are short words instead of signed texts.
 type world struct {
 	t      testing.TB
 	db     *storage.DB
@@ -71,8 +71,8 @@ func newWorld(t testing.TB) *world {
 	return newWorldOf(t, nil)
 }
 
-// newWorldOf returns a world with these operations, or the probes if operations is nil.
-// additions add further tools.
+// newWorldOf returns a world with these operations, or with the operations of probes if
+// operations is nil. additions add further tools.
 func newWorldOf(t testing.TB, operations []core.Operation, additions ...addition) *world {
 	t.Helper()
 	w := &world{t: t, db: storagetest.SQLite(t), tokens: tokens{}, ops: newProbes(), log: new(lockedBuffer), now: start}
@@ -153,12 +153,13 @@ func (w *world) client(token string, org core.Org, env core.Environment, scopes 
 	w.tokens[token] = access.Token{ID: token, ClientID: c.ClientID, OrgID: org.ID, Scopes: scopes, ExpiresAt: start.AddDate(1, 0, 0)}
 }
 
-// ask is one HTTP request to the endpoint. Unset members have ordinary values.
+// ask is one HTTP request to the endpoint. A field that is not set has an ordinary value in
+// the request.
 type ask struct {
 	token    string // an access token; "live" unless set; "-" sends none
 	method   string // the HTTP method; POST unless set
 	path     string // the path; /mcp unless set
-	revision string // 2025-11-25 unless set; "-" sends no revision header
+	revision string // the protocol revision; 2025-11-25 unless set; "-" sends no revision header
 	header   map[string]string
 	body     string
 	reader   io.Reader // a reader of the request body, used instead of body
@@ -207,8 +208,8 @@ func valueOr(value, fallback string) string {
 	return value
 }
 
-// rpc returns a JSON-RPC request at a revision, with the headers and the _meta that the
-// revision requires. members are the other members of params.
+// rpc returns a JSON-RPC request at a protocol revision, with the headers and the _meta
+// that the revision requires. members has the other members of params.
 func rpc(revision, method string, members map[string]any) ask {
 	if members == nil {
 		members = map[string]any{}
@@ -236,7 +237,7 @@ func rpc(revision, method string, members map[string]any) ask {
 	return ask{revision: revision, header: header, body: string(body)}
 }
 
-// call returns a call of the tool name at a revision.
+// call returns a call of the tool with this name, at a protocol revision.
 func call(revision, name string, arguments map[string]any) ask {
 	return rpc(revision, "tools/call", map[string]any{"name": name, "arguments": arguments})
 }
@@ -257,7 +258,7 @@ func (a ask) with(header, value string) ask {
 	return a
 }
 
-// answer is a JSON-RPC response with the members of results that the tests read.
+// answer is a JSON-RPC response. It has those members of results that the tests read.
 type answer struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`

@@ -67,7 +67,7 @@ func TestAdminAccount(t *testing.T) {
 	s.says("account", "template-version", "acme", "12")
 
 	// A second connect keeps the ingest address, the external id, the ingest key and the
-	// secret. It replaces the other values: without --topic-arn, the topic is removed.
+	// secret. It replaces the other values: without --topic-arn, the SNS topic is removed.
 	again := s.does("account", "connect", "acme", "--provider", "ses", "--region", "eu-west-1", "--access-key-id", accessKey)
 	for _, member := range []string{"ingest_address", "external_id", "has_ingest_key", "has_secret", "created_at"} {
 		if again[member] != made[member] {
@@ -126,7 +126,9 @@ func wantNowhereOnDisk(t *testing.T, s shell, secrets ...string) {
 		found = found || bytes.Contains(content, []byte(accessKey))
 		return err
 	})
-	if err != nil || !found { // the search must find accessKey, which is stored in clear text
+	// accessKey is stored in clear text; finding it proves that the search reads the stored
+	// connection
+	if err != nil || !found {
 		t.Errorf("the connection was not read: %v", err)
 	}
 }

@@ -155,7 +155,7 @@ func TestAdminRevokesAGrant(t *testing.T) {
 			t.Errorf("revoked %v", revoked)
 		}
 		// Introspection reads the database, so it reports the revocation at once. The API
-		// reloads its copy of the grants later; answers waits for it below.
+		// reloads its copy of the grants later; the function answers waits for that below.
 		if _, told := tokens(t, port+1, "/oauth/introspect", client, "token", token); told["active"] != false {
 			t.Errorf("introspection says %v", told)
 		}

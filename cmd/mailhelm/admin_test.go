@@ -78,8 +78,8 @@ func (s shell) refuses(text string, args ...string) {
 // made. It is the documented five seconds, plus one second for the request itself.
 const felt = 6 * time.Second
 
-// answers repeats a GET request until the response has the status and its body contains
-// text. The test ends after the time felt.
+// answers repeats a GET request until the response has the given status and its body
+// contains text. If this takes longer than the constant felt, the test fails.
 func answers(t *testing.T, address, bearer string, status int, text string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), felt)
@@ -149,7 +149,7 @@ func TestAdminBesideARunningServer(t *testing.T) {
 }
 
 // tokenFor requests an access token by the client_credentials grant and returns it. port is
-// the authorization server's.
+// the port of the authorization server.
 func tokenFor(t *testing.T, port int, client map[string]any) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, fmt.Sprintf("http://localhost:%d/oauth/token", port),

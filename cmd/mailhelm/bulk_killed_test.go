@@ -73,7 +73,7 @@ func onPostgres(t *testing.T) servers {
 
 // TestBulkWriteOutlivesAKilledServer kills a server during a bulk write of contacts and
 // starts it again. The restarted server must finish the write and store every row exactly
-// once. A row stored twice would have the status updated instead of created.
+// once. The result of a row stored twice would be "updated" instead of "created".
 func TestBulkWriteOutlivesAKilledServer(t *testing.T) {
 	t.Parallel()
 	for engine, on := range map[string]func(*testing.T) servers{"sqlite": onSQLite, "postgres": onPostgres} {

@@ -17,8 +17,8 @@ import (
 )
 
 // restartPostgres is a shell command that restarts PostgreSQL during the test. Without it,
-// a relay between server and PostgreSQL closes all connections and refuses new ones.
-// Clients see the same in a restart.
+// a relay between server and PostgreSQL closes all connections and refuses new ones. To the
+// server this looks like a restart.
 var restartPostgres = flag.String("restart-postgres", "", "command that restarts PostgreSQL under a living server")
 
 // relay forwards network connections from a server to its database. A test can close them
@@ -97,8 +97,8 @@ func (r *relay) serve(c net.Conn) {
 	both.Wait()
 }
 
-// add records open connections, so that cut can close them. It returns false if the relay
-// is cut; the caller then closes them.
+// add records open connections, so that the method cut can close them. It returns false if
+// cut was called earlier; the caller must then close the connections.
 func (r *relay) add(both ...net.Conn) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -127,7 +127,7 @@ func (r *relay) cut() {
 }
 
 // goAway restarts PostgreSQL with the command of -restart-postgres. Without such a command
-// it cuts the relay; comeBack ends that.
+// it closes the relay's connections and refuses new ones until the test calls comeBack.
 func (r *relay) goAway() {
 	if *restartPostgres == "" {
 		r.cut()

@@ -40,7 +40,7 @@ func TestImportContacts(t *testing.T) {
 }
 
 // importPeople imports a file of contacts several times, with different flags, and checks
-// the summaries. s is an installation that is migrated or has a new database.
+// the summaries. s is an installation without organizations.
 func importPeople(t *testing.T, s shell) {
 	t.Helper()
 	s.says("org", "create", "acme")

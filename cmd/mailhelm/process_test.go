@@ -202,7 +202,7 @@ func sixPorts(t *testing.T) int {
 	defer ports.Unlock()
 	for range 200 {
 		first := ports.next
-		// stays below the ports that the system assigns to outgoing connections
+		// the system assigns ports above 32000 to outgoing connections
 		if ports.next += 6; ports.next > 32000 {
 			ports.next = 20000
 		}

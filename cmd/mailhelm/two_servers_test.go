@@ -14,7 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// remembered is how long a server caches an authenticated caller if no change is notified.
+// remembered is how long a server caches an authenticated caller if it receives no
+// notification of a change.
 const remembered = 5 * time.Second
 
 // pair is two servers on one PostgreSQL database. Both use the public addresses of the
@@ -69,8 +70,8 @@ func (p *pair) create(server int, email, key string) (answer, error) {
 
 // TestASecondServerTakesOverAKeyOfAKilledOne kills one of two servers during a call with an
 // idempotency key. Before the kill, the other server must answer a retry with 409, because
-// the call is still running. After the kill, the first retry there must succeed, and the
-// contact must be created once.
+// the call is still running. After the kill, the first retry at the other server must
+// succeed. The contact must be created once.
 func TestASecondServerTakesOverAKeyOfAKilledOne(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -159,8 +160,8 @@ func TestARevocationReachesASecondServer(t *testing.T) {
 }
 
 // refusedAtOnce sends a credential to the second server, which caches it, then calls
-// revoke. It waits until the second server refuses the credential, and fails the test if
-// that takes as long as the cache entry is valid.
+// revoke. It waits until the second server refuses the credential. It fails the test if the
+// cache entry expires first.
 func (p *pair) refusedAtOnce(what, bearer string, revoke func()) {
 	p.t.Helper()
 	address := p.apis[1] + "/v1/_scopes"

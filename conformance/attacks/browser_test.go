@@ -8,9 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestPagesCannotWrite checks that writes with the content types of HTML forms fail, and
-// that no override turns a read into a write. A page of any site can make a browser send
-// such requests without a CORS preflight.
+// TestPagesCannotWrite checks that the API refuses bodies with the content types of HTML
+// forms. It also checks that a method parameter or header in a GET or POST request does not
+// change the method. A page of any site can make a browser send such forms without a CORS
+// preflight.
 func TestPagesCannotWrite(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -29,8 +30,8 @@ func TestPagesCannotWrite(t *testing.T) {
 }
 
 // TestCredentialsElsewhereAreNotSeen checks that credentials are accepted as a bearer token
-// in the Authorization header only. Browsers add cookies to requests that a page of another
-// site causes, and query strings are logged.
+// in the Authorization header only. A cookie would be sent by browsers even if the page of
+// another site causes the request. A query string would be logged.
 func TestCredentialsElsewhereAreNotSeen(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -42,9 +43,9 @@ func TestCredentialsElsewhereAreNotSeen(t *testing.T) {
 	nobody.rest(t, "GET", "/v1/account", "", "Authorization", "Basic "+p.Live.APIKey).want(t, 401)
 }
 
-// TestOtherOriginsReadNothing checks that pages of other origins cannot read answers of the
-// public API, the admin host and the fetch host. The agent endpoint must refuse such
-// origins, even if their host name resolves to this machine.
+// TestOtherOriginsReadNothing checks that web pages of other origins cannot read answers of
+// the public API, the admin host and the fetch host. The MCP endpoint must refuse requests
+// of such origins, even if the host name of the origin resolves to this machine.
 func TestOtherOriginsReadNothing(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{AllowedOrigins: []string{"https://inspector.example"}})
@@ -69,8 +70,8 @@ func TestOtherOriginsReadNothing(t *testing.T) {
 	}
 }
 
-// TestPagesShowNoMarkupOfTheCaller checks that no page repeats HTML markup from the path or
-// query of its own address unescaped.
+// TestPagesShowNoMarkupOfTheCaller checks that the product's pages escape HTML markup that
+// a caller writes into the path or query of a request.
 func TestPagesShowNoMarkupOfTheCaller(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -26,7 +26,7 @@ type caller struct {
 	credential string
 }
 
-// rest sends a request to the public API. headers has names and values in turn.
+// rest sends a request to the public API. headers alternates names and values.
 func (c caller) rest(t testing.TB, method, path, body string, headers ...string) reply {
 	t.Helper()
 	return c.send(t, method, c.BaseURL+path, body, headers...)
@@ -76,7 +76,8 @@ func (c caller) do(t testing.TB, r *http.Request) reply {
 	return reply{answer.StatusCode, answer.Header, string(body), time.Since(began)}
 }
 
-// want fails the test if the reply has another status, and returns the reply.
+// want fails the test if the reply does not have the given status. It returns the reply, so
+// that calls can be chained.
 func (r reply) want(t testing.TB, status int) reply {
 	t.Helper()
 	if r.status != status {
@@ -85,7 +86,8 @@ func (r reply) want(t testing.TB, status int) reply {
 	return r
 }
 
-// failed reports whether the tool result in the reply is an error, and returns its problem.
+// failed reports whether the tool result in the reply is an error. It also returns the
+// problem document of the result.
 func (r reply) failed(t testing.TB) (bool, problem) {
 	t.Helper()
 	var rpc struct {
@@ -100,7 +102,8 @@ func (r reply) failed(t testing.TB) (bool, problem) {
 	return rpc.Result.IsError, rpc.Result.StructuredContent
 }
 
-// problem has the members of a problem document that the tests read.
+// problem has those members of an API error (a problem document, RFC 9457) that the tests
+// check.
 type problem struct {
 	Code   string `json:"code"`
 	Detail string `json:"detail"`

@@ -15,8 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// gated wraps the sending account with hooks: one before each write of a contact, two after
-// reads. A test uses the hooks to fix the order of concurrent calls.
+// gated wraps the sending account. It calls a hook before each write of a contact, after
+// each read of a contact and after each read of a page of contacts. A test uses the hooks
+// to fix the order of concurrent calls.
 type gated struct {
 	sending.Account
 	beforePut     func(sending.Contact)
@@ -47,7 +48,7 @@ func (g *gated) Contacts(ctx context.Context, org, token string) ([]sending.Cont
 	return page, next, err
 }
 
-// watched wraps the mirror with a hook that runs after each lookup by external id.
+// watched wraps the database of contacts and calls a hook after each lookup by external id.
 type watched struct {
 	contacts.Store
 	byExternalID func()
@@ -61,8 +62,8 @@ func (w *watched) ContactByExternalID(ctx context.Context, org, id string) (cont
 	return c, err
 }
 
-// writer runs contact operations and syncs of a product, through an account and a mirror
-// with hooks.
+// writer runs contact operations and syncs of a product. The wrappers in account and store
+// call the hooks of a test.
 type writer struct {
 	p       *product.Product
 	account *gated
@@ -81,8 +82,9 @@ func newWriter(p *product.Product) *writer {
 	return w
 }
 
-// call runs an operation as the guardrails do: it decodes the JSON arguments, prepares the
-// input, and runs the operation in a transaction.
+// call runs the operation with the given name on behalf of the demo organization. It
+// decodes the JSON arguments, prepares the input, and runs the operation in a transaction,
+// as the server does.
 func (w *writer) call(ctx context.Context, name, arguments string) error {
 	c := &core.Call{Principal: core.Principal{Org: core.Org{ID: w.p.OrgID}}, Surface: core.Agent, Now: w.p.Clock.Now()}
 	defer c.Finish()
@@ -105,8 +107,9 @@ func (w *writer) call(ctx context.Context, name, arguments string) error {
 	return core.NotFound("operation")
 }
 
-// awaitLook waits for a value on looked, which a concurrent call sends after it has looked
-// up the contact by external id. After 200 ms it assumes that the call waits for a lock.
+// awaitLook waits for a value on the channel. A concurrent call sends it after it has
+// looked up the contact by external id. After 200 ms awaitLook returns, because that call
+// is then probably waiting for a lock.
 func awaitLook(looked <-chan struct{}) {
 	select {
 	case <-looked:
@@ -114,9 +117,9 @@ func awaitLook(looked <-chan struct{}) {
 	}
 }
 
-// TestSyncDoesNotUndoAnOptOutUnderWay checks that a sync does not overwrite an opt-out with
-// older data. The sync starts after the opt-out has begun, but reads the contact before the
-// opt-out reaches the account. The mirror must keep the opt-out.
+// TestSyncDoesNotUndoAnOptOutUnderWay runs an opt-out and a sync at once. The sync reads
+// the contact from the sending account before the opt-out is written there, and stores it
+// after that. The contact in the database must still be opted out.
 func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -153,9 +156,9 @@ func TestSyncDoesNotUndoAnOptOutUnderWay(t *testing.T) {
 }
 
 // TestUpsertAfterAMoveDoesNotLoseAnOptOut checks an upsert by external id that waits for
-// the lock of the contact's address. If the contact has a new address by then, the upsert
-// must take the lock of that address too. Without it, the upsert would overwrite an opt-out
-// made between its read and its write, also at the account.
+// the lock of the contact's address. If the address changes while it waits, the upsert must
+// also lock the new address. Otherwise it would overwrite an opt-out made between the
+// upsert's read and its write.
 func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -194,7 +197,7 @@ func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 			optedOut <- w.call(ctx, "contacts_update", `{"email":"new@example.com","unsubscribe_all":true}`)
 		}()
 		select {
-		case err := <-optedOut: // nobody held it up
+		case err := <-optedOut: // the opt-out did not wait for a lock
 			if err != nil {
 				t.Error(err)
 			}
@@ -218,9 +221,9 @@ func TestUpsertAfterAMoveDoesNotLoseAnOptOut(t *testing.T) {
 	})
 }
 
-// TestArchiveAfterAMoveTakesTheContactOff checks that archiving a contact reads its address
-// again after waiting for the lock. If the address has changed, the new address must not
-// stay on the account's list.
+// TestArchiveAfterAMoveTakesTheContactOff archives a contact while a concurrent call
+// changes its address. The archiving must then remove the new address from the sending
+// account's contact list.
 func TestArchiveAfterAMoveTakesTheContactOff(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// The maximum time and memory of one request of 1 MiB. They allow for a slow machine on
-// which other tests run too. A normal request of that size needs less than a tenth of both.
+// The maximum time and memory that one request of 1 MiB may take. They allow for a slow
+// machine on which other tests run too: a normal request takes less than a tenth of each.
 const (
 	costTime   = time.Second
 	costMemory = 100 << 20
@@ -40,9 +40,9 @@ func TestLongNumbersCostNoTime(t *testing.T) {
 	}
 }
 
-// TestManyMistakesCostNoMemory limits the memory for an array with 500,000 invalid
-// elements. Without a limit, each one becomes a validation error of some 800 bytes before
-// all but twenty are dropped: 400 MB for 1 MiB of input.
+// TestManyMistakesCostNoMemory checks the memory that one request with up to 500,000
+// invalid array elements allocates. The schema library could build an error of some 800
+// bytes for each element, 400 MB in total, although an answer lists only twenty.
 func TestManyMistakesCostNoMemory(t *testing.T) { //nolint:paralleltest // it measures what the process allocates
 	p := product.Start(t, product.Options{})
 	c := caller{p, p.Live.APIKey}

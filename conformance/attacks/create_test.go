@@ -9,9 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestCreateCanBeRepeatedAfterASync interrupts a create after the account has stored the
-// address. A sync then copies the address into the mirror. Repeating the create with the
-// same idempotency key must still succeed, not report that the contact exists.
+// TestCreateCanBeRepeatedAfterASync interrupts the creation of a contact after the sending
+// account has stored the address. A sync then copies the address into the database. The
+// repeated call with the same idempotency key must succeed, and not fail because the
+// contact exists.
 func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -35,8 +36,8 @@ func TestCreateCanBeRepeatedAfterASync(t *testing.T) {
 }
 
 // TestMoveCanBeRepeatedAfterASync interrupts a change of a contact's address after the
-// account has stored the new one. A sync then creates a contact for the new address.
-// Repeating the change must still succeed, although that contact exists.
+// sending account has stored the new address. A sync then creates a second contact for the
+// new address. The repeated change must still succeed.
 func TestMoveCanBeRepeatedAfterASync(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

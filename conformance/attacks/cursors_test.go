@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// sameText reports whether the attribute city in a contact's JSON equals the text of a JSON
-// string literal.
+// sameText reports whether the attribute city of a contact, given as JSON, equals the text
+// that a JSON string literal stands for.
 func sameText(t *testing.T, contact, literal string) bool {
 	t.Helper()
 	var stored struct {
@@ -31,9 +31,9 @@ func sameText(t *testing.T, contact, literal string) bool {
 	return stored.Attributes.City == sent
 }
 
-// TestForgedCursorsStayAtHome checks cursors made by a caller, with extreme times and
-// invalid keys. Cursors are not secret, so a forged one must return contacts of the
-// caller's own organization only, or be refused.
+// TestForgedCursorsStayAtHome sends page cursors that a caller has made up, with extreme
+// times and invalid ids. Callers can decode cursors and write their own. The answer must be
+// a refusal or contacts of the caller's own organization only.
 func TestForgedCursorsStayAtHome(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

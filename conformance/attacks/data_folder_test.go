@@ -27,9 +27,10 @@ func startIn(t *testing.T, dir string) error {
 	return nil
 }
 
-// TestSecondProcessOnOneFolderIsRefused checks that a second server on the data folder of a
-// running one does not start. Address locks, caches and rate limits are in the memory of
-// one process, so two servers on one SQLite file would corrupt data without an error.
+// TestSecondProcessOnOneFolderIsRefused checks that a server does not start with the data
+// folder of another running server. Each server keeps address locks, caches and rate limits
+// in its own memory. Two servers on one SQLite file would therefore corrupt data without an
+// error.
 func TestSecondProcessOnOneFolderIsRefused(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
@@ -57,9 +58,9 @@ func TestOpenFolderIsRefused(t *testing.T) {
 	}
 }
 
-// TestReadableDatabaseIsNotUsedAsItIs checks a database file with mode 0644, as after
-// restoring a copy. The server must refuse to start, or must change the mode so that other
-// users cannot read the file.
+// TestReadableDatabaseIsNotUsedAsItIs starts a server with a database file of mode 0644,
+// such as a restored backup. The server must refuse to start, or must change the mode so
+// that other users cannot read the file.
 func TestReadableDatabaseIsNotUsedAsItIs(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -68,7 +69,7 @@ func TestReadableDatabaseIsNotUsedAsItIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if startIn(t, dir) != nil {
-		return // refused, which is as good
+		return // the server refused to start, which is correct too
 	}
 	info, err := os.Stat(path)
 	if err != nil {

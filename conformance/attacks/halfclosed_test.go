@@ -15,8 +15,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// stopSending sends a request, closes the sending half of the connection and reads the
-// response. If the server closes the connection without a response, the status is 0.
+// stopSending sends an HTTP request, closes the sending half of the connection and reads
+// the response. If the server closes the connection without a response, the status in the
+// reply is 0.
 func stopSending(t *testing.T, address, text string) reply {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -49,10 +50,10 @@ func stopSending(t *testing.T, address, text string) reply {
 	return reply{status: answer.StatusCode, header: answer.Header, body: string(body)}
 }
 
-// TestWhoStopsSendingIsAnsweredWholeOrNotAtAll checks a client that closes its sending half
-// after the request. The server cannot tell it from a client that disconnected, so it
-// cancels the call. The client must get a complete JSON answer or none, never a server
-// error. The call must not be logged as an error or counted as a refusal.
+// TestWhoStopsSendingIsAnsweredWholeOrNotAtAll checks clients that close the sending half
+// of their connection after a request. To the server they look as if they had disconnected,
+// so it cancels the call. The client must get a complete JSON answer or none, never a
+// server error. The log and the metrics must show neither an error nor a refusal.
 func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	t.Parallel()
 	log := &lines{}
@@ -79,7 +80,8 @@ func TestWhoStopsSendingIsAnsweredWholeOrNotAtAll(t *testing.T) {
 	}
 }
 
-// request returns the text of an HTTP/1.1 request. line is the method and the path.
+// request returns the text of an HTTP/1.1 request with a bearer token and a JSON body. line
+// has the method and the path, such as "GET /v1/lists".
 func request(line, credential, body string) string {
 	return fmt.Sprintf("%s HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s",
 		line, credential, len(body), body)

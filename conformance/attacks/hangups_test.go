@@ -19,8 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// eventually calls holds every 5 ms until it returns true. It fails the test with the
-// description what after ten seconds.
+// eventually calls the function in holds every 5 ms until that returns true. After ten
+// seconds it fails the test with the text in what.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -53,13 +53,13 @@ func (c caller) hangUp(ctx context.Context, t *testing.T, method, address, body 
 }
 
 // TestHangingUpFreesKeyAndAddress checks a client that disconnects during a write. The
-// write must release its idempotency key and the lock of the address, so that the repeated
-// call runs.
+// server must then release the idempotency key and the lock of the address, so that a
+// repeated call is carried out.
 func TestHangingUpFreesKeyAndAddress(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		c := caller{p, p.Live.APIKey}
-		// false: the account did not store the interrupted write; true: it did
+		// false: the sending account did not store the interrupted write; true: it did
 		for _, took := range []bool{false, true} {
 			email := fmt.Sprintf("gone-%v@example.com", took)
 			p.Simulator.Faults().Set(simulator.Fault{Method: simulator.MethodPutContact, Delay: simulator.Forever, TookEffect: took})
@@ -98,11 +98,12 @@ func TestHangingUpLeavesNothingRunning(t *testing.T) {
 	})
 }
 
-// running is part of the name of a function that is on the stack during every tool call.
+// running is the start of the names of functions that handle tool calls. A goroutine has
+// one of them on its stack as long as it runs a tool call.
 const running = "mailhelm/tools."
 
-// labelled counts the goroutines that have the pprof label and a function whose name
-// contains function on their stack.
+// labelled counts the goroutines that have the given pprof label and are inside a function
+// whose name contains the text in function.
 func labelled(t *testing.T, label, function string) int {
 	t.Helper()
 	var profile bytes.Buffer

@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// hostileValues maps JSON values of one contact attribute to the expected status over REST:
-// 200 or 422. The result must be the same on both databases.
+// hostileValues maps JSON values to the status that REST must return for a contact with an
+// attribute of this value. The status is 200 (or 201) or 422. The MCP tool must accept and
+// refuse the same values.
 var hostileValues = map[string]int{
 	`"\ud800"`: 422, `"\udc00\ud800"`: 422, `"\u0000"`: 422, "\"\xff\"": 422, "\"a\x00b\"": 422, `"\x41"`: 422,
 	`1e400`: 422, `-1e400`: 422, `1e-400`: 422, `-0`: 200, `1.7976931348623157e308`: 200, `01`: 422, `NaN`: 422,
@@ -80,8 +81,9 @@ func TestFiltersTakeNoSyntax(t *testing.T) {
 	})
 }
 
-// TestPathDecidesWhomACallIsAbout checks that only the path selects the contact of a
-// request. A body or query that names another contact, in any spelling, is refused.
+// TestPathDecidesWhomACallIsAbout checks that a request applies to the contact in its path.
+// If the body or the query names another contact, in any spelling, the request must be
+// refused.
 func TestPathDecidesWhomACallIsAbout(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -18,9 +18,9 @@ func inParallel(n int, f func(i int)) {
 	all.Wait()
 }
 
-// TestOneKeyWritesOnce sends the same create 16 times at once with one idempotency key and
-// two credentials. One call creates the contact. The others get the same answer, or 409
-// with Retry-After.
+// TestOneKeyWritesOnce creates the same contact in 16 concurrent calls with one idempotency
+// key and two credentials of the organization. One call creates the contact. The others get
+// the same answer, or 409 with Retry-After.
 func TestOneKeyWritesOnce(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -47,9 +47,8 @@ func TestOneKeyWritesOnce(t *testing.T) {
 	})
 }
 
-// TestKeysDoNotReachAcross checks that the answer stored for an idempotency key belongs to
-// one organization. Other organizations do not get it, nor do credentials without the scope
-// for the call.
+// TestKeysDoNotReachAcross checks that an answer stored for an idempotency key is returned
+// only to callers of the same organization that have the scope for the call.
 func TestKeysDoNotReachAcross(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

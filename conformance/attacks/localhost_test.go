@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestNobodyElseIsLocalhost checks that no other program can listen on [::1] at a port of
-// the product. Printed addresses say localhost, and clients try [::1] before 127.0.0.1, so
-// such a program would receive credentials.
+// TestNobodyElseIsLocalhost checks that no other program can listen on the IPv6 address
+// [::1] at a port of the product. The product prints addresses with the name localhost, for
+// which clients try [::1] before 127.0.0.1. Such a program would receive credentials.
 func TestNobodyElseIsLocalhost(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

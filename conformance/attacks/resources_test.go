@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestCredentialsAreGoodForOneHost checks that a credential works at the host that it was
-// issued for and is refused by the others.
+// TestCredentialsAreGoodForOneHost checks that an access token for the public API or for
+// the MCP endpoint works at that host, and is refused by the others.
 func TestCredentialsAreGoodForOneHost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -63,8 +63,8 @@ func TestChangedTokensAreRefused(t *testing.T) {
 	caller{p, good}.rest(t, "DELETE", "/v1/contacts/"+p.Contact, "").want(t, 403)
 }
 
-// part decodes the header or payload of a JSON Web Token, sets one member to value, and
-// returns the result encoded.
+// part decodes the header or payload of a JSON Web Token, sets one member to the given
+// value, and encodes the result as before.
 func part(t *testing.T, encoded, member, value string) string {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(encoded)
@@ -82,8 +82,8 @@ func part(t *testing.T, encoded, member, value string) string {
 	return base64.RawURLEncoding.EncodeToString(text)
 }
 
-// TestRefusedCredentialsTeachNothing checks that all refused API keys get the same answer.
-// It must not show whether a key with the same prefix exists.
+// TestRefusedCredentialsTeachNothing checks that the answer is the same for all refused API
+// keys. It must not reveal whether a key with the same prefix exists.
 func TestRefusedCredentialsTeachNothing(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// raw sends text to the host of address, unchanged, as an HTTP request. The status is 0 if
-// the server disconnects without an answer.
+// raw sends the text as it is, as an HTTP request, to the host in the URL address. If the
+// server disconnects without an answer, the status in the reply is 0.
 func raw(t *testing.T, address, text string) reply {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -30,7 +30,7 @@ func raw(t *testing.T, address, text string) reply {
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, text); err != nil {
-		return reply{} // before everything was sent
+		return reply{} // the server disconnected before it received the whole text
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil {
@@ -75,8 +75,8 @@ func TestStrangeRequestLinesFailNothing(t *testing.T) {
 	}
 }
 
-// leadsAway fails the test if location, the Location header of an answer, points to another
-// host.
+// leadsAway fails the test if a Location header points to another host. line is the request
+// line that was answered with it.
 func leadsAway(t *testing.T, line, location string) {
 	t.Helper()
 	u, err := url.Parse(location)

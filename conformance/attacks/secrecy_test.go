@@ -25,8 +25,8 @@ func (l *lines) Write(b []byte) (int, error) {
 }
 
 // TestLogsKeepSecretsAndForgedLinesOut checks the log after calls that fail in many ways.
-// It must contain no secret, no email address of a contact or user, and no line or text
-// chosen by the caller.
+// It must contain no secret, no email address of a contact or user, and no text that a
+// caller has chosen.
 func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -50,7 +50,7 @@ func TestLogsKeepSecretsAndForgedLinesOut(t *testing.T) {
 	}
 }
 
-// offend sends secrets and forged log lines in wrong places of requests, such as paths and
+// offend sends requests with secrets and made-up log lines in places such as paths and
 // field names. It returns the texts that the log must not contain.
 func offend(t *testing.T, p *product.Product) []string {
 	t.Helper()

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestAddressesHoldVisibleASCII checks that email addresses with other characters than
-// visible ASCII are refused, even in quotes, where the mail syntax allows more. Addresses
-// are copied into headers, logs and prompts.
+// TestAddressesHoldVisibleASCII checks that email addresses with characters other than
+// visible ASCII are refused, even inside quotes, where the mail syntax allows them.
+// Addresses are copied into headers, logs and prompts.
 func TestAddressesHoldVisibleASCII(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -35,9 +35,9 @@ func TestAddressesHoldVisibleASCII(t *testing.T) {
 	}
 }
 
-// TestNumbersAsTextKeepTheirDigits sends numbers for an attribute of the type string. The
-// attribute stores the digits as they were sent. A number that loses digits as a float64 is
-// refused.
+// TestNumbersAsTextKeepTheirDigits sends JSON numbers for an attribute of the type string.
+// The attribute must store the digits as sent. A number that a float64 cannot represent
+// exactly must be refused.
 func TestNumbersAsTextKeepTheirDigits(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -54,8 +54,8 @@ func TestNumbersAsTextKeepTheirDigits(t *testing.T) {
 	})
 }
 
-// TestLastInstantsStayReadable sends the earliest and the latest times that RFC 3339 can
-// express. The API refuses a time or returns it in a form that can be parsed.
+// TestLastInstantsStayReadable sends the earliest and the latest time that RFC 3339 can
+// express. The API must refuse the time, or return it in RFC 3339 format.
 func TestLastInstantsStayReadable(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -63,7 +63,7 @@ func TestLastInstantsStayReadable(t *testing.T) {
 		for _, instant := range []string{"9999-12-31T23:59:59-10:00", "0001-01-01T00:00:00+14:00"} {
 			got := c.rest(t, "PUT", "/v1/contacts/late@example.com", `{"attributes":{"last_order_at":"`+instant+`"}}`)
 			if got.status == 422 {
-				continue // refusing it is as good
+				continue // a refusal is correct too
 			}
 			stored, _ := attribute(t, got, "last_order_at").(string)
 			if at, err := time.Parse(time.RFC3339Nano, stored); err != nil || at.Year() < 1 {

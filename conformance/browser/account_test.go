@@ -9,7 +9,7 @@ import (
 )
 
 // TestConnectingAnAccount checks that an owner can connect, verify and disconnect a sending
-// account. Then the page must not show the old access key.
+// account. After the disconnect, the page must not show the old access key.
 func TestConnectingAnAccount(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

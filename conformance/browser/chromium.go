@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// errNoChromium is the error of start if PATH has no Chromium. Any other error of start
-// fails the test instead of skipping it.
+// errNoChromium is the error of the function start if PATH has no Chromium. Any other error
+// of start fails the test instead of skipping it.
 var errNoChromium = errors.New("chromium is not on this machine: no page can be opened")
 
 // startTimeout bounds the start of the browser. It is long, because other tests compile at
@@ -33,8 +33,8 @@ const unusedFeatures = "Translate,BlinkGenPropertyTrees,WebUIOmniboxPopup,WebUIO
 type chromium struct {
 	// ctx is the chromedp context of the browser. Contexts of tabs derive from it.
 	ctx context.Context
-	// stop has the functions that release the browser's resources, in the order in which
-	// they were opened.
+	// stop has a function for each resource of the browser, which releases it. The functions
+	// are in the order in which the resources were opened.
 	stop []func()
 }
 
@@ -94,7 +94,7 @@ func start() (*chromium, error) {
 // end closes the browser and releases its resources in the reverse order of opening. It
 // returns after the browser has ended.
 func (c *chromium) end() {
-	_ = chromedp.Cancel(c.ctx) // the browser process also ends after an error
+	_ = chromedp.Cancel(c.ctx) // an error is harmless: the browser process ends nevertheless
 	for i := len(c.stop) - 1; i >= 0; i-- {
 		c.stop[i]()
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/browser"
 )
 
-// TestApprove checks that a person can sign in at an application's link and approve the
-// application on the consent page. The browser then brings code, state and issuer to the
-// application's redirect URI.
+// TestApprove checks that a person can open an application's authorization link, sign in
+// and approve the application on the consent page. The browser then brings code, state and
+// issuer to the application's redirect URI.
 func TestApprove(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -59,8 +59,9 @@ func (s *scene) answers(what string, r *http.Request, want int) {
 	}
 }
 
-// once returns the secret that the page shows. It clicks the button goOn, and checks that
-// neither the next page nor a reload of the first page shows the secret again.
+// once returns the secret that the page shows. It clicks the element with the selector
+// goOn, which leads to another page. Neither that page nor a reload of the first page may
+// show the secret again.
 func (s *scene) once(tab *browser.Tab, goOn string) string {
 	s.t.Helper()
 	secret := tab.Read("pre.secret code")

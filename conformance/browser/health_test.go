@@ -49,7 +49,7 @@ func TestSendingHealth(t *testing.T) {
 	})
 }
 
-// demote makes the signed-in person a plain member with this one permission.
+// demote makes the signed-in person a plain member whose only permission is to.
 func (s *scene) demote(to members.Permission) {
 	s.t.Helper()
 	user, err := s.p.DB.Users().UserByEmail(s.t.Context(), s.p.UserEmail)

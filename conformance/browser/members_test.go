@@ -10,8 +10,8 @@ import (
 const invited = "ada@example.com"
 
 // TestInvitation checks that an invited person can open the link in another browser and
-// join. An owner then adds a permission, which opens a page for the new member, and removes
-// the member.
+// join. An owner then gives the new member a permission, with which the member can open one
+// more page. In the end the owner removes the member.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

@@ -14,7 +14,7 @@ const FolderVariable = "MAILHELM_SCREENSHOTS"
 
 // screen is the size of a window, in CSS pixels.
 type screen struct {
-	// name is the part of a picture's file name that names the screen.
+	// name is the name of the size in the file names of pictures, such as "phone"
 	name          string
 	width, height int64
 	// mobile makes the browser obey a page's viewport meta tag, as a phone does.

@@ -17,8 +17,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(browser.Main(m)) }
 
-// scene is a running product with an OAuth application. A web server on the loopback stands
-// for the application: brought gets the query of each request to its callback.
+// scene is a running product with an OAuth application. A web server on the loopback acts
+// as the application. It sends the query of each request to its callback to the channel
+// brought.
 type scene struct {
 	t       *testing.T
 	p       *product.Product
@@ -83,8 +84,8 @@ func (s *scene) join() {
 }
 
 // expectBrought checks the query parameters with which the browser reached the
-// application's callback. The parameter present must exist, absent must not, and the
-// parameter error must equal failure.
+// application's callback. present is the name of a parameter that must exist, absent of one
+// that must not. The parameter "error" must have the value failure.
 func (s *scene) expectBrought(tab *browser.Tab, present, absent, failure string) {
 	s.t.Helper()
 	tab.Expect(http.StatusOK, "Back in the application")

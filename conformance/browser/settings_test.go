@@ -23,8 +23,8 @@ func TestOverview(t *testing.T) {
 	})
 }
 
-// TestSettings checks that an owner can require a second factor of all members only after
-// setting up their own.
+// TestSettings checks that an owner without a second factor cannot require one of all
+// members. After setting up a second factor, the owner can.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, s *scene, tab *browser.Tab) {

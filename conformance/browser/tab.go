@@ -63,8 +63,8 @@ func Open(t *testing.T, opts Options) *Tab {
 	tab.must("listen", err)
 	_, err = chromedp.Call(ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: opts.NoScript})
 	tab.must("scripts", err)
-	// The browser gives only one window the focus. Focus emulation makes each tab behave as
-	// if it had it.
+	// The browser gives the focus to only one window. Focus emulation makes each tab behave
+	// as if its window had the focus.
 	_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	tab.must("focus", err)
 	tab.resize(desktop, "light")

@@ -123,8 +123,9 @@ func (l life) asksTheAccount(what string) {
 	}
 }
 
-// amazonFails connects the product to Amazon SES with a secret. It then sends the form with
-// invalid fields, and lets the provider fail in each way of brokenProviders.
+// amazonFails connects the product to Amazon SES with a secret. It then posts the
+// connection form with invalid fields, and lets the provider fail in each way of
+// brokenProviders.
 func (l life) amazonFails() {
 	secret := l.keeps("secret key", "canarySecretKeyOfAmazon+/0123456789abcdef")
 	l.connect("ses", func(form url.Values) {

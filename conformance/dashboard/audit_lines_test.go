@@ -69,9 +69,9 @@ func refused(t *testing.T, p *product.Product, bearer, code string) {
 
 func idOf(path string) string { return path[strings.LastIndex(path, "/")+1:] }
 
-// TestKeysLinesAndEnds checks that each change of an API key on the pages is in the audit
-// log with actor and details. It also checks that the API refuses a revoked, an expired and
-// an unknown key with different codes.
+// TestKeysLinesAndEnds changes API keys on the dashboard. It checks that each change is in
+// the audit log with actor and details. It also checks that the API refuses a revoked, an
+// expired and an unknown key with different codes.
 func TestKeysLinesAndEnds(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -129,8 +129,8 @@ func job(p *product.Product) access.Lifecycle {
 	}
 }
 
-// TestLinesOfTheOtherPages checks that changes of OAuth clients, members and organization
-// settings on the pages are in the audit log with actor and details.
+// TestLinesOfTheOtherPages changes OAuth clients, members and organization settings on the
+// dashboard. It checks that each change is in the audit log with actor and details.
 func TestLinesOfTheOtherPages(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

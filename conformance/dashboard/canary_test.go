@@ -94,8 +94,9 @@ func (l life) credentials() {
 	l.form("/oauth/revoke", "token", token, "client_id", client, "client_secret", next)
 }
 
-// registration registers a client dynamically (RFC 7591), approves it as the signed-in
-// person, and uses, replays and revokes its tokens. It adds each secret to the canaries.
+// registration registers a client dynamically (RFC 7591) and approves it as the signed-in
+// person. It uses the client's code and tokens, sends the used code and refresh token
+// again, and revokes a token. It adds each secret to the canaries.
 func (l life) registration() {
 	const redirect = "http://127.0.0.1/cb"
 	told := l.asks("/oauth/register", "application/json", `{"client_name":"Canary","redirect_uris":["`+redirect+`"],"scope":"api.lists.view"}`)

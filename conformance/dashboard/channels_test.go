@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// syncChannels runs the background sync of the channels for the product's organization at
-// once.
+// syncChannels runs at once the background job that copies the channels of the sending
+// account of the product's organization.
 func syncChannels(t *testing.T, p *product.Product) {
 	t.Helper()
 	follower := channels.New(channels.Config{

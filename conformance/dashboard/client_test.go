@@ -97,9 +97,9 @@ func (b *browser) open(path string) string {
 	return ""
 }
 
-// submit posts the form that the page has for action, after change has edited the form's
-// values. It returns the resulting page, following a redirect, and fails the test for any
-// other status than 200 and 303.
+// submit posts the form of the page whose action attribute is action. The function change
+// edits the values of the form first. submit follows a redirect and returns the resulting
+// page. It fails the test for any other status than 200 and 303.
 func (b *browser) submit(page, action string, change func(url.Values)) string {
 	b.t.Helper()
 	form := b.form(page, action)

@@ -13,8 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// newClient registers a confidential OAuth client with the form, after change has edited
-// the form's values. It returns the path of the client's page and the client secret.
+// newClient registers a confidential OAuth client with the form. The function change edits
+// the values of the form first. newClient returns the path of the client's page and the
+// client secret.
 func (b *browser) newClient(name string, change func(url.Values), scopes ...string) (path, secret string) {
 	b.t.Helper()
 	const here = "/dashboard/clients/new"

@@ -54,7 +54,8 @@ func TestConnectingAmazon(t *testing.T) {
 			form.Set("secret", accountSecret)
 			form.Set("role_arn", accountRole)
 			form.Set("topic_arn", accountTopic)
-			form.Set("endpoint", "https://169.254.169.254") // the page's form has no such field
+			// a forged field: the form on the page has no field "endpoint"
+			form.Set("endpoint", "https://169.254.169.254")
 		})
 		c, err := connection(t, p)
 		if err != nil || c.Secret != accountSecret || c.Endpoint != "" || c.MayReachPrivate || c.Region != "eu-central-1" {
@@ -143,7 +144,8 @@ func TestConnectingAServer(t *testing.T) {
 			form.Set("identities", " example.com\r\nme@example.org\r\n")
 			form.Set("max_24_hour_send", "2000")
 			form.Set("max_send_rate", "5")
-			form.Set("may_reach_private", "on") // the page's form has no such field
+			// a forged field: the form on the page has no field "may_reach_private"
+			form.Set("may_reach_private", "on")
 		})
 		boss.wants(page, "SMTP server", privateMailHost+":25", "example.com", "me@example.org", "0 of 2,000 messages")
 		c, err := connection(t, p)
@@ -180,8 +182,8 @@ func TestConnectingAServer(t *testing.T) {
 }
 
 // TestWhoMayConnect checks that a member without the permission to manage the organization
-// can neither see nor change its connection. It also checks that forms without a token are
-// refused.
+// can neither see nor change its connection. It also checks that a form is refused without
+// the token that its page contains.
 func TestWhoMayConnect(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -235,8 +237,8 @@ func TestSecondFactorBeforeConnecting(t *testing.T) {
 	})
 }
 
-// requireFactor makes the organization require a second factor. It sets the time of the
-// browser session's last second-factor check to this long ago.
+// requireFactor makes the organization require a second factor. It sets the last
+// second-factor check of the browser's session to the time now minus ago.
 func requireFactor(t *testing.T, p *product.Product, b *browser, ago time.Duration) {
 	t.Helper()
 	ctx, now := t.Context(), p.Clock.Now()

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/members"
 )
 
-// TestAddressesOfAMorePowerfulClient checks that a member can add a redirect URI to an
-// application only with every permission that people may grant the application. The owner
+// TestAddressesOfAMorePowerfulClient checks who may add a redirect URI to an application. A
+// member needs every permission that people may grant to the application, because the owner
 // of a redirect URI receives the application's codes.
 func TestAddressesOfAMorePowerfulClient(t *testing.T) {
 	t.Parallel()

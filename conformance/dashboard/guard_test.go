@@ -231,7 +231,7 @@ func TestPagesNameTheMissingPermission(t *testing.T) {
 		before := audited(t, p)
 		for _, path := range append(own.forms(), "/dashboard/keys/new", "/dashboard/clients/new", "/dashboard/clients/block", "/dashboard/clients/unblock") {
 			if strings.HasPrefix(path, "/dashboard/grants/") {
-				continue // members may revoke their own grants without credentials.manage
+				continue // members may revoke their own grants without the permission credentials.manage
 			}
 			if status, _, text := b.send(path, b.proof(p.OrgID, path)); status != http.StatusForbidden || !strings.Contains(text, "credentials.manage") {
 				t.Errorf("POST %s: %d", path, status)

@@ -15,8 +15,8 @@ import (
 	nethtml "golang.org/x/net/html"
 )
 
-// tablesOf returns the rows of a page's tables that have a figure other than 0. Each text
-// has the names of the columns first, then the cells.
+// tablesOf returns the rows of a page's tables that have a figure other than 0. A row is
+// one text: first the names of the columns, then the cells.
 func tablesOf(t *testing.T, page string) []string {
 	t.Helper()
 	root, err := nethtml.Parse(strings.NewReader(page))
@@ -48,7 +48,7 @@ func tablesOf(t *testing.T, page string) []string {
 	return rows
 }
 
-// report returns the rows of a report that begins at since, from the REST API.
+// report returns the rows of a report that begins at the time since, from the REST API.
 func report(t *testing.T, p *product.Product, path string, since time.Time) []map[string]any {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path+"?from="+url.QueryEscape(since.Format(time.RFC3339)), nil)
@@ -68,9 +68,9 @@ func report(t *testing.T, p *product.Product, path string, since time.Time) []ma
 	return body.Data
 }
 
-// mailed returns message events of nine days with different figures each day. Each kind and
-// day also has a test message and an event after the current time, which reports must not
-// count.
+// mailed returns message events of nine days with different figures each day. Each day also
+// has one test message for each kind of event. Events after the current time are included
+// too. Reports must count neither.
 func mailed(p *product.Product) []messages.Event {
 	var all []messages.Event
 	add := func(kind messages.EventType, at time.Time, n, day int, test bool) {

@@ -100,7 +100,7 @@ func TestHostileNamesOnTheHealthPage(t *testing.T) {
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		at := p.Clock.Now().Add(-time.Hour)
 		var all []messages.Event
-		// one name less, because the page lists a limited number of bounces
+		// leaves out the last name, because the page lists a limited number of bounces
 		for i, name := range hostileNames[:len(hostileNames)-1] {
 			all = append(all, messages.Event{
 				ID: fmt.Sprint("hostile", i), MessageID: fmt.Sprint("hostile", i), Type: messages.Bounce, OccurredAt: at, Recipient: name + "@" + name + ".example",

@@ -174,8 +174,9 @@ func keysOf(t *testing.T, p *product.Product) int {
 	return len(keys)
 }
 
-// TestKeysStayBelowTheirMaker checks that a member cannot give a key more permissions than
-// they have. They also cannot rotate a key that has more, because rotation shows a secret.
+// TestKeysStayBelowTheirMaker checks that members cannot give a key more permissions than
+// they have themselves. They also cannot rotate a key with more permissions than their own,
+// because rotation shows a secret.
 func TestKeysStayBelowTheirMaker(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -195,8 +195,9 @@ func TestJoining(t *testing.T) {
 	})
 }
 
-// TestAccountsJoin checks that a person with an account can accept an invitation: signed
-// in, or, if they are in no organization, with their password.
+// TestAccountsJoin checks that a person with an account can accept an invitation. A member
+// of another organization signs in first. A person in no organization enters the password
+// on the page of the invitation.
 func TestAccountsJoin(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -237,7 +238,7 @@ func TestAccountsJoin(t *testing.T) {
 	}
 	his.signIn(bob.Email, personPassword)
 	his.wants(his.open("/dashboard/members"), p.UserEmail)
-	// ends on the sign-in page, because bob is now in no organization
+	// bob arrives at the sign-in page, because he is now in no organization
 	his.submit(his.open("/dashboard/members"), "/dashboard/members/leave", unchanged)
 	if _, err := p.DB.Members().Member(t.Context(), p.OrgID, bob.ID); err == nil {
 		t.Error("who left is a member")

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestFormsAboutSendingProveWhereTheyComeFrom checks that every form about sending is
-// refused without its own token, from another site, and without a session.
+// TestFormsAboutSendingProveWhereTheyComeFrom checks every form on the pages about sending.
+// A form is refused without the token that its page contains, from another site, and
+// without a session.
 func TestFormsAboutSendingProveWhereTheyComeFrom(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -72,7 +72,9 @@ func TestAnOldSettingsFormChangesWhatItsPersonDid(t *testing.T) {
 		set("Elsewhere", false, true)
 		refused := boss.form(old, here)
 		refused.Set("name", " ")
-		_, _, problem := boss.send(here, refused) // the form that the refusal shows again still has the old values
+		// the page shows the refused form again, still with the values from when it was
+		// loaded
+		_, _, problem := boss.send(here, refused)
 		boss.submit(problem, here, func(form url.Values) { form.Set("name", "Renamed") })
 		wants("renamed in an old tab", "Renamed", true)
 

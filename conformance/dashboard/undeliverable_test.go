@@ -87,7 +87,8 @@ func TestRulesOfUndeliverableAddresses(t *testing.T) {
 		boss := owner(t, p)
 		const here, save = "/dashboard/undeliverable/rules", "/dashboard/undeliverable/rules/save"
 		page := boss.open(here)
-		// phones cut off long options, so the page explains a profile outside its option
+		// phones cut off the text of long options, so a paragraph of the page explains each
+		// option
 		boss.wants(page, ">Standard</option>", "Standard also lists them after 3 transient bounces in 30 days")
 		page = boss.submit(page, save, func(form url.Values) {
 			form.Set("profile", "custom")

@@ -14,12 +14,12 @@ import (
 
 const (
 	crowd     = 50
-	delivered = 30 // the first of the crowd
-	bounced   = 19 // the next 19 recipients; the 50th, in Cc, complains
+	delivered = 30 // the first 30 recipients
+	bounced   = 19 // the 19 recipients after the delivered ones; the last of the 50 complains
 )
 
-// crowded is a message to several recipients. The local parts of their addresses occur
-// nowhere else.
+// crowded is a message to several recipients: its id, their addresses and the time at which
+// it was sent.
 type crowded struct {
 	id string
 	to []string
@@ -34,8 +34,9 @@ func newCrowd(now time.Time) crowded {
 	return c
 }
 
-// event returns the JSON of an event of the message. kind is its type, member the name of
-// the type's JSON object, and more the further members of that object.
+// event returns the JSON of an Amazon SES event about the message. kind is the type of the
+// event, such as "Bounce". member is the name of the JSON object for that type, and more
+// has further members of that object.
 func (c crowded) event(kind, member, more string) string {
 	at := c.at.Format(time.RFC3339)
 	quoted := func(all []string) string { return `["` + strings.Join(all, `","`) + `"]` }
@@ -58,9 +59,9 @@ func (c crowded) events() []string {
 	}
 }
 
-// TestManyRecipients posts the events of a message to fifty recipients, each twice. Each
-// recipient's event counts once, and the message is found by each recipient's address.
-// Callers without the scope for recipients see no address, including those in Cc.
+// TestManyRecipients posts four events of a message to fifty recipients, each event twice.
+// Each recipient must count once in the reports, and each recipient's address must find the
+// message. Callers without the scope for recipients must see no address.
 func TestManyRecipients(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -115,8 +116,8 @@ func (c crowded) checkDiagnosis(t *testing.T, s scene) {
 	}
 }
 
-// checkMasked reads the message and its events on every route and tool with the scope
-// api.messages.view only. It checks that every address is masked.
+// checkMasked reads the message and its events by every route and tool, with a token that
+// has only the scope api.messages.view. It checks that every address is masked.
 func (c crowded) checkMasked(t *testing.T, s scene) {
 	t.Helper()
 	scopes := "api.messages.view"
@@ -135,9 +136,9 @@ func (c crowded) checkMasked(t *testing.T, s scene) {
 	}
 }
 
-// TestEventsOfAClockAhead posts events whose provider clock is ahead. An event four minutes
-// ahead is stored at once, and appears in lists and reports when its time has come. An
-// event two days ahead is refused.
+// TestEventsOfAClockAhead posts events with times in the future, as from a provider whose
+// clock is ahead. An event four minutes ahead is stored at once; lists and reports show it
+// when its time has come. An event two days ahead is refused.
 func TestEventsOfAClockAhead(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -22,17 +22,18 @@ const (
 	topic      = "arn:aws:sns:eu-west-1:111122223333:mailhelm"
 )
 
-// record is an event in a file of core/messages/testdata, with the results expected after
-// it was received.
+// record names a file of core/messages/testdata with one event, and has the results
+// expected after the product received that event.
 type record struct {
 	file string
 	kind messages.EventType
-	// status is the expected status of the message. After an event that says nothing about
-	// delivery it is Send, the status of an accepted message.
+	// status is the expected status of the message. An event that says nothing about
+	// delivery leaves it at Send, the status of an accepted message.
 	status  messages.EventType
 	outcome messages.Outcome
 	events  int
-	// undeliverable are the addresses that the event marks as undeliverable.
+	// undeliverable has the addresses that must be marked as undeliverable because of the
+	// event.
 	undeliverable []string
 }
 
@@ -52,8 +53,8 @@ var records = []record{
 
 func (r record) messageID() string { return "message-" + strings.ReplaceAll(r.file, "_", "-") }
 
-// text returns the JSON of the record. It moves the event to two days before now and sets a
-// message id of the record's own.
+// text returns the JSON of the event in the record's file. It changes the day of the event
+// to two days before now, and the id of the message to one that is unique to the record.
 func (r record) text(t *testing.T, now time.Time) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join("..", "..", "core", "messages", "testdata", r.file+".json"))
@@ -72,8 +73,9 @@ func (r record) text(t *testing.T, now time.Time) string {
 	return strings.NewReplacer("2026-03-02", day, of.Mail.MessageID, r.messageID()).Replace(string(raw))
 }
 
-// TestRecordsAreSeenEverywhere posts events of all ten types twice, through the event bus
-// and through the SNS topic. It checks that lists, reports and diagnoses agree about them.
+// TestRecordsAreSeenEverywhere posts events of all ten types, each twice. It posts them
+// once as an EventBridge bus does and once as an SNS topic does. Message lists, reports and
+// diagnoses must agree about the events.
 func TestRecordsAreSeenEverywhere(t *testing.T) {
 	t.Parallel()
 	amazon := startTopics(t)
@@ -113,8 +115,8 @@ func connect(t *testing.T, p *product.Product) {
 	}
 }
 
-// throughBus returns a function that posts an event to the product as an API destination of
-// Amazon EventBridge does. That function returns the status of the answer.
+// throughBus returns a function that posts an event to the product in the way of an Amazon
+// EventBridge bus. The function returns the status of the product's answer.
 func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
 	return func(t *testing.T, text string) int {
 		t.Helper()
@@ -124,8 +126,9 @@ func throughBus(_ *testing.T, p *product.Product) func(*testing.T, string) int {
 	}
 }
 
-// checkMessage checks that the message route, the list, the search and the diagnosis return
-// the same message. Its status, events and outcome must be those that the record expects.
+// checkMessage checks that GET of the message, the list of messages, the search tool and
+// the diagnosis tool return the same message. The status, the events and the outcome of the
+// diagnosis must be those of the record.
 func (s scene) checkMessage(t *testing.T, r record) {
 	t.Helper()
 	id := r.messageID()
@@ -155,7 +158,8 @@ func (s scene) checkMessage(t *testing.T, r record) {
 	}
 }
 
-// sum returns the sum of a numeric member over all points of the report at path.
+// sum reads the report at the given path, and returns the sum of a numeric member over all
+// points of its time series.
 func (s scene) sum(t *testing.T, path, member string) float64 {
 	t.Helper()
 	points, _ := s.get(t, path)["data"].([]any)
@@ -190,8 +194,8 @@ func (s scene) checkFigures(t *testing.T) {
 	}
 }
 
-// checkUndeliverable checks that exactly the addresses that the records expect are
-// undeliverable.
+// checkUndeliverable checks that the product lists as undeliverable exactly the addresses
+// that the records name.
 func (s scene) checkUndeliverable(t *testing.T) {
 	t.Helper()
 	listed := map[string]bool{}

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// scene is a running product with an API key for the public API and an access token for the
-// agent endpoint.
+// scene is a running product, with an API key for the public API and an access token for
+// the MCP endpoint.
 type scene struct {
 	p           *product.Product
 	rest, agent string

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// fate is the local part of an address of the SES mailbox simulator (such as "bounce"),
-// with the expected events and outcome of mail to it.
+// fate has the local part of an address of the SES mailbox simulator, such as "bounce". It
+// also has the events and the diagnosis expected for mail to that address.
 type fate struct {
 	address string
 	status  messages.EventType
@@ -38,9 +38,9 @@ func types(all ...messages.EventType) map[messages.EventType]bool {
 	return set
 }
 
-// TestSimulatedMailReportsByItself sends mail through a simulated account. The account
-// posts signed events to the product without help of the test, and the product accepts them
-// like those of a real account.
+// TestSimulatedMailReportsByItself sends mail through a simulated sending account. The
+// account itself posts signed events to the product. The product must accept them like
+// those of a real account.
 func TestSimulatedMailReportsByItself(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -64,7 +64,7 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 			}
 			ids[f.address] = id
 		}
-		p.Clock.Advance(24 * time.Hour) // a complaint takes a while
+		p.Clock.Advance(24 * time.Hour) // a simulated complaint arrives long after its message
 		s := newScene(t, p)
 		for _, f := range fates {
 			s.awaitFate(t, f, ids[f.address])
@@ -73,8 +73,8 @@ func TestSimulatedMailReportsByItself(t *testing.T) {
 	})
 }
 
-// awaitFate polls the message until it has the expected status. It fails the test after 20
-// seconds.
+// awaitFate reads the message every 100 ms until it has the status in f. It fails the test
+// after 20 seconds.
 func (s scene) awaitFate(t *testing.T, f fate, id string) {
 	t.Helper()
 	patience := time.NewTimer(20 * time.Second)

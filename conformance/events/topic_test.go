@@ -22,17 +22,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator/notify"
 )
 
-// topics replaces Amazon SNS. It has a publisher whose certificate the product trusts, and
-// a server on the loopback interface that answers requests to Amazon's hosts.
+// topics replaces Amazon SNS. It publishes events, signed with a certificate that the
+// product trusts. A server on the loopback interface answers the product's requests to
+// Amazon's hosts.
 type topics struct {
 	*notify.Publisher
 	options product.Options
-	// alter changes the body of a signed message before it is posted; nil changes nothing.
+	// alter changes the body of each signed message before it is posted to the product; nil
+	// leaves the messages unchanged.
 	alter func(body []byte) []byte
 	posts http.RoundTripper
 
 	mu    sync.Mutex
-	asked []string // hosts and paths that the product requested
+	asked []string // hosts and paths of the requests that the product sent to Amazon
 }
 
 func startTopics(t *testing.T) *topics {
@@ -51,8 +53,8 @@ func startTopics(t *testing.T) *topics {
 	return s
 }
 
-// loopbackOnly returns a transport that sends every request to the server, whatever host
-// the URL names.
+// loopbackOnly returns an HTTP transport that sends every request to the given server,
+// whatever host the URL of the request names.
 func loopbackOnly(t *testing.T, server *httptest.Server) http.RoundTripper {
 	t.Helper()
 	roots := x509.NewCertPool()
@@ -99,8 +101,8 @@ func (s *topics) answer(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, response.Body)
 }
 
-// postman is the HTTP transport of the publisher. It changes each body with the function
-// alter of the topics, if there is one, and posts it.
+// postman is the HTTP transport with which the publisher posts messages to the product. It
+// applies the function alter of the topics to each body, if that function is set.
 type postman struct{ of *topics }
 
 func (p postman) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -121,8 +123,8 @@ func subscriptionOf(p *product.Product, arn string) notify.Subscription {
 	return notify.Subscription{TopicARN: arn, Endpoint: p.BaseURL + "/ingest/ses/" + ingestPath}
 }
 
-// through subscribes the product to the SNS topic. The returned function posts an event to
-// the product as the topic does, and returns the status of the answer.
+// through subscribes the product to the SNS topic. It returns a function that publishes an
+// event to the product and returns the status of the product's answer.
 func (s *topics) through(t *testing.T, p *product.Product) func(*testing.T, string) int {
 	t.Helper()
 	to := subscriptionOf(p, topic)
@@ -135,8 +137,8 @@ func (s *topics) through(t *testing.T, p *product.Product) func(*testing.T, stri
 	}
 }
 
-// status returns the status of the product's answer from the error of a post; nil means
-// 202.
+// status returns the status with which the product answered a published message. err is the
+// result of Publish or Subscribe; without an error the status is 202.
 func status(t *testing.T, err error) int {
 	t.Helper()
 	if refusal, ok := errors.AsType[*notify.Refusal](err); ok {
@@ -148,9 +150,9 @@ func status(t *testing.T, err error) int {
 	return http.StatusAccepted
 }
 
-// TestForgedTopics checks that the product refuses altered messages and messages of another
-// topic or publisher. It must not confirm their subscriptions, and must send requests to
-// Amazon's hosts only.
+// TestForgedTopics checks that the product refuses messages that were altered or that come
+// from another topic or publisher. It must not confirm a subscription to such a topic, and
+// must send requests to no host but Amazon's.
 func TestForgedTopics(t *testing.T) {
 	t.Parallel()
 	amazon, stranger := startTopics(t), startTopics(t)
@@ -213,8 +215,8 @@ func TestForgedTopics(t *testing.T) {
 	amazon.askedOnly(t, stranger)
 }
 
-// askedOnly checks the requests that the product sent: one confirmation of a subscription,
-// and one for the certificate of each publisher.
+// askedOnly checks that the product sent exactly these requests to Amazon: one that
+// confirms a subscription, and one for the certificate of each publisher.
 func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	t.Helper()
 	want := []string{"sns.eu-west-1.amazonaws.com/"}
@@ -236,8 +238,8 @@ func (s *topics) askedOnly(t *testing.T, others ...*topics) {
 	}
 }
 
-// altering returns a function that decodes the body of a JSON message, changes its members
-// with alter, and encodes it again.
+// altering returns a function that changes a JSON message: it decodes the body, passes the
+// members to alter, and encodes them again.
 func altering(t *testing.T, alter func(map[string]any)) func([]byte) []byte {
 	t.Helper()
 	return func(body []byte) []byte {

@@ -21,16 +21,17 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// attack returns a segment predicate that once blocked all organizations. It has eight
-// counts over ten years of events, each with 22 text searches for word.
+// attack returns an expensive segment predicate; such a predicate once blocked the calls of
+// all organizations. It counts events eight times over ten years, and each count makes 22
+// text searches for the word.
 func attack(word string) string {
 	search := strings.TrimSuffix(strings.Repeat(fmt.Sprintf("subject contains %q or ", word), 22), " or ")
 	return strings.TrimSuffix(strings.Repeat("count(open where "+search+" within 3650d) > 9 or ", 8), " or ")
 }
 
-// gates maps a word to a gate that blocks each SQLite search for that word until the gate
-// is opened. SQLite searches with the SQL function replace. The test registers its own
-// replace with the same result, which waits at the gate.
+// gates maps a word to the gate at which SQLite text searches for that word wait until the
+// test opens it. Such a search calls the SQL function replace, which this test overrides
+// with a version that waits.
 var gates sync.Map // word to *gate
 
 type gate struct {
@@ -59,8 +60,8 @@ func init() {
 }
 
 // hold blocks every search for the word on SQLite, and every read of message events on
-// PostgreSQL. begun waits until one search is blocked, and release lets all of them
-// continue.
+// PostgreSQL. The function begun waits until a search is blocked. The function release lets
+// all blocked searches continue.
 func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun func(), release func()) {
 	t.Helper()
 	if !postgres {
@@ -70,8 +71,8 @@ func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun f
 		t.Cleanup(release)
 		return func() { <-g.entered }, release
 	}
-	// The calls of the other organization do not read the table message_events, so this lock
-	// alone does not block them.
+	// The other organization's calls do not read the table message_events, so they do not
+	// wait for this lock.
 	db := p.SQL(t)
 	tx, err := db.BeginTx(context.WithoutCancel(t.Context()), nil)
 	if err == nil {
@@ -91,7 +92,8 @@ func hold(t *testing.T, p *product.Product, postgres bool, word string) (begun f
 	}, release
 }
 
-// open records an open event of a message, which the predicate of the attack searches.
+// open stores an open event of a message, so that the attack's predicate has an event to
+// search.
 func (s *scene) open(t *testing.T) {
 	t.Helper()
 	at := s.p.Clock.Now().Add(-time.Hour)
@@ -104,8 +106,8 @@ func (s *scene) open(t *testing.T) {
 	}
 }
 
-// neighbour sends the usual calls of a second organization of the product, which must
-// finish during the attack.
+// neighbour makes the usual calls of a second organization. They must succeed while the
+// first organization makes expensive calls.
 type neighbour struct {
 	*scene
 	agent string
@@ -141,11 +143,11 @@ func (n neighbour) work(t *testing.T, round string) {
 	n.checkReady(t, "")
 }
 
-// TestOneOrganizationStallsNoOther checks that one organization cannot block the others.
-// Eight and then 24 of its expensive reads run in parallel and never end, so that they hold
-// all its slots for heavy reads. Calls of another organization must finish, and the product
-// must stay ready. Light reads of the same organization must finish, even with their most
-// expensive arguments. Its heavy reads must wait for a slot.
+// TestOneOrganizationStallsNoOther checks that one organization cannot block another. It
+// runs 8 and then 24 heavy reads of one organization that do not finish, so that it may
+// start no further heavy read. Calls of another organization must succeed, and the
+// readiness check too. Light reads of the same organization must succeed even with their
+// most expensive arguments. Its other heavy reads must wait.
 func TestOneOrganizationStallsNoOther(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -191,7 +193,7 @@ func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
 		case got.status == http.StatusOK:
 			done++
 		case got.status == http.StatusServiceUnavailable && got.header.Get("Retry-After") != "" && got.said["code"] == "overloaded":
-		case got.status == http.StatusUnprocessableEntity: // had its time
+		case got.status == http.StatusUnprocessableEntity: // the preview reached its time limit
 		default:
 			t.Errorf("the attack is answered %d %s", got.status, got.body)
 		}
@@ -201,9 +203,9 @@ func (s *scene) stall(t *testing.T, n neighbour, postgres bool, parallel int) {
 	}
 }
 
-// worst has the most expensive arguments of read operations. A key is the operation after
-// "tool" or the HTTP method. Reads without an entry are sent as they are in calls.
-// TestEveryReadHasItsWorstArguments fails if a heavy read lacks an entry that it needs.
+// worst has the most expensive arguments of read operations. A key is the HTTP method, or
+// "tool", and the operation. A read without an entry is called with the arguments that the
+// table calls has for it.
 var worst = map[string]string{
 	"GET contacts_list":               "/v1/contacts?topic=put&subscription_status=OPT_OUT&unsubscribe_all=false&attribute_key=read-ROUND&attribute_value=x&limit=200",
 	"GET messages_list":               "/v1/messages?identity=nowhere.example&status=Delivery&template=welcome&limit=200",
@@ -219,9 +221,9 @@ func quoted(text string) string {
 	return string(b)
 }
 
-// readEverything calls every read with its most expensive arguments while the attack holds
-// all slots for heavy reads. A light read must finish. A heavy read must fail with
-// overloaded or wait, until readEverything cancels it.
+// readEverything calls every read operation with its most expensive arguments, while the
+// attack has used up the limit of heavy reads. Light reads must succeed. A heavy read must
+// fail with the code overloaded, or wait until readEverything cancels it.
 func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool) {
 	t.Helper()
 	reads := map[string]core.OperationInfo{}
@@ -255,16 +257,16 @@ func (s *scene) readEverything(t *testing.T, postgres bool, attacked func() bool
 	running.Wait()
 }
 
-// readsEvents has the light reads of the table message_events, which the test locks on
-// PostgreSQL.
+// readsEvents has the light operations that read the table message_events. On PostgreSQL
+// the test locks that table, so they cannot be called.
 var readsEvents = map[string]bool{"messages_events": true, "messages_get": true, "messages_diagnose": true, "sending_readiness_check": true}
 
-// lightThere has the calls that are light with any arguments, although their operation is
-// heavy on the other surface.
+// lightThere has the routes that are light with any arguments, although the tool of the
+// same operation is heavy.
 var lightThere = map[string]bool{"GET /v1/undeliverable": true}
 
-// atWorst returns the call with its most expensive arguments from worst, or unchanged if
-// worst has no entry for it.
+// atWorst returns the call with the arguments that worst has for it, or unchanged if worst
+// has none.
 func (s *scene) atWorst(c call) call {
 	arguments, ok := worst[strings.TrimSpace(or(c.method, "tool")+" "+c.operation)]
 	switch {
@@ -284,9 +286,9 @@ func or(a, b string) string {
 	return a
 }
 
-// TestEveryReadHasItsWorstArguments checks the table of the most expensive arguments of
-// reads. Each entry must belong to a call of the tests. Each operation that is declared
-// heavy must have an entry, unless its required arguments alone make it heavy.
+// TestEveryReadHasItsWorstArguments checks the table worst. Each entry must belong to a
+// call that the tests make. Each heavy operation must have an entry, unless it is heavy
+// even with its required arguments alone.
 func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	t.Parallel()
 	hasWorst := map[string]bool{}
@@ -305,8 +307,8 @@ func TestEveryReadHasItsWorstArguments(t *testing.T) {
 	}
 }
 
-// alwaysHeavy reports whether the operation is heavy with its required arguments alone, on
-// at least one surface.
+// alwaysHeavy reports whether a call of the operation with only its required arguments
+// counts as heavy, on at least one surface (REST or MCP).
 func alwaysHeavy(t *testing.T, op core.Operation) bool {
 	t.Helper()
 	return slices.ContainsFunc([]core.Surface{core.REST, core.Agent}, func(s core.Surface) bool {

@@ -12,11 +12,11 @@ import (
 )
 
 // turnedAwayAfter is how long a call waits for a database connection before it fails with
-// overloaded.
+// the code overloaded.
 const turnedAwayAfter = 2 * time.Second
 
-// occupy takes every database connection that calls may write with, until release is
-// called.
+// occupy opens write transactions until no call can get another, and keeps them open until
+// release is called.
 func occupy(t *testing.T, p *product.Product) (release func()) {
 	t.Helper()
 	end := make(chan struct{})
@@ -44,10 +44,10 @@ func occupy(t *testing.T, p *product.Product) (release func()) {
 	return release
 }
 
-// TestTheWriterIsHeld checks calls while all database connections for writing are in use.
-// Writes fail with 503 and Retry-After after a bounded wait, and change nothing. Token
-// requests and readiness work. Afterwards the same writes with the same idempotency keys
-// succeed, and each takes effect once.
+// TestTheWriterIsHeld makes calls while all database connections for writing are in use.
+// Writes must fail with 503 and Retry-After after two seconds. Token requests and the
+// readiness check must succeed. Later the same writes, with the same idempotency keys, must
+// succeed and take effect once.
 func TestTheWriterIsHeld(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -61,7 +61,7 @@ func TestTheWriterIsHeld(t *testing.T) {
 					writes = append(writes, c.call)
 					continue
 				}
-				checkDone(t, c.name(), s.do(t, c.call)) // callers are known
+				checkDone(t, c.name(), s.do(t, c.call)) // the server now has the callers in its cache
 			}
 			keyed := func(c call) answer { return s.doKeyed(t.Context(), c, "key-of-"+c.operation) }
 			release := occupy(t, s.p)

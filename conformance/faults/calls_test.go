@@ -28,25 +28,26 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// manner is how an operation behaves while the sending account fails.
+// manner says how a call behaves while the sending account fails: refused, partial or
+// untouched.
 type manner string
 
 const (
 	// refused: the operation needs the account, so it fails.
 	refused manner = "refused"
-	// partial: the operation reads the account, and answers without that part if the account
-	// fails.
+	// partial: the answer leaves out the data that the account would supply.
 	partial manner = "partial"
-	// untouched: the operation does not use the account, so it succeeds.
+	// untouched: the call does not use the account, so it succeeds.
 	untouched manner = "untouched"
 )
 
-// call is one call of an operation on one surface. The text ROUND in it is replaced by the
-// name of the test round, so that each round writes its own contacts.
+// call is one call of an operation, by its REST route or its MCP tool. ROUND in the path or
+// the body stands for the name of the test round, so that each round writes its own
+// contacts.
 type call struct {
 	operation    string
-	method, path string // of the REST route; both "" for a tool
-	body         string // or a tool's arguments
+	method, path string // of the REST route; "" for a tool
+	body         string // JSON of the request body, or of the tool's arguments
 	manner       manner
 }
 
@@ -57,8 +58,8 @@ func (c call) name() string {
 	return c.method + " " + c.path
 }
 
-// metaWith returns the JSON member _meta that carries the idempotency key of a tool call.
-// It returns "" if key is "".
+// metaWith returns the JSON member _meta with the idempotency key of a tool call, preceded
+// by a comma. For an empty key it returns "".
 func metaWith(key string) string {
 	if key == "" {
 		return ""
@@ -68,9 +69,9 @@ func metaWith(key string) string {
 
 const messageID = "message-of-faults"
 
-// listed has the calls that cannot be derived from the declarations of operations: calls of
-// operations that use the account, and calls with arguments that the input schema and
-// [seeded] do not supply.
+// listed has the calls that cannot be built from the declarations of operations alone.
+// These are the calls of operations that use the sending account, and the calls with
+// arguments that are neither in the input schema nor in [seeded].
 var listed = []call{
 	{"account_get", "GET", "/v1/account", "", partial},
 	{"sending_readiness_check", "", "", `{}`, refused},
@@ -93,7 +94,7 @@ var listed = []call{
 	{"contacts_upsert_by_external_id", "PUT", "/v1/contacts/by-external-id/named-ROUND", `{"email":"named-ROUND@example.com"}`, refused},
 	{"contacts_archive_by_external_id", "DELETE", "/v1/contacts/by-external-id/gone-ROUND", "", refused},
 	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"visitor-ROUND@example.com"}`, refused},
-	// the contact exists unchanged, so the account is not called
+	// the call changes nothing of an existing contact, so it does not use the account
 	{"contacts_identify", "POST", "/v1/contacts/identify", `{"email":"read-ROUND@example.com"}`, untouched},
 	{"contacts_bulk", "POST", "/v1/contacts/bulk", `{"contacts":[{"external_id":"bulk-ROUND","email":"bulk-ROUND@example.com"}]}`, untouched},
 	{"contacts_set_list_membership", "", "", `{"contact":"read-ROUND@example.com","add":["read-ROUND"]}`, untouched},
@@ -122,11 +123,12 @@ var listed = []call{
 	{"audience_get_schema", "", "", `{}`, refused},
 }
 
-// prepared has the names of the contacts that exist at the start of a round. The external
-// id of each is its name followed by a hyphen and the round.
+// prepared has the names of the contacts that exist at the start of a test round. In the
+// round "slow" the contact "read" has the external id "read-slow".
 var prepared = []string{"read", "put", "patch", "delete", "archive", "gone", "upsert"}
 
-// Ids in paths of calls: a bulk job, and activity properties to read, change and delete.
+// Ids that occur in the paths of calls: of a bulk job, and of the activity properties that
+// calls read, change and delete.
 const (
 	bulkID         = "01900000-0000-7000-8000-000000000001"
 	readProperty   = "01900000-0000-7000-8000-000000000002"
@@ -134,17 +136,18 @@ const (
 	deleteProperty = "01900000-0000-7000-8000-000000000004"
 )
 
-// answer is what came back.
+// answer is the response to a call.
 type answer struct {
 	status  int
 	header  http.Header
 	body    string
 	said    map[string]any // JSON of a tool's structured content or of the REST body
-	isError bool           // of a tool
+	isError bool           // true if a tool returned an error
 	err     error
 }
 
-// scene is a product with the data that the calls read, and the name of the current round.
+// scene is a running product with the data that the calls need, and the name of the current
+// test round.
 type scene struct {
 	p     *product.Product
 	agent string
@@ -169,8 +172,8 @@ func newScene(t *testing.T, opts product.Options) *scene {
 	return s
 }
 
-// fillMirror adds a template and a suppressed address to the account, and syncs channels
-// and templates into the mirror.
+// fillMirror adds a template and a suppressed address to the sending account. It then
+// copies channels and templates from the account to the database.
 func (s *scene) fillMirror(t *testing.T) {
 	t.Helper()
 	p := s.p
@@ -185,8 +188,9 @@ func (s *scene) fillMirror(t *testing.T) {
 	}
 }
 
-// begin prepares a round of calls: it lets caches expire, and creates the contacts, lists,
-// topics and attributes that the calls use. The account must work.
+// begin prepares a test round. It creates the contacts, lists, topics, attributes and
+// activity properties that the calls use, and moves the clock so that caches expire. The
+// sending account must work.
 func (s *scene) begin(t *testing.T, round string) {
 	t.Helper()
 	s.p.Clock.Advance(2 * time.Minute)
@@ -204,8 +208,8 @@ func (s *scene) begin(t *testing.T, round string) {
 	s.p.Clock.Advance(2 * time.Minute)
 }
 
-// registerAttributes registers the attributes that the calls of a round read, change and
-// delete. It first deletes the attributes of the previous round.
+// registerAttributes creates the contact attributes that the calls of a test round read,
+// change and delete. It first deletes those of the previous round.
 func (s *scene) registerAttributes(t *testing.T) {
 	t.Helper()
 	store, named := s.p.DB.Attributes(), []string{"read", "put", "delete"}
@@ -224,8 +228,8 @@ func (s *scene) registerAttributes(t *testing.T) {
 	}
 }
 
-// promoteProperties promotes the activity properties that the calls of a round read, change
-// and delete. It first deletes the properties of the previous round.
+// promoteProperties creates the activity properties that the calls of a test round read,
+// change and delete. It first deletes those of the previous round.
 func (s *scene) promoteProperties(t *testing.T) {
 	t.Helper()
 	store := s.p.DB.Activities()
@@ -244,7 +248,8 @@ func (s *scene) promoteProperties(t *testing.T) {
 	}
 }
 
-// makeLists creates the contact lists that the calls of a round read, change and delete.
+// makeLists creates the contact lists that the calls of a test round read, change and
+// delete.
 func (s *scene) makeLists(t *testing.T) {
 	t.Helper()
 	for _, name := range []string{"read", "put", "delete"} {
@@ -258,9 +263,9 @@ func (s *scene) makeLists(t *testing.T) {
 	}
 }
 
-// makeTopics prepares the account's topics for a round: a topic to change and a topic to
-// delete. It deletes the topic "created" of the previous round, so that the calls can
-// create it again.
+// makeTopics creates the topics that the calls of a test round change and delete. It
+// deletes the topic "created", which a call of the previous round created and a call of
+// this round creates again.
 func (s *scene) makeTopics(t *testing.T) {
 	t.Helper()
 	if got := s.do(t, call{method: "DELETE", path: "/v1/topics/created"}); got.err != nil || got.status != http.StatusNoContent && got.status != http.StatusNotFound {
@@ -274,18 +279,18 @@ func (s *scene) makeTopics(t *testing.T) {
 	}
 }
 
-// do makes a call. It reports an error in the answer instead of failing the test, so any
+// do makes a call. It returns an error in the answer and never fails the test, so that any
 // goroutine may use it.
 func (s *scene) do(t *testing.T, c call) answer {
 	t.Helper()
 	return s.doUntil(t.Context(), c)
 }
 
-// doUntil makes a call as [scene.do] does, and disconnects when ctx ends.
+// doUntil makes a call without an idempotency key, and disconnects when ctx ends.
 func (s *scene) doUntil(ctx context.Context, c call) answer { return s.doKeyed(ctx, c, "") }
 
-// doKeyed makes a call with an idempotency key, and disconnects when ctx ends. If key is
-// "", it sends no key.
+// doKeyed makes a call with an idempotency key, or without one if key is "". It disconnects
+// when ctx ends.
 func (s *scene) doKeyed(ctx context.Context, c call, key string) answer {
 	method, address, bearer, body := c.method, s.p.BaseURL+c.path, s.p.Live.APIKey, c.body
 	if c.method == "" {

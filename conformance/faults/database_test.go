@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// databaseCalls has the calls that are made while the database fails: reads and writes on
-// both surfaces.
+// databaseCalls has the calls that the tests make while the database fails: reads and
+// writes, by REST routes and MCP tools.
 var databaseCalls = []struct {
 	call
 	writes bool
@@ -29,11 +29,12 @@ var databaseCalls = []struct {
 	{call{operation: "contacts_upsert", body: `{"email":"upsert-ROUND@example.com","attributes":{"city":"` + strings.Repeat("y", 3000) + `"}}`}, true},
 }
 
-// internals has words of internal errors that no answer may contain.
+// internals has words that occur in internal error messages. No answer may contain them.
 var internals = []string{"pq:", "dial", "refused", "socket", "SQLITE", "sqlite", "postgres", "/tmp", "disk", "storage:", "EOF", "SQLSTATE"}
 
-// checkUnavailable checks that REST answers 503 and the agent endpoint a JSON-RPC error,
-// with the same problem. Both must have Retry-After, and must not name the cause.
+// checkUnavailable checks the answer to a call that failed because of the database. A route
+// must answer 503, a tool a JSON-RPC error, both with the code temporarily_unavailable and
+// Retry-After. The answer must not name the cause.
 func checkUnavailable(t *testing.T, name string, tool bool, got answer) {
 	t.Helper()
 	problem := got.said
@@ -130,7 +131,7 @@ func TestTheDatabaseIsStopped(t *testing.T) {
 			t.Errorf("a token: %v %d %s", got.err, got.status, got.body)
 		}
 		s.checkReady(t, "the database cannot be reached")
-		s.p.Clock.Advance(10 * time.Second) // the cached principals have expired
+		s.p.Clock.Advance(10 * time.Second) // the callers in the server's cache have expired
 	}
 	server.Start(t)
 	for _, c := range databaseCalls {

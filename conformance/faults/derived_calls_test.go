@@ -11,13 +11,13 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// calls has the calls of all operations on both surfaces: those in the table [listed], and
-// derived calls for the other operations. underived has a sentence for each call that
-// cannot be derived.
+// calls has a call of every operation by its route and by its tool: those in the table
+// [listed], and calls that are built from the declarations of the other operations.
+// underived has an error text for each call that cannot be built.
 var calls, underived = allCalls()
 
-// seeded has the values of arguments in derived calls, such as ids of data that the round
-// created.
+// seeded has values for the required arguments of calls that are built from declarations,
+// such as ids of data that begin creates.
 var seeded = ordinary.Values{
 	"email":      "read-ROUND@example.com",
 	"contact":    "read-ROUND@example.com",
@@ -41,9 +41,10 @@ var seeded = ordinary.Values{
 	"attributes_ name":                   "read",
 }
 
-// allCalls returns the calls in the table [listed] and a derived call for each other
-// operation and surface, and an error text for each call that cannot be derived. It assumes
-// that derived calls do not use the account.
+// allCalls returns the calls in the table [listed], and one for each other route and tool,
+// which it builds from the operation's declaration. The second result has an error text for
+// each call that cannot be built. Calls that it builds are expected not to use the sending
+// account.
 func allCalls() ([]call, []string) {
 	all, missing := slices.Clone(listed), []string{}
 	add := func(operation, method string, derive func() (ordinary.Call, error)) {
@@ -71,8 +72,8 @@ func allCalls() ([]call, []string) {
 	return all, missing
 }
 
-// about returns a hint to append to the failure of a derived call: its operation may use
-// the account. It returns "" for a call that is not derived.
+// about returns a hint to append to the message of a failed call: if the call uses the
+// sending account, it must be in the table listed. For calls in that table it returns "".
 func (c call) about() string {
 	if slices.Contains(listed, c) {
 		return ""
@@ -80,8 +81,8 @@ func (c call) about() string {
 	return fmt.Sprintf("\nthis call is derived; if it asks the account, add {%q, %q, %q, %q, refused} to listed in calls_test.go", c.operation, c.method, c.path, c.body)
 }
 
-// TestEveryOperationIsCalled checks that calls has a call of every operation, for each
-// route and tool that the operation has.
+// TestEveryOperationIsCalled checks that the tests call every operation by each of its
+// routes and by its tool.
 func TestEveryOperationIsCalled(t *testing.T) {
 	t.Parallel()
 	for _, why := range underived {

@@ -15,20 +15,21 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// trouble is a failure of the account with the expected answer to calls that need it: the
-// status and Retry-After in seconds. Status zero means that calls succeed.
+// trouble is a way in which the sending account fails. status and retryAfter (in seconds)
+// are the expected answer to calls that need the account. Status zero means that these
+// calls succeed.
 type trouble struct {
 	name       string
 	status     int
 	retryAfter int
 }
 
-// usualWait is the Retry-After, in seconds, of a failure for which the account gives no
-// time.
+// usualWait is the Retry-After, in seconds, of the answer if the failing sending account
+// does not say how long to wait.
 const usualWait = 5
 
-// TestSimulatedFaults makes all calls during each kind of failure of a simulated account,
-// and again afterwards.
+// TestSimulatedFaults makes all calls during each kind of failure of a simulated sending
+// account. After each failure it repeats the calls that use the account.
 func TestSimulatedFaults(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -57,8 +58,8 @@ func TestSimulatedFaults(t *testing.T) {
 	}
 }
 
-// during makes all calls at once while the account fails. It checks that calls that need
-// the account fail as want says, and that the others succeed.
+// during makes all calls at once while the sending account fails. Calls that need the
+// account must fail with the status and Retry-After in want; the others must succeed.
 func (s *scene) during(t *testing.T, want trouble) {
 	t.Helper()
 	answers := s.askAll(t, func(call) bool { return true })
@@ -88,8 +89,8 @@ func (s *scene) during(t *testing.T, want trouble) {
 	}
 }
 
-// afterwards repeats the calls that use the account, right after the account has recovered.
-// All must succeed.
+// afterwards repeats the calls that use the sending account, right after the account works
+// again. All must succeed.
 func (s *scene) afterwards(t *testing.T, want trouble) {
 	t.Helper()
 	if want.status == 0 {
@@ -104,8 +105,8 @@ func (s *scene) afterwards(t *testing.T, want trouble) {
 	}
 }
 
-// askAll makes all calls for which wanted returns true concurrently, and returns their
-// answers.
+// askAll makes those calls for which wanted returns true, all at once, and returns the
+// answer to each.
 func (s *scene) askAll(t *testing.T, wanted func(call) bool) map[call]answer {
 	t.Helper()
 	var mu sync.Mutex
@@ -149,8 +150,9 @@ func checkRefused(t *testing.T, c call, got answer, want trouble) {
 	}
 }
 
-// checkPartial checks that an answer marks the parts that come from the account as missing
-// if and only if the account fails.
+// checkPartial checks answers that can lack data of the sending account: those of
+// account_get and messages_diagnose. They must mark the data as missing if and only if the
+// account fails.
 func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	t.Helper()
 	switch c.operation {
@@ -170,8 +172,8 @@ func checkPartial(t *testing.T, c call, got answer, want trouble) {
 	}
 }
 
-// comparable returns a copy of a problem without the members that differ by request or by
-// surface.
+// comparable returns a copy of a problem document without the members that differ between
+// requests or between route and tool.
 func comparable(problem map[string]any) map[string]any {
 	same := maps.Clone(problem)
 	for _, member := range []string{"request_id", "message", "hint", "next_step"} {

@@ -16,8 +16,9 @@ import (
 	sqlite "modernc.org/sqlite"
 )
 
-// TestTheDiskIsFull checks that writes fail with 503 on a full disk while reads work.
-// Readiness names the cause until the disk has space again.
+// TestTheDiskIsFull checks calls while the disk of the database is full. Writes must fail
+// with 503, and reads must succeed. The readiness check must name the cause until the disk
+// has space again.
 func TestTheDiskIsFull(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
@@ -38,7 +39,7 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 	s.begin(t, "full")
 	fill(true)
 	var refused answer
-	// writes fail once the existing pages are full
+	// writes fail only when the existing database pages are full
 	for n := 0; n < 1000 && refused.status != http.StatusServiceUnavailable; n++ {
 		refused = s.do(t, call{operation: "lists_create", method: "POST", path: "/v1/lists", body: fmt.Sprintf(`{"name":"Fill %d ROUND","description":"%s"}`, n, strings.Repeat("d", 500))})
 	}
@@ -59,12 +60,12 @@ func checkFullDisk(t *testing.T, s *scene, fill func(full bool)) {
 	}
 }
 
-// full limits SQLite database files to their present number of pages, which makes writes
-// fail as on a full disk. files maps a path to whether the limit is on.
+// full makes writes to SQLite database files fail as on a full disk, by a limit on the
+// number of pages. files maps the path of a file to whether the limit applies.
 var full = struct {
 	mu     sync.Mutex
 	files  map[string]bool
-	writer chan string // receives the path when a write connection to a file in files opens
+	writer chan string // receives the path when a write connection to one of files opens
 }{files: map[string]bool{}, writer: make(chan string, 100)}
 
 func init() {
@@ -78,7 +79,7 @@ func init() {
 		}
 		most := "1073741823"
 		if bounded {
-			most = "1" // as many as there are
+			most = "1" // SQLite then limits the file to its present size
 		}
 		_, err := conn.ExecContext(context.Background(), "PRAGMA max_page_count = "+most, []driver.NamedValue{})
 		full.writer <- path
@@ -86,15 +87,15 @@ func init() {
 	})
 }
 
-// fillSQLite makes the product's database fail as on a full disk if bounded is true, and
-// lifts that limit if it is false.
+// fillSQLite makes writes to the product's database fail as on a full disk. If bounded is
+// false, it makes them succeed again.
 func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	t.Helper()
 	path := p.DataDir + "/mailhelm.db"
 	full.mu.Lock()
 	full.files[path] = bounded
 	full.mu.Unlock()
-	for { // retry: a connection that a job uses is not reopened
+	for { // retry: a background job may hold the connection, which then is not reopened
 		if err := p.DB.GiveBack(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -109,9 +110,9 @@ func fillSQLite(t *testing.T, p *product.Product, bounded bool) {
 	}
 }
 
-// fillPostgres prepares a migrated PostgreSQL database so that its writes can be made to
-// fail. They fail with the SQLSTATE and message that PostgreSQL sends for a full disk. fill
-// turns the failure on and off.
+// fillPostgres adds triggers to a migrated PostgreSQL database that can make writes fail,
+// with the SQLSTATE and message of a full disk. The returned function turns the failure on
+// and off.
 func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	t.Helper()
 	db, err := sql.Open("postgres", address)
@@ -149,9 +150,9 @@ func fillPostgres(t *testing.T, address string) (fill func(full bool)) {
 	}
 }
 
-// TestAPageFailsForAFullDisk posts a form that cannot be stored because the disk is full.
-// The answer is an error page with status 503 and Retry-After. The page does not name the
-// cause; the log does.
+// TestAPageFailsForAFullDisk posts the form of a page while the database cannot write
+// because its disk is full. The answer must be an error page with status 503 and
+// Retry-After. The log must name the cause, and the page must not.
 func TestAPageFailsForAFullDisk(t *testing.T) {
 	t.Parallel()
 	log := new(journal)

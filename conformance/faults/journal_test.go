@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Texts that the local server in place of Amazon SES puts into its answers, and the secret
-// key of the account. No caller may see them. The address and the secret key may not be in
-// the log either.
+// The first three are texts in the answers of the local server that replaces Amazon SES;
+// the last is the secret key of the account. No answer to a caller may contain them. The
+// log must contain neither the third, an email address, nor the secret key.
 const (
 	providersWord    = "the provider's own word"
 	providersHeader  = "provider-header-value"
@@ -17,8 +17,8 @@ const (
 	secretKey        = "a-secret-key-of-an-account"
 )
 
-// checkSilent checks that neither the body nor the headers of an answer contain text of the
-// provider.
+// checkSilent checks that neither the body nor the headers of an answer contain text that
+// comes from the provider of the sending account.
 func checkSilent(t *testing.T, c call, got answer) {
 	t.Helper()
 	texts := []string{got.body}
@@ -35,7 +35,7 @@ func checkSilent(t *testing.T, c call, got answer) {
 	}
 }
 
-// journal keeps a product's log.
+// journal collects the log of a product.
 type journal struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -47,8 +47,8 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// check checks that the log names refused calls, and contains no secret key and no email
-// address.
+// check checks that the log contains the error code of refused calls, and neither a secret
+// key nor an email address.
 func (j *journal) check(t *testing.T) {
 	t.Helper()
 	j.mu.Lock()

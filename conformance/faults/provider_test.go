@@ -13,11 +13,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// provider is a server in place of Amazon SES. It answers correctly, or as the handler in
-// ill does.
+// provider is a server in place of Amazon SES. It answers correctly as long as ill is nil;
+// otherwise the handler in ill answers.
 type provider struct {
 	well http.Handler
-	ill  atomic.Pointer[http.HandlerFunc] // nil while all is well
+	ill  atomic.Pointer[http.HandlerFunc] // nil: the server answers correctly
 }
 
 func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -28,7 +28,7 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.well.ServeHTTP(w, r)
 }
 
-// connect starts a provider and connects the product's sending account to it.
+// connect starts such a server and connects the demo organization's sending account to it.
 func (s *scene) connect(t *testing.T) *provider {
 	t.Helper()
 	account := &provider{well: wire.New(wire.Config{Account: s.p.Simulator, OrgID: s.p.OrgID})}
@@ -47,7 +47,7 @@ func (s *scene) connect(t *testing.T) *provider {
 }
 
 // said returns a handler that answers with the given status, body and headers. It adds
-// headers with a marker text of the provider, which must not reach a caller.
+// headers whose value must not reach a caller.
 func said(status int, body string, headers ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amzn-RequestId", providersHeader)
@@ -61,7 +61,8 @@ func said(status int, body string, headers ...string) http.HandlerFunc {
 	}
 }
 
-// half sends the first part of the announced body and closes the connection.
+// half answers with only a part of the body that its Content-Length announces, and closes
+// the connection.
 func half(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Length", "4096")
 	w.Header().Set("Content-Type", "application/json")
@@ -75,8 +76,8 @@ func silence(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 func hangUp(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 // TestHostileProvider makes all calls while a server in place of Amazon SES sends broken
-// answers. A broken answer is a failure of the account, never of the caller, and never
-// means "not found".
+// answers. Each call that needs the account must fail with upstream_unavailable, not with
+// an error of the caller and not with "not found".
 func TestHostileProvider(t *testing.T) {
 	t.Parallel()
 	message := func(code string) string {

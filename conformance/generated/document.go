@@ -9,8 +9,8 @@ import (
 // notice is the first line of every generated Markdown file.
 const notice = "<!-- Written by \"make generate\". Change the code it is taken from. -->\n\n"
 
-// replaceBetween replaces the text of document between the two markers of the given name,
-// and keeps the markers:
+// replaceBetween returns document with the text between two markers replaced by content.
+// The markers have the given name and remain:
 //
 //	<!-- begin NAME -->
 //	<!-- end NAME -->
@@ -33,8 +33,8 @@ func replaceBetween(document, name, content string) (string, error) {
 	return before + begin + content + end + after, nil
 }
 
-// table returns a Markdown table. It escapes the character | in cells, because that would
-// end the cell.
+// table returns a Markdown table with a header row. It escapes the character | in cells,
+// because Markdown takes it as the end of a cell.
 func table(head []string, rows [][]string) string {
 	var b strings.Builder
 	writeRow(&b, head)
@@ -53,10 +53,11 @@ func writeRow(b *strings.Builder, cells []string) {
 	b.WriteString("|\n")
 }
 
-// code returns s as Markdown code. s must not contain a backtick.
+// code returns s between backticks, as Markdown code. s must not contain a backtick.
 func code(s string) string { return "`" + s + "`" }
 
-// codes returns the names as Markdown code, separated by spaces; "" if there are no names.
+// codes returns each name between backticks, separated by spaces. It returns "" if there
+// are no names.
 func codes[T ~string](names []T) string {
 	quoted := make([]string, len(names))
 	for i, name := range names {
@@ -65,9 +66,8 @@ func codes[T ~string](names []T) string {
 	return strings.Join(quoted, " ")
 }
 
-// firstSentence returns the first sentence of an operation's purpose. It takes a full stop
-// followed by a space as the end of the sentence, so an abbreviation in that sentence would
-// cut it short.
+// firstSentence returns the text up to the first full stop that a space follows. An
+// abbreviation such as "e.g. " would therefore end the sentence too early.
 func firstSentence(text string) string {
 	first, _, more := strings.Cut(text, ". ")
 	if more {

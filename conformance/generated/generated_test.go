@@ -12,7 +12,7 @@ import (
 
 var update = flag.Bool("update", false, "write the documents")
 
-// root is the path of the repository from the folder in which this test runs.
+// root is the relative path from this test's folder to the root of the repository.
 var root = filepath.Join("..", "..")
 
 func TestGoldenReadme(t *testing.T) {
@@ -50,8 +50,9 @@ func TestGoldenSchema(t *testing.T) {
 	holdFile(t, "core/doc/schema.sql", dump)
 }
 
-// holdFile compares a document that is generated completely with the committed file. It
-// takes a missing file as empty. With the flag -update it writes the file.
+// holdFile fails the test if the committed file differs from the derived text. It treats a
+// missing file as empty. With the flag -update it writes the derived text to the file
+// instead of failing.
 func holdFile(t *testing.T, name, derived string) {
 	t.Helper()
 	committed, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))

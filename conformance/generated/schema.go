@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// schemaDump returns the SQL statements of the SQLite schema after all migrations. It
-// leaves out the tables of the job queue, which belong to River. It creates the database in
-// dir, which must be empty.
+// schemaDump returns the SQL statements of the SQLite schema after all migrations, without
+// the tables of the job queue library (River). It creates a database for that in dir, which
+// must be empty.
 func schemaDump(ctx context.Context, dir string) (string, error) {
 	if err := migrate(ctx, dir); err != nil {
 		return "", err

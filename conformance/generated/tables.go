@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// declarations returns the declaration of every operation, in the order of the catalogue.
+// declarations returns the description of every operation (name, purpose, scopes and so
+// on), in the order of the catalogue.
 func declarations() []core.OperationInfo {
 	var all []core.OperationInfo
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -19,15 +20,15 @@ func declarations() []core.OperationInfo {
 	return all
 }
 
-// toolTable returns the Markdown table of MCP tools, in the order of tools/list. A tool
-// whose operation does not exist yet has no row.
+// toolTable returns the Markdown table of MCP tools for the README, in the order in which
+// tools/list returns them. It leaves out a tool without an operation.
 func toolTable() string {
 	operations := declarations()
 	var rows [][]string
 	for _, name := range tools.Table() {
 		at := slices.IndexFunc(operations, func(info core.OperationInfo) bool { return info.Name == name })
 		if at < 0 {
-			continue // promised, and not there yet
+			continue // a tool without an operation
 		}
 		info := operations[at]
 		rows = append(rows, []string{code(info.Name), firstSentence(info.Purpose), info.Effect.String(), codes(info.Scopes)})
@@ -35,8 +36,8 @@ func toolTable() string {
 	return table([]string{"tool", "what it does", "effect", "scopes"}, rows)
 }
 
-// routeTable returns the Markdown table of the routes of the public API. For a route
-// without scopes it says "any credential".
+// routeTable returns the Markdown table of the public API's routes for the README. If a
+// route needs no scope, the scope column says "any credential".
 func routeTable() string {
 	operations := declarations()
 	var rows [][]string
@@ -75,8 +76,8 @@ func scopeTable() string {
 	return table([]string{"scope", "what it allows", "personal data", "operations"}, rows)
 }
 
-// errorTable returns the Markdown table of error codes with status, meaning and remedy. The
-// served documentation has a page with more details for each code.
+// errorTable returns the Markdown table of error codes with their status, meaning and
+// remedy.
 func errorTable() string {
 	var rows [][]string
 	for _, info := range core.Codes() {
@@ -89,12 +90,12 @@ func errorTable() string {
 	return table([]string{"code", "status", "retry", "what happened", "what to do"}, rows)
 }
 
-// scopesDocument returns the whole content of core/doc/scopes.md.
+// scopesDocument returns the complete text of the file core/doc/scopes.md.
 func scopesDocument() string {
 	return notice + "# Scopes\n\nThe catalogue is closed: a credential can hold nothing else. Scopes that no operation needs yet are\nlisted, because credentials can hold them already.\n\n" + scopeTable()
 }
 
-// errorsDocument returns the whole content of core/doc/errors.md.
+// errorsDocument returns the complete text of the file core/doc/errors.md.
 func errorsDocument() string {
 	return notice + "# Errors\n\nEvery refusal carries one of these codes, over REST in a problem document, from a tool in its result.\nThe problem's `type` leads to a page for the code at `/api/errors/CODE` of the served documentation.\n\n" + errorTable()
 }

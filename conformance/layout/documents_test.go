@@ -13,8 +13,8 @@ import (
 
 const decisions = "core/doc/decisions"
 
-// TestDecisions checks that decision pages are numbered from 0001 without gaps. Each must
-// have the sections Context, Decision and Rejected, and at most 70 lines.
+// TestDecisions checks the files in core/doc/decisions. They must be numbered from 0001
+// without gaps, and have the sections Context, Decision and Rejected and at most 70 lines.
 func TestDecisions(t *testing.T) {
 	t.Parallel()
 	var pages []string
@@ -110,8 +110,9 @@ func TestDependenciesAreImported(t *testing.T) {
 	}
 }
 
-// moduleOf returns the module of an imported package: the longest path in modules that is a
-// prefix of the import path. It returns "" if there is none.
+// moduleOf returns the module to which an imported package belongs: the longest path in
+// modules that is the import path or a parent of it. It returns "" if modules has no such
+// path.
 func moduleOf(imported string, modules map[string]bool) string {
 	longest := ""
 	for module := range modules {
@@ -124,8 +125,8 @@ func moduleOf(imported string, modules map[string]bool) string {
 
 var link = regexp.MustCompile(`\]\(([^)\s#]+)(?:#[^)]*)?\)`)
 
-// TestLinksLeadSomewhere checks that every relative link in a Markdown document points to a
-// file that exists.
+// TestLinksLeadSomewhere checks that the target of every relative link in the Markdown
+// documents exists.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	for _, file := range repository(t).Files {
@@ -134,7 +135,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		}
 		for _, m := range link.FindAllStringSubmatch(contents(t, file), -1) {
 			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "/") {
-				continue // not a file: a full URL, or a path of the served documentation
+				continue // a URL, or a path of the served documentation, is not a file
 			}
 			target := filepath.Join(repository(t).Root, filepath.FromSlash(path.Join(path.Dir(file), m[1])))
 			if _, err := os.Stat(target); err != nil {
@@ -149,8 +150,8 @@ var (
 	target      = regexp.MustCompile(`(?m)^([a-z-]+):.*## `)
 )
 
-// TestMakeTargetsExist checks that every "make X" in the README and CONTRIBUTING.md is a
-// target of the Makefile with a help text.
+// TestMakeTargetsExist checks that every command "make X" in README.md and CONTRIBUTING.md
+// names a target of the Makefile that has a help text.
 func TestMakeTargetsExist(t *testing.T) {
 	t.Parallel()
 	makefile := contents(t, "Makefile")

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// Sizes is a list of lengths in lines, in ascending order.
+// Sizes is a list of numbers of lines, in ascending order.
 type Sizes []int
 
-// At returns the size at the given share of the sorted list: At(0.5) is the median, At(1)
-// the maximum. share is from 0 to 1. It returns 0 for an empty list.
+// At returns a quantile of the list: At(0.5) is the median and At(1) the maximum. share is
+// from 0 to 1. For an empty list it returns 0.
 func (s Sizes) At(share float64) int {
 	if len(s) == 0 {
 		return 0
@@ -18,15 +18,15 @@ func (s Sizes) At(share float64) int {
 	return s[min(len(s)-1, int(share*float64(len(s))))]
 }
 
-// Function is one function or method with its length from "func" to the last brace.
+// Function is a function or method with its length in lines, from "func" to the last brace.
 type Function struct {
-	// Name has no receiver. Position is the file and the line, as "core/op.go:12".
+	// Name is without the receiver. Position is file and line, such as "core/op.go:12".
 	Name, Position string
 	Lines          int
 }
 
-// Functions returns the functions and methods of the file. A function literal belongs to
-// the function that contains it.
+// Functions returns the functions and methods that the file declares. A function literal
+// counts as part of the function around it.
 func (s Source) Functions() []Function {
 	var found []Function
 	for _, declaration := range s.File.Decls {
@@ -40,8 +40,8 @@ func (s Source) Functions() []Function {
 	return found
 }
 
-// CommentShare returns the share of comment lines among all lines that are not blank. A
-// comment after code on the same line does not count.
+// CommentShare returns the share, from 0 to 1, of comment lines in the lines that are not
+// blank. A line with code and a comment counts as code.
 func CommentShare(sources []Source) float64 {
 	comments, written := 0, 0
 	for _, s := range sources {

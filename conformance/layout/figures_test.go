@@ -2,18 +2,19 @@ package layout
 
 import "testing"
 
-// The limits that fail the test. The usual sizes are far below; the test prints the
-// medians.
+// The test fails if a file or function has more lines than this. The medians, which the
+// test prints, are far lower.
 const (
 	maxFileLines     = 500
 	maxFunctionLines = 70
-	// minTestShare is the minimum of test lines for one line of code. The usual figure is
-	// about 1.
+	// minTestShare is the minimum number of lines of test code for each line of other code.
+	// The usual value is about 1.
 	minTestShare = 0.7
 )
 
-// TestFigures prints the sizes of files and functions ("make figures"), and fails if one
-// exceeds its limit. The limits apply to test files too.
+// TestFigures prints the sizes of files and functions for "make figures". It fails if a
+// file or function is longer than allowed, also in tests, or if there are too few lines of
+// tests.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	var files, functions Sizes

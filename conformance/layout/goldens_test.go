@@ -8,15 +8,16 @@ import (
 	"testing"
 )
 
-// goldenTest is the prefix of the names of tests that can write their expected results to
-// files. "make generate" runs only the tests with this prefix.
+// goldenTest is the prefix in the names of the tests that can write their expected results
+// to files. "make generate" runs only these tests.
 const goldenTest = "TestGolden"
 
-// TestGoldensAreWrittenByName checks that a test is named TestGolden... if and only if it
-// reads the flag "update", directly or through a function of its package.
+// TestGoldensAreWrittenByName checks test names. A test that reads the variable update,
+// itself or through a function of its package, must be named TestGolden..., and no other
+// test may be.
 func TestGoldensAreWrittenByName(t *testing.T) {
 	t.Parallel()
-	uses := map[string]map[string][]string{} // by folder and function: the names in the function's body
+	uses := map[string]map[string][]string{} // folder -> function -> names that occur in its body
 	for _, s := range repository(t).Sources {
 		if s.IsTest() {
 			if uses[s.Folder()] == nil {
@@ -45,9 +46,9 @@ func TestGoldensAreWrittenByName(t *testing.T) {
 	}
 }
 
-// namesUsed adds to into, for each function of the file, the variables and functions that
-// its body names. The key is the function's name. Under the key "var" it adds the variables
-// of the package.
+// namesUsed adds an entry to the map into for each function of the file: the function's
+// name, with the names of the functions and pointers that its body uses. It adds the names
+// of package variables under the key "var".
 func namesUsed(file *ast.File, into map[string][]string) {
 	for _, declaration := range file.Decls {
 		switch d := declaration.(type) {
@@ -72,8 +73,9 @@ func namesUsed(file *ast.File, into map[string][]string) {
 	}
 }
 
-// nameUsed returns the name of the function that n calls, or of the pointer that n
-// dereferences. A method or field has a dot in front. It returns "" for other nodes.
+// nameUsed returns a name if n is a function call or the dereference of a pointer: that of
+// the function or the pointer. The name of a method or field begins with a dot. For other
+// nodes it returns "".
 func nameUsed(n ast.Node) string {
 	var called ast.Node
 	switch outer := n.(type) {
@@ -93,8 +95,9 @@ func nameUsed(n ast.Node) string {
 	return ""
 }
 
-// reaches reports whether the function from uses the variable, itself or through functions
-// that it calls. seen collects the visited functions.
+// reaches reports whether the function named in from uses the variable, directly or through
+// functions that it calls. functions has the names that each function uses. seen has the
+// functions already visited.
 func reaches(functions map[string][]string, from, variable string, seen map[string]bool) bool {
 	seen[from] = true
 	for _, name := range functions[from] {

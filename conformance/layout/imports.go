@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mayImport lists, for each top-level folder, the other top-level folders that its code may
-// import.
+// mayImport lists, for each top-level folder of the repository, which other top-level
+// folders the code in it may import.
 var mayImport = map[string][]string{
 	"core":        {},
 	"guardrails":  {"core"},
@@ -18,12 +18,13 @@ var mayImport = map[string][]string{
 	"conformance": {"core", "guardrails", "tools", "rest", "oauth", "storage", "cmd"},
 }
 
-// testsMayImport has the top-level folders that every test may import: they have the real
-// database, the guardrails and a simulated sending account.
+// testsMayImport has the top-level folders that tests in every folder may import. Tests
+// need the real database, the guardrails and a simulated sending account.
 var testsMayImport = []string{"core", "guardrails", "storage"}
 
-// domainEdges has the pairs of domains (folders of core) of which the first may import the
-// second, with the reason. core/catalogue lists all domains and may import each.
+// domainEdges lists which domain (folder of core) may import which other domain, and why:
+// the first of each pair may import the second. The domain catalogue may import every
+// domain without an entry.
 var domainEdges = map[[2]string]string{
 	{"access", "jobs"}:          "the end of a rotated key's grace is a job",
 	{"account", "sending"}:      "account is the sending account seen from outside",
@@ -78,30 +79,30 @@ var domainEdges = map[[2]string]string{
 	{"replay", "jobs"}:          "expired records are swept by a job",
 }
 
-// adapterEdges has pairs of an adapter and a domain that the adapter may import, with the
-// reason. An adapter implements an interface of the domain above it, which it may import
-// without an entry.
+// adapterEdges lists which adapter may import which other domain, and why. An adapter is a
+// subfolder of a domain that implements an interface of that domain. It may import its own
+// domain without an entry.
 var adapterEdges = map[[2]string]string{
 	{"core/letters/smtpmail", "sending"}: "the operator's server is spoken to as a customer's is",
 	{"core/sending/smtp", "outbound"}:    "customers name the servers, and the ways out are judged in one place",
 }
 
-// surfaceAdapters has pairs of a folder of rest or oauth and an adapter that it may import,
-// with the reason. Other adapters are chosen by cmd; these have no alternative to choose
-// from.
+// surfaceAdapters lists which folder of rest or oauth may import which adapter
+// (implementation of an interface), and why. All other adapters are chosen in cmd. There is
+// only one implementation of those listed here, so there is no choice.
 var surfaceAdapters = map[[2]string]string{
 	{"rest/ingest", "core/outbound/fetch"}:          "the limits of fetching certificates are stated where they are verified",
 	{"oauth/clientdocument", "core/outbound/fetch"}: "the limits of fetching documents are stated where they are read",
 }
 
-// commandFamilies has the folders of cmd/mailhelm that contain commands. Package main may
-// import all of them. They may import serve, which assembles the server, but not one
-// another.
+// commandFamilies has the folders of cmd/mailhelm that contain commands. Each may import
+// the folder serve, which assembles the server, but no other folder of this list. The main
+// package may import all of them.
 var commandFamilies = []string{"admin", "demo", "doctor", "importing", "migrate", "serve"}
 
-// coreModules has the modules that the code of core may import, with their purpose. The
-// adapters below a domain are exempt. Each module works on values in memory: it has no
-// network protocol, database or SDK.
+// coreModules lists the third-party modules that packages of core may import, and their
+// purpose. None of them uses a network protocol, a database or an SDK. The rule does not
+// apply to adapters, the subfolders of a domain.
 var coreModules = map[string]string{
 	"github.com/go-json-experiment/json":    "strict JSON and its canonical form",
 	"github.com/google/uuid":                "identifiers",
@@ -114,13 +115,13 @@ var coreModules = map[string]string{
 	"golang.org/x/text/unicode/norm":        "one form of texts that look alike",
 }
 
-// coreStandard has the packages of the standard library that the code of core must not
-// import. The adapters below a domain are exempt.
+// coreStandard lists the packages of the standard library that packages of core must not
+// import. The rule does not apply to adapters, the subfolders of a domain.
 var coreStandard = []string{"net", "net/http", "net/smtp", "net/rpc", "net/textproto", "database/sql", "os/exec", "plugin", "html/template"}
 
-// refusal returns why a file in folder must not import a package, or "" if it may. folder
-// is relative to the repository, imported is a complete import path, and test says that it
-// is a test file.
+// refusal returns the reason why a file must not import a package, or "" if it may. folder
+// is the file's folder in the repository, imported a complete import path. test is true for
+// a test file.
 func refusal(folder, imported string, test bool) string {
 	target, ours := strings.CutPrefix(imported, Module+"/")
 	if !ours {
@@ -147,8 +148,8 @@ func refusal(folder, imported string, test bool) string {
 	return ""
 }
 
-// commandRefusal returns why a folder of cmd/mailhelm must not import the folder target, or
-// "" if it may.
+// commandRefusal returns the reason why a folder of cmd/mailhelm must not import the folder
+// target, or "" if it may.
 func commandRefusal(folder, target string, test bool) string {
 	const commands = "cmd/mailhelm"
 	from, to := commandFolder(folder), commandFolder(target)
@@ -158,14 +159,14 @@ func commandRefusal(folder, target string, test bool) string {
 	return "what commands share is in cli, installation, provision or serve"
 }
 
-// commandFolder returns the first folder below cmd/mailhelm: "importing" for
-// cmd/mailhelm/importing and its subfolders, "" for cmd/mailhelm.
+// commandFolder returns the name of a command's folder: "importing" for
+// cmd/mailhelm/importing and its subfolders, "" for cmd/mailhelm itself.
 func commandFolder(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "cmd/mailhelm"), "/"))
 }
 
-// outsideRefusal returns why a folder must not import a package from outside the
-// repository, or "" if it may. Only core has such rules.
+// outsideRefusal returns the reason why a folder must not import a package that is not of
+// this repository, or "" if it may. The rules restrict only packages of core.
 func outsideRefusal(folder, imported string, test bool) string {
 	if top(folder) != "core" || isAdapter(folder) || test {
 		return ""
@@ -184,8 +185,8 @@ func outsideRefusal(folder, imported string, test bool) string {
 	return "not one of the modules that core may import"
 }
 
-// coreRefusal returns why a folder of core must not import the folder target of core, or ""
-// if it may.
+// coreRefusal returns the reason why one folder of core must not import another, or "" if
+// it may.
 func coreRefusal(folder, target string) string {
 	from, to := domain(folder), domain(target)
 	switch {
@@ -205,21 +206,21 @@ func coreRefusal(folder, target string) string {
 	return ""
 }
 
-// isAdapter reports whether the folder is an adapter, which implements an interface: a
-// subfolder of a domain of core, or a subfolder of guardrails.
+// isAdapter reports whether the folder implements an interface that the folder above it
+// declares. Such folders are the subfolders of a domain of core, and those of guardrails.
 func isAdapter(folder string) bool {
 	depth := strings.Count(folder, "/")
 	return top(folder) == "core" && depth >= 2 || top(folder) == "guardrails" && depth >= 1
 }
 
-// top returns the first name of a path: "core" for core/contacts.
+// top returns the first element of a path: "core" for core/contacts.
 func top(folder string) string {
 	first, _, _ := strings.Cut(folder, "/")
 	return first
 }
 
-// domain returns the domain of a folder of core: "contacts" for core/contacts and its
-// subfolders, "" for core itself.
+// domain returns the name of the domain to which a folder of core belongs: "contacts" for
+// core/contacts and its subfolders, "" for core itself.
 func domain(folder string) string {
 	return top(strings.TrimPrefix(strings.TrimPrefix(folder, "core"), "/"))
 }

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// maxChain is the maximum number of packages in a chain in which each package of the
-// repository imports the next. See decision 73.
+// maxChain is the maximum length of a chain of packages of this repository, each of which
+// imports the next. The reason is in core/doc/decisions, page 0073.
 const maxChain = 9
 
 func TestImportDirections(t *testing.T) {
@@ -21,8 +21,8 @@ func TestImportDirections(t *testing.T) {
 	}
 }
 
-// TestRefusal checks the import rules with allowed and forbidden examples, so that a
-// mistake in a rule does not allow every import.
+// TestRefusal checks the function refusal with imports that must be allowed and imports
+// that must be forbidden.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -94,8 +94,8 @@ func TestRefusal(t *testing.T) {
 	}
 }
 
-// TestDomainEdgesAreUsed checks that some package needs each entry of domainEdges. An
-// unused entry must be removed.
+// TestDomainEdgesAreUsed checks that each import allowed by domainEdges exists in the code.
+// An entry without such an import must be removed.
 func TestDomainEdgesAreUsed(t *testing.T) {
 	t.Parallel()
 	used := map[[2]string]bool{}

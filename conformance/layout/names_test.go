@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// emptyWord matches words in names that do not say what a package, file or type does.
+// emptyWord matches words that say nothing about a package, file or type, such as "helper".
 var emptyWord = regexp.MustCompile(`(?i)^(utils?|commons?|helpers?|managers?|services?|misc)$`)
 
-// words matches the words of a Go or file name: Contact, Manager and linux in
+// words matches each word in the name of a type or file: Contact, Manager and linux in
 // "ContactManager_linux".
 var words = regexp.MustCompile(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 
@@ -65,8 +65,8 @@ func TestEmptyName(t *testing.T) {
 	}
 }
 
-// TestPackageComments checks that every package has a comment that begins with "Package x"
-// or, for a program, "Command x".
+// TestPackageComments checks that every package has a doc comment that begins with
+// "Package" and its name or, for a program, with "Command" and its name.
 func TestPackageComments(t *testing.T) {
 	t.Parallel()
 	documented := map[string]bool{}

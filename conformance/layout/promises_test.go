@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// promise matches marks of unfinished work. The words are split here so that this file does
-// not contain them.
+// promise matches words that mark unfinished work. Each is split in this file, because the
+// test also reads this file.
 var promise = regexp.MustCompile("TO" + "DO|FIX" + "ME|XX" + "X:|not imple" + "mented|unimple" + "mented|place" + "holder")
 
-// flagTag is the struct tag with which a command-line flag names its value in the help
-// text. It contains a word that marks unfinished work elsewhere, so the test ignores it.
+// flagTag is the struct tag for the value of a command-line flag in the help text. It
+// contains a word that promise matches, so the test removes it first.
 const flagTag = "place" + `holder:"`
 
 func TestNoPromises(t *testing.T) {
@@ -30,8 +30,8 @@ func TestNoPromises(t *testing.T) {
 	}
 }
 
-// TestNoSkips checks that no test skips itself. A test that needs PostgreSQL, Redis,
-// Chromium or npm is skipped by a helper of storagetest instead, and fails if CI=true.
+// TestNoSkips checks that no test file skips a test by itself. If PostgreSQL, Redis,
+// Chromium or npm is missing, a shared helper skips the test, or fails it if CI=true.
 func TestNoSkips(t *testing.T) {
 	t.Parallel()
 	for _, s := range repository(t).Sources {

@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// stockWords matches vague pronouns and filler words, which hide the actor or the thing. A
-// match that ends in @ is part of an email address and does not count.
+// stockWords matches vague pronouns and filler words, such as those in the list below. It
+// also matches a character @ after the word, which shows that the word is part of an email
+// address.
 var stockWords = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`nobody`, `somebody`, `anybody`, `everybody`, `whoever`, `whomever`,
 	`likewise`, `meanwhile`, `besides`,
@@ -22,19 +23,20 @@ var stockWords = regexp.MustCompile(`(?i)\b(` + strings.Join([]string{
 	`(those|ones)\s+that\s+there\s+(is|are)`, `(is|are|was|were|be)\s+told`,
 }, "|") + `)\b(@)?`)
 
-// Wording is one occurrence of a stock word, a vague word that hides the actor or the
-// thing.
+// Wording is one place in the repository that has a stock word: a vague pronoun or a filler
+// word.
 type Wording struct {
 	// Path is the path of the file from the root of the repository, with slashes.
 	Path string
-	// Line counts from 1.
+	// Line is the line number in the file, from 1.
 	Line int
-	// Phrase is the stock word in lower case, with single spaces between its words.
+	// Phrase is the vague word that was found, in lower case and with single spaces.
 	Phrase string
 }
 
-// StockWords returns the stock words (vague words) in comments and texts of Go files, in
-// Markdown documents and in HTML templates. It sorts them by file and line.
+// StockWords returns each place of a vague word that stockWords matches. It searches the
+// comments and strings of Go files, Markdown documents and HTML templates. The result is
+// sorted by file and line.
 func (t *Tree) StockWords() ([]Wording, error) {
 	var all []Wording
 	for _, s := range t.Sources {
@@ -56,8 +58,8 @@ func (t *Tree) StockWords() ([]Wording, error) {
 	return all, nil
 }
 
-// stockWords returns the stock words in the comments of the file, and in its string
-// literals that contain a space.
+// stockWords returns the places of vague words in the comments of the file and in its
+// string literals that contain a space.
 func (s Source) stockWords() []Wording {
 	var found []Wording
 	for _, group := range s.File.Comments {
@@ -77,15 +79,15 @@ func (s Source) stockWords() []Wording {
 	return found
 }
 
-// uncommented removes the comment markers at the start of lines, so that a phrase is found
-// even if it continues on the next line.
+// uncommented removes the comment markers at the start of lines, so that a phrase is also
+// found if it continues on the next line.
 var uncommented = strings.NewReplacer("\n//", "\n", "\n\t//", "\n", "\n\t\t//", "\n", "\n\t\t\t//", "\n")
 
 // offset returns the byte offset of a position in the text of the file.
 func (s Source) offset(p token.Pos) int { return s.Set.Position(p).Offset }
 
-// stockWordsIn returns the stock words in text. line is the line of the file at which text
-// begins.
+// stockWordsIn returns the places of vague words in text. line is the line number, in the
+// file, at which the text begins.
 func stockWordsIn(file string, line int, text string) []Wording {
 	var found []Wording
 	for _, at := range stockWords.FindAllStringSubmatchIndex(text, -1) {

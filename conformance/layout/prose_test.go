@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// maxStockWords is the maximum number of stock words (vague words such as pronouns without
-// a noun) in the repository. Lower it with every change that removes some; do not raise it.
+// maxStockWords is the maximum number of vague words (see stockWords) in the repository. A
+// change that removes some lowers it. Do not raise it.
 const maxStockWords = 160
 
-// TestStockWords fails if comments and texts of the repository contain more vague words
-// than maxStockWords allows. With -v it prints each place.
+// TestStockWords fails if the comments and texts of the repository contain more vague words
+// than maxStockWords. With -v it prints each of them with file and line.
 func TestStockWords(t *testing.T) {
 	t.Parallel()
 	found, err := repository(t).StockWords()

@@ -20,17 +20,18 @@ type Source struct {
 	Path string
 	// Text is the content of the file.
 	Text []byte
-	// File is the syntax tree with all comments. Identifiers are not resolved.
+	// File is the syntax tree with all comments, without links from identifiers to their
+	// declarations.
 	File *ast.File
-	// Set resolves the positions in File. All files of a [Tree] share one.
+	// Set translates the positions in File to lines. All files of a [Tree] share one Set.
 	Set *token.FileSet
 }
 
 // Folder returns the path of the file's folder in the repository; "." is the root.
 func (s Source) Folder() string { return path.Dir(s.Path) }
 
-// IsTest reports whether the file is for tests only: a _test.go file, or any file of a
-// helper package for tests, such as contactstest.
+// IsTest reports whether the file is used in tests only. These are files named _test.go,
+// and all files of a package of test helpers, such as contactstest.
 func (s Source) IsTest() bool {
 	folder := s.Folder()
 	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(folder, path.Base(path.Dir(folder))+"test")
@@ -52,24 +53,24 @@ func (s Source) Imports() []string {
 	return paths
 }
 
-// Position returns a position as "core/op.go:12", for error messages.
+// Position returns p as file and line for error messages, such as "core/op.go:12".
 func (s Source) Position(p token.Pos) string {
 	return fmt.Sprintf("%s:%d", s.Path, s.Set.Position(p).Line)
 }
 
-// Tree is the list of files in the repository, without the files that git ignores.
+// Tree has the files of the repository, without those that git ignores.
 type Tree struct {
 	// Root is the path of the repository on this machine.
 	Root string
-	// Sources has the Go files, in the order in which filepath.WalkDir visits them.
+	// Sources has the parsed Go files, in the lexical order of filepath.WalkDir.
 	Sources []Source
 	// Files has the paths of all files, relative to Root, with slashes.
 	Files []string
 }
 
-// ReadTree lists the files below root and parses the Go files. It leaves out ignored files,
-// folders named testdata, and hidden folders other than .ci. It fails if a Go file has a
-// syntax error.
+// ReadTree lists the files below root and parses the Go files. It leaves out files that git
+// ignores, folders named testdata, and hidden folders except .ci. It fails if a Go file has
+// a syntax error.
 func ReadTree(root string) (*Tree, error) {
 	ignored, err := ignoredNames(root)
 	if err != nil {
@@ -100,8 +101,8 @@ func ReadTree(root string) (*Tree, error) {
 	return t, err
 }
 
-// add appends one file to the tree and, if it is a Go file, parses it. relative is its path
-// from the root, with slashes.
+// add appends one file to the tree, and parses it if it is a Go file. relative is the path
+// of the file from the root, with slashes.
 func (t *Tree) add(set *token.FileSet, relative string) error {
 	t.Files = append(t.Files, relative)
 	if path.Ext(relative) != ".go" {
@@ -119,9 +120,8 @@ func (t *Tree) add(set *token.FileSet, relative string) error {
 	return nil
 }
 
-// ignoredNames returns the lines of .gitignore that begin with a slash, and skips the
-// others. The slashes of a line stay in the key: one at the start, and one at the end of a
-// folder.
+// ignoredNames returns the entries of .gitignore that begin with a slash, as the keys of a
+// map. Keys keep their slashes: "/bin/" for a folder, "/notes" for a file.
 func ignoredNames(root string) (map[string]bool, error) {
 	text, err := os.ReadFile(filepath.Join(root, ".gitignore"))
 	if err != nil {

@@ -1,21 +1,22 @@
 package layout
 
-// storageShared has the packages of storage that the package of every domain in storage may
-// import, with the reason. storage itself and storagetest may import all packages.
+// storageShared lists the packages of storage that each domain's package in storage (such
+// as storage/contacts) may import, and why. The rule does not apply to the packages storage
+// and storagetest.
 var storageShared = map[string]string{
 	"storage/engine":     "connections, transactions and statements",
 	"storage/membership": "lists and segments read members alike and write one log",
 	"storage/slots":      "attributes, contacts and bulk writes store values by one registry, and predicates read the columns",
 }
 
-// storageEdges has pairs of domain packages of storage of which the first may import the
-// second, with the reason.
+// storageEdges lists which domain's package in storage may import which other one, and why:
+// the first of each pair may import the second.
 var storageEdges = map[[2]string]string{
 	{"storage/bulk", "storage/contacts"}: "a bulk write writes the records and choices of contacts, many at once",
 }
 
-// storageRefusal returns why one folder of storage must not import another, or "" if it
-// may. It does not apply to tests.
+// storageRefusal returns the reason why a folder of storage must not import another folder
+// of the repository, or "" if it may. It is not called for test files.
 func storageRefusal(folder, target string) string {
 	switch {
 	case folder == "storage", folder == "storage/storagetest":

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// tree reads the repository on the first call and returns the same result to all tests of
-// the package.
+// tree parses the repository once and returns the same result to all tests of this package.
 var tree = sync.OnceValues(func() (*Tree, error) {
 	return ReadTree(filepath.Join("..", ".."))
 })

@@ -16,17 +16,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// store is an implementation of rate-limit buckets, with the clock that it uses.
+// store is an implementation of the product's rate-limit buckets, and the clock that it
+// uses.
 type store struct {
 	guardrails.Buckets
-	// pass moves the clock forward, and now returns its time. pass is nil for a real Redis,
-	// whose clock cannot be moved.
+	// pass moves the clock of the buckets forward, and now returns the time of that clock.
+	// pass is nil for a real Redis, whose clock cannot be moved.
 	pass func(time.Duration)
 	now  core.Clock
 }
 
 // each runs a test on every implementation of rate-limit buckets: in memory, in miniredis
-// and in a real Redis.
+// (a Redis written in Go) and in a real Redis.
 func each(t *testing.T, test func(t *testing.T, s store)) {
 	t.Helper()
 	movable(t, test)
@@ -36,8 +37,8 @@ func each(t *testing.T, test func(t *testing.T, s store)) {
 	})
 }
 
-// movable runs a test on the implementations whose clock the test can move: buckets in
-// memory, and the Redis script in miniredis, a Redis in Go.
+// movable runs a test on the implementations of rate-limit buckets whose clock a test can
+// move: in memory and in miniredis (a Redis written in Go).
 func movable(t *testing.T, test func(t *testing.T, s store)) {
 	t.Helper()
 	t.Run("own", func(t *testing.T) {
@@ -52,7 +53,8 @@ func movable(t *testing.T, test func(t *testing.T, s store)) {
 	})
 }
 
-// onScript returns a store over miniredis, a Redis in Go whose clock the test sets.
+// onScript returns rate-limit buckets in miniredis, a Redis written in Go whose clock the
+// test sets.
 func onScript(t testing.TB) store {
 	t.Helper()
 	server := miniredis.RunT(t)
@@ -63,7 +65,7 @@ func onScript(t testing.TB) store {
 		pass: func(d time.Duration) {
 			now = now.Add(d)
 			server.SetTime(now)
-			server.FastForward(max(0, d)) // keys expire
+			server.FastForward(max(0, d)) // removes keys whose time is over
 		},
 	}
 }
@@ -86,8 +88,8 @@ func someKey() guardrails.BucketKey {
 	return guardrails.BucketKey{Resource: access.API, OrgID: core.NewID(), Environment: core.Live}
 }
 
-// patience is the time limit of one call of a store. It is longer than in the product,
-// because other tests may keep the machine busy.
+// patience is the time limit for one call of a bucket. It is longer than in the product,
+// because other tests may use most of the processor time.
 const patience = 20 * time.Second
 
 func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (guardrails.Rate, bool) {
@@ -101,8 +103,8 @@ func (s store) take(t *testing.T, key guardrails.BucketKey, limit, cost int) (gu
 	return rate, admitted
 }
 
-// want checks that got is the state of a bucket that was full at since and from which taken
-// tokens were taken after that. since must be less than a minute ago.
+// want checks the state of a bucket, as a call returned it. The bucket was full at the time
+// since, less than a minute ago, and calls took some tokens after that.
 func (s store) want(t *testing.T, got guardrails.Rate, limit, taken int, since time.Time) {
 	t.Helper()
 	passed := s.now().Sub(since)
@@ -133,8 +135,9 @@ func TestABucketDrainsAndRefuses(t *testing.T) {
 	})
 }
 
-// TestTheFirstCallSeesWholeTokens checks that the first call of a bucket returns exact
-// numbers for every limit up to 150, without rounding errors.
+// TestTheFirstCallSeesWholeTokens checks the numbers that the first call of a new bucket
+// returns: the limit, the remaining calls and the reset. They must have no rounding error
+// for any limit up to 150.
 func TestTheFirstCallSeesWholeTokens(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s store) {

@@ -1,10 +1,10 @@
 // Package limits tests every implementation of rate-limit buckets against the same rules.
-// It also tests limits that several server processes share: the same headers and refusals
-// in each, and calls that succeed while Redis is unavailable.
+// It also tests that several server processes share limits: they return the same headers
+// and refuse the same calls. If Redis is unavailable, calls must still succeed.
 //
-// Buckets in memory use a clock that the test moves. A real Redis uses its own time, which
-// a test cannot move. Such a test waits, or measures the elapsed time and allows for the
-// tokens returned in it.
+// Tests can move the clock of buckets in memory, but not that of a real Redis. With a real
+// Redis a test waits, or measures the elapsed time and allows for the tokens returned in
+// it.
 //
-// The tests run against the installed redis-server; see storagetest.Redis.
+// The tests start the redis-server that is installed on the machine; see storagetest.Redis.
 package limits

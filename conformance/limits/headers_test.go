@@ -12,7 +12,7 @@ import (
 )
 
 // limited returns a product with the given rate limit and a stopped clock, so that the
-// tests can compare exact values of headers.
+// numbers in rate-limit headers are exact.
 func limited(t *testing.T, limit int) *product.Product {
 	t.Helper()
 	p := product.Start(t, product.Options{RateLimit: &limit})
@@ -20,8 +20,8 @@ func limited(t *testing.T, limit int) *product.Product {
 	return p
 }
 
-// post sends a message to the agent endpoint. The entries of header replace the default
-// headers of the same name.
+// post sends a JSON-RPC message to the MCP endpoint. The entries of header replace the
+// default headers of the same name.
 func post(t *testing.T, p *product.Product, bearer, body string, header map[string]string) answer {
 	t.Helper()
 	all := map[string]string{"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -38,9 +38,9 @@ func toolCall(name, arguments string) string {
 	return `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`
 }
 
-// TestEveryAnswerOfTheAgentEndpointTellsTheLimit checks that every request with a valid
-// token costs one call, whatever its outcome. Each answer must have the number of calls
-// left in its headers.
+// TestEveryAnswerOfTheAgentEndpointTellsTheLimit checks that every request to the MCP
+// endpoint with a valid token counts as one call, even if it fails. The headers of each
+// answer must have the number of calls left.
 func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 60
@@ -80,9 +80,9 @@ func TestEveryAnswerOfTheAgentEndpointTellsTheLimit(t *testing.T) {
 	}
 }
 
-// TestEachClientHasABucket checks that each client of an organization has its own bucket at
-// the agent endpoint. At the public API the organization's live credentials share one
-// bucket.
+// TestEachClientHasABucket checks rate limits of an organization with several OAuth
+// clients. At the MCP endpoint each client has its own bucket. At the public API all live
+// credentials of the organization share one bucket.
 func TestEachClientHasABucket(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 25)
@@ -111,9 +111,9 @@ func anotherClient(t *testing.T, p *product.Product) product.Credentials {
 	return product.Credentials{ClientID: client.ClientID, ClientSecret: secret.Secret}
 }
 
-// TestRefusalsBeforeATokenIsReadCostNothing checks requests that are refused before a valid
-// credential is known. Their answers must have no rate-limit headers, and no bucket may
-// lose a token.
+// TestRefusalsBeforeATokenIsReadCostNothing checks requests that the server refuses before
+// it knows the caller, such as those without a valid credential. Their answers must have no
+// rate-limit headers, and they must not count as calls.
 func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	t.Parallel()
 	p := limited(t, 4)
@@ -138,9 +138,9 @@ func TestRefusalsBeforeATokenIsReadCostNothing(t *testing.T) {
 	post(t, p, token, ping, nil).want(t, 200, 4, 3)
 }
 
-// TestUnservedRequestsTellTheLimit checks that an unknown path or a wrong method with a
-// valid credential costs one call, on both hosts. If no call is left, the answer must be
-// 429.
+// TestUnservedRequestsTellTheLimit checks requests with a valid credential for an unknown
+// path or method, at the public API and the MCP endpoint. Each must count as one call, and
+// must get 429 if no call is left.
 func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 8
@@ -179,9 +179,9 @@ func TestUnservedRequestsTellTheLimit(t *testing.T) {
 	}
 }
 
-// TestRetryAfterIsWhenTheNextCallPasses checks that a call succeeds after the seconds in
-// Retry-After, and that a call one second earlier is refused. RateLimit-Reset must be the
-// seconds until the bucket is full.
+// TestRetryAfterIsWhenTheNextCallPasses checks the headers of a refused call. After the
+// seconds in Retry-After a call must succeed, and one second earlier it must be refused.
+// RateLimit-Reset must be the seconds until the bucket is full again.
 func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	t.Parallel()
 	const limit = 4
@@ -212,7 +212,7 @@ func TestRetryAfterIsWhenTheNextCallPasses(t *testing.T) {
 	}
 }
 
-// sender returns a function that sends a ping to the agent endpoint, always with the same
+// sender returns a function that sends a ping to the MCP endpoint. All pings have the same
 // access token.
 func sender(t *testing.T, p *product.Product) func() answer {
 	t.Helper()

@@ -22,8 +22,8 @@ type answer struct {
 	body   string
 }
 
-// call sends a request and returns the answer. It leaves out the Authorization header if
-// bearer is "".
+// call sends a request and returns the answer. If bearer is "", the request has no
+// Authorization header.
 func call(t *testing.T, p *product.Product, method, address, bearer, body string) answer {
 	t.Helper()
 	header := map[string]string{}
@@ -57,8 +57,8 @@ func ask(t *testing.T, p *product.Product, method, address, body string, header 
 	return answer{got.StatusCode, got.Header, string(content)}
 }
 
-// scopes calls GET /v1/_scopes, a cheap route of the public API, with the credential
-// bearer.
+// scopes calls the route GET /v1/_scopes with a bearer credential. The tests use this route
+// because it is cheap.
 func scopes(t *testing.T, p *product.Product, bearer string) answer {
 	t.Helper()
 	return call(t, p, http.MethodGet, p.BaseURL+"/v1/_scopes", bearer, "")
@@ -74,9 +74,9 @@ func send(t *testing.T, p *product.Product, bearer, body string) answer {
 	return call(t, p, http.MethodPost, p.MCPURL+"/mcp", bearer, body)
 }
 
-// want checks the status and the rate-limit headers of an answer. A used call returns after
-// one minute, so the reset must be 60 seconds. It may be a few seconds less, because the
-// clock of Redis runs.
+// want checks the status of an answer and its rate-limit headers. The reset must be 60
+// seconds, because a call becomes available again one minute after its use. It may be a few
+// seconds less, because the clock of Redis runs.
 func (a answer) want(t *testing.T, status, limit, remaining int) {
 	t.Helper()
 	if a.status != status {
@@ -107,11 +107,11 @@ func (a answer) want(t *testing.T, status, limit, remaining int) {
 	}
 }
 
-// slack is the tolerance in seconds for the reset in the headers: the calls of one test may
-// take that long.
+// slack is the number of seconds by which the reset in the headers may be below 60. The
+// calls of one test may take that long.
 const slack = 9
 
-// twins starts two products with the same organizations, rate limit and Redis.
+// twins starts two products with the same demo data, rate limit and Redis server.
 func twins(t *testing.T, limit int) (*product.Product, *product.Product, *storagetest.RedisServer) {
 	t.Helper()
 	server := storagetest.Redis(t)
@@ -126,8 +126,8 @@ func TestTwoServersShareLimitsOfTheAPI(t *testing.T) {
 		scopes(t, p, one.Live.APIKey).want(t, 200, 4, 3-i)
 	}
 	scopes(t, other, one.Live.APIKey).want(t, 429, 4, 0)
-	// All live credentials of an organization share one limit. Its test credentials share a
-	// tenth of it, at least one call.
+	// The live credentials of an organization share one limit. Its test credentials share
+	// another, a tenth of that but at least one call.
 	scopes(t, one, one.Token(t, one.BaseURL)).want(t, 429, 4, 0)
 	scopes(t, one, one.Test.APIKey).want(t, 200, 1, 0)
 	scopes(t, other, one.Test.APIKey).want(t, 429, 1, 0)
@@ -140,7 +140,7 @@ func TestTwoServersShareLimitsOfTheAgentEndpoint(t *testing.T) {
 	t.Parallel()
 	one, other, _ := twins(t, 4)
 	tokens := map[*product.Product]string{one: one.Token(t, one.MCPURL), other: other.Token(t, other.MCPURL)}
-	// Calls of the public API do not count at the agent endpoint.
+	// Calls of the public API do not count toward the limit of the MCP endpoint.
 	scopes(t, one, one.Live.APIKey).want(t, 200, 4, 3)
 	for i, step := range []struct {
 		p      *product.Product
@@ -191,8 +191,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	scopes(t, p, p.Live.APIKey).want(t, 200, 4, 3)
 
 	server.Stop()
-	// The bucket in memory, which now takes over, has also counted the call that Redis
-	// admitted.
+	// Calls now use a bucket in memory, because Redis is stopped. It has also counted the
+	// earlier call, which used Redis.
 	for i := range 3 {
 		scopes(t, p, p.Live.APIKey).want(t, 200, 4, 2-i)
 	}
@@ -212,7 +212,7 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	}
 
 	server.Start(t)
-	scopes(t, p, p.Live.APIKey).want(t, 429, 4, 0) // still the pause
+	scopes(t, p, p.Live.APIKey).want(t, 429, 4, 0) // calls try Redis again only after a pause of 5 seconds
 	p.Clock.Advance(5 * time.Second)
 	deadline := time.Now().Add(patience)
 	for log.count("shared again") == 0 && time.Now().Before(deadline) {
@@ -225,8 +225,8 @@ func TestCallsGoOnWithoutRedis(t *testing.T) {
 	}
 }
 
-// TestStartWithoutRedis checks that a server starts and counts calls in memory while its
-// Redis is stopped.
+// TestStartWithoutRedis checks that a server whose Redis is stopped starts, and counts
+// calls in memory.
 func TestStartWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)

@@ -26,8 +26,8 @@ func onRedis(t *testing.T, server *storagetest.RedisServer) store {
 	return store{Buckets: open(t, server.URL), now: core.SystemClock}
 }
 
-// raw returns a Redis client of its own, with which a test can inspect or change the server
-// directly.
+// raw returns a Redis client with which a test reads or changes the data of the Redis
+// server directly.
 func raw(t *testing.T, server *storagetest.RedisServer) *redis.Client {
 	t.Helper()
 	options, err := redis.ParseURL(server.URL)
@@ -75,8 +75,8 @@ func TestAForgottenScriptIsLoadedAgain(t *testing.T) {
 	s.want(t, got, 5, 2, since)
 }
 
-// TestARestart checks that calls use Redis again after it was stopped and started. The
-// buckets that Redis lost count as full.
+// TestARestart checks that calls use Redis again after the Redis server was stopped and
+// started. The server has lost the buckets, so they must count as full.
 func TestARestart(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
@@ -96,8 +96,8 @@ func TestARestart(t *testing.T) {
 	s.want(t, got, 2, 1, since)
 }
 
-// TestTwoProcessesShareABucket lets each of two processes try to take 200 tokens from one
-// bucket in Redis. In total they must get exactly as many tokens as the bucket holds.
+// TestTwoProcessesShareABucket starts two processes that each try to take 200 tokens from
+// one bucket in Redis. Together they must get exactly the 12 tokens that the bucket holds.
 func TestTwoProcessesShareABucket(t *testing.T) {
 	t.Parallel()
 	server := storagetest.Redis(t)
@@ -128,9 +128,9 @@ func TestTwoProcessesShareABucket(t *testing.T) {
 
 const takerVariable = "MAILHELM_TEST_TAKER"
 
-// init turns the test binary into a second process if the environment variable
-// MAILHELM_TEST_TAKER is set. That process tries to take 200 tokens from one bucket, prints
-// how many it got, and exits.
+// init makes the test binary a helper process of TestTwoProcessesShareABucket if the
+// environment variable MAILHELM_TEST_TAKER is set. The process tries to take 200 tokens
+// from one bucket, prints how many it got, and exits.
 func init() {
 	url := os.Getenv(takerVariable)
 	if url == "" {
@@ -152,8 +152,9 @@ func init() {
 	os.Exit(0)
 }
 
-// TestFailuresTakeNoLongerThanAllowed checks that a call returns an error soon after its
-// deadline of 50 ms if Redis is stopped, paused, silent or refuses the connection.
+// TestFailuresTakeNoLongerThanAllowed checks calls with a deadline of 50 ms while Redis is
+// stopped, paused or silent, or refuses the connection. They must return an error soon
+// after the deadline.
 func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 	t.Parallel()
 	paused := storagetest.Redis(t)
@@ -182,8 +183,8 @@ func TestFailuresTakeNoLongerThanAllowed(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 				_, admitted, err := buckets.Take(ctx, someKey(), 5, 1)
 				cancel()
-				// 1.5 seconds is far below every default timeout of the Redis library, and
-				// allows for a busy machine.
+				// 1.5 seconds allow for a busy machine, and are far below the default timeouts
+				// of the Redis library.
 				if took := time.Since(begun); err == nil || admitted || took > 1500*time.Millisecond {
 					t.Errorf("admitted %t after %v: %v", admitted, took, err)
 				}

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// arrivals are patterns in which calls arrive, by name. Each function returns the time from
-// one call to the next; limit is the number of calls allowed in a minute.
+// arrivals has functions that imitate the arrival of calls, by name. Each returns the time
+// to wait before the next call. limit is the number of calls allowed in a minute.
 var arrivals = map[string]func(draw *rand.Rand, limit int) time.Duration{
 	"all at once":       func(*rand.Rand, int) time.Duration { return 0 },
 	"bursts and pauses": pauses,
@@ -21,8 +21,8 @@ var arrivals = map[string]func(draw *rand.Rand, limit int) time.Duration{
 	"by chance": func(draw *rand.Rand, limit int) time.Duration {
 		return time.Duration(draw.ExpFloat64() * float64(time.Minute) / float64(limit))
 	},
-	// Calls come in bursts just before and just after a full minute. A limiter with fixed
-	// one-minute windows would admit twice the limit there.
+	// Calls come in bursts 59 seconds apart, so that two bursts are within one minute. A
+	// limiter that counts in fixed windows of one minute would admit both bursts.
 	"before and after": func(draw *rand.Rand, limit int) time.Duration {
 		if draw.IntN(limit) == 0 {
 			return 59 * time.Second
@@ -38,9 +38,10 @@ func pauses(draw *rand.Rand, limit int) time.Duration {
 	return time.Duration(draw.Int64N(int64(100 * time.Millisecond)))
 }
 
-// TestNoMinuteAdmitsMoreThanTheLimit checks that no 60 seconds admit more calls than the
-// limit, in every pattern of arrivals. It also checks RetryAfter: one second earlier a call
-// is still refused, and after RetryAfter it is admitted.
+// TestNoMinuteAdmitsMoreThanTheLimit checks that in no 60 seconds more calls are admitted
+// than the limit, for every pattern in arrivals. It also checks the RetryAfter of a refused
+// call. A call after that time must be admitted, and a call one second earlier must be
+// refused.
 func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	t.Parallel()
 	movable(t, func(t *testing.T, s store) {
@@ -53,13 +54,13 @@ func TestNoMinuteAdmitsMoreThanTheLimit(t *testing.T) {
 	})
 }
 
-// arrive makes calls to one bucket, and waits for the duration that next returns before
-// each call. It checks each answer, and that no 60 seconds admit more than limit calls.
-// what names the pattern in failures.
+// arrive makes calls to one bucket. Before each call it moves the clock by the duration
+// that next returns. It checks each answer, and that in no 60 seconds more than limit calls
+// are admitted. what describes the pattern in failure messages.
 func (s store) arrive(t *testing.T, what string, limit int, next func() time.Duration) {
 	t.Helper()
 	key, begun, total := someKey(), s.now(), 0
-	var minute []time.Time // admission times of the calls in the last 60 seconds
+	var minute []time.Time // when the calls of the last 60 seconds were admitted
 	admit := func() {
 		now := s.now()
 		minute = slices.DeleteFunc(minute, func(at time.Time) bool { return !now.Before(at.Add(time.Minute)) })
@@ -91,7 +92,8 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 		}
 		admit()
 	}
-	// A caller that sends twice the limit must still get at least nine tenths of the limit.
+	// A caller that sends twice as many calls as the limit must get at least nine tenths of
+	// the limit admitted.
 	if passed := s.now().Sub(begun).Minutes(); strings.HasPrefix(what, "twice") && total < int(passed*float64(limit)*9/10) {
 		t.Errorf("%s: %d calls in %.1f minutes", what, total, passed)
 	}
@@ -101,9 +103,9 @@ func (s store) arrive(t *testing.T, what string, limit int, next func() time.Dur
 	}
 }
 
-// TestABucketSurvivesAClockThatIsSetBack checks a bucket whose clock is set back by an
-// hour. Used calls still count as used, and are available again one minute after the new
-// time.
+// TestABucketSurvivesAClockThatIsSetBack sets the clock of a bucket back by an hour. Tokens
+// taken before must still count as taken, and must be available again one minute later by
+// the new time.
 func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	t.Parallel()
 	movable(t, func(t *testing.T, s store) {
@@ -119,8 +121,8 @@ func TestABucketSurvivesAClockThatIsSetBack(t *testing.T) {
 	})
 }
 
-// takes makes one call that must be admitted, and returns the state of the bucket after it.
-// It fails the test if the call is refused.
+// takes takes one token, and returns the state of the bucket after that. It fails the test
+// if the call is refused.
 func (s store) takes(t *testing.T, key guardrails.BucketKey, limit int) guardrails.Rate {
 	t.Helper()
 	got, ok := s.take(t, key, limit, 1)

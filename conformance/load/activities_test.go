@@ -15,13 +15,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// knownPeople is the number of different contacts in the recorded activities.
+// knownPeople is the number of different contacts that the measured activities name.
 const knownPeople = 20_000
 
-// BenchmarkActivities measures POST /v1/activities of the whole product in batches of 1,
-// 100 and 1,000 activities. Each activity names its contact by address and has about 120
-// bytes of properties; with keys=true also an idempotency key. One iteration takes three
-// seconds. Allocations per activity count server and client together.
+// BenchmarkActivities measures POST /v1/activities in batches of 1, 100 and 1,000
+// activities. An activity has the address of a contact and about 120 bytes of properties.
+// With keys=true it also has an idempotency key. One iteration takes three seconds.
+// Allocations include those of the client, which runs in the same process.
 func BenchmarkActivities(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		p := product.Start(b, product.Options{Postgres: engine == "postgres", ActivitiesPerMinute: 1 << 30})
@@ -63,8 +63,8 @@ func takeIn(b *testing.B, p *product.Product, batch int, keys bool, sent *atomic
 	}
 }
 
-// items returns a request body: a JSON array of n activities, numbered upwards from the
-// number in from.
+// items returns a request body with a JSON array of n activities. The numbers in their
+// properties begin with from.
 func items(from int64, n int, keys bool) string {
 	var body strings.Builder
 	for i := range int64(n) {
@@ -78,10 +78,11 @@ func items(from int64, n int, keys bool) string {
 	return "[" + body.String()[1:] + "]"
 }
 
-// BenchmarkActivityPages measures reads of 51 of 200,000 activities: the newest ("first")
-// and those after the newest half ("deep"). It reads all activities, those of one name and
-// those of one contact. On PostgreSQL it reads before ANALYZE ("postgres-uncounted") and
-// after it. Autovacuum runs ANALYZE within about a minute.
+// BenchmarkActivityPages measures reads of 51 activities from a table of 200,000. It reads
+// the newest ("first"), and those that follow after half of the table ("deep"). The filter
+// is none, a name or a contact. PostgreSQL is measured before its ANALYZE command
+// ("postgres-uncounted") and after it, because autovacuum runs ANALYZE only after about a
+// minute.
 func BenchmarkActivityPages(b *testing.B) {
 	pages := activityPages{org: core.NewID(), contact: core.NewID(), start: time.Date(2025, 6, 1, 0, 0, 0, 0, time.UTC)}
 	db := storagetest.SQLite(b)
@@ -131,8 +132,9 @@ func (p activityPages) read(b *testing.B, db *storage.DB) {
 	}
 }
 
-// fill inserts n activities of three names, one second apart. The first is at start plus
-// from seconds. Every tenth belongs to contact, each other to a contact of its own.
+// fill inserts n activities with three different names, one second apart. The first
+// happened from seconds after start. Every tenth belongs to the given contact, and each of
+// the others to a contact of its own.
 func fill(b *testing.B, db *storage.DB, org, contact string, start time.Time, from, n int) {
 	b.Helper()
 	rows := make([]activities.Activity, n)

@@ -19,19 +19,19 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// attackedEvents is the number of open events of the organization whose previews cause the
-// load. An expensivePreview over them stays within the step budget of a preview, and takes
-// seconds.
+// attackedEvents is the number of open events of the organization that requests expensive
+// segment previews. A preview over this many events takes seconds, but stays within the
+// limit of steps.
 const attackedEvents = 50_000
 
-// callerWait is how long a call waits for a database connection. It equals the default of a
-// server.
+// callerWait is how long a call waits for a database connection, equal to the default of
+// `mailhelm serve`.
 const callerWait = 2 * time.Second
 
 // BenchmarkNeighbour measures ordinary calls of one organization while another runs 0, 8 or
-// 24 of the most expensive previews at once. For each kind of call it makes 3,000 calls,
-// one after another. It reports their p50 and p99, and the ratio of the p99 to that without
-// previews.
+// 24 of the most expensive segment previews at once. It makes 3,000 calls of each kind, one
+// after another. It reports their p50 and p99, and by which factor the p99 is higher than
+// without previews.
 func BenchmarkNeighbour(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		p := product.Start(b, product.Options{Postgres: engine == "postgres", CallerWait: callerWait})
@@ -87,8 +87,8 @@ func recordOpens(b *testing.B, p *product.Product) {
 	}
 }
 
-// attack starts the given number of clients of the demo organization. Each requests one
-// expensive preview after another until the caller calls stop.
+// attack starts parallel clients of the demo organization. Each requests an expensive
+// segment preview again and again, until the returned function stops it.
 func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	b.Helper()
 	body := expensivePreview("3650d")
@@ -110,7 +110,7 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 				}
 				_, _ = io.Copy(io.Discard, answer.Body)
 				_ = answer.Body.Close()
-				// waits as a client that follows Retry-After would, but for a shorter time
+				// A client that follows Retry-After would wait longer.
 				if answer.StatusCode == http.StatusServiceUnavailable {
 					select {
 					case <-ctx.Done():
@@ -127,8 +127,8 @@ func attack(b *testing.B, p *product.Product, parallel int) (stop func()) {
 	}
 }
 
-// dailyWork returns ordinary calls of the second organization, by name. agent is its access
-// token for the agent endpoint.
+// dailyWork returns functions that make requests of the second organization, such as
+// "lookup" and "upsert". agent is the organization's access token for the MCP endpoint.
 func dailyWork(p *product.Product, agent string) map[string]func() (*http.Request, error) {
 	with := func(method, address, authorization, kind, body string) func() (*http.Request, error) {
 		return func() (*http.Request, error) {
@@ -159,8 +159,7 @@ func dailyWork(p *product.Product, agent string) map[string]func() (*http.Reques
 
 const timedCalls = 3000
 
-// timed makes timedCalls calls one after another and returns their durations, the shortest
-// first.
+// timed makes 3,000 calls one after another and returns their durations in ascending order.
 func timed(b *testing.B, c *http.Client, request func() (*http.Request, error)) []time.Duration {
 	b.Helper()
 	took := make([]time.Duration, timedCalls)
@@ -175,10 +174,10 @@ func timed(b *testing.B, c *http.Client, request func() (*http.Request, error)) 
 	return took
 }
 
-// BenchmarkShedding measures writes from 256 connections at once, with a timeout of ten
-// seconds a call. It reports completed writes and calls refused with 503, both per second,
-// and the number of calls with any other outcome. It also reports the duration of a write,
-// and of a token request made during the writes.
+// BenchmarkShedding measures writes from 256 connections at once, each with a timeout of
+// ten seconds. It reports completed writes and refused calls (503) per second, and the
+// number of calls that ended in another way. It also reports the durations of writes, and
+// of token requests made at the same time.
 func BenchmarkShedding(b *testing.B) {
 	const connections, lasts = 256, 5 * time.Second
 	for _, engine := range []string{"sqlite", "postgres"} {
@@ -231,8 +230,8 @@ func BenchmarkShedding(b *testing.B) {
 	}
 }
 
-// write records one activity of a new contact, whose address contains n. It returns the
-// HTTP status, or 0 if there was no complete answer.
+// write records one activity of a contact that does not exist yet; n makes the address
+// unique. It returns the HTTP status, or 0 if no complete answer arrived.
 func write(c *http.Client, p *product.Product, n int64) int {
 	r, err := http.NewRequest(http.MethodPost, p.BaseURL+"/v1/activities", strings.NewReader(fmt.Sprintf(`[{"name":"order","email":"new%d@example.com"}]`, n)))
 	if err != nil {

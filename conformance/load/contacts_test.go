@@ -18,14 +18,14 @@ var pagedContacts = flag.Int("load.contacts", 1_000_000, "how many contacts the 
 
 const (
 	// mirroredAtOnce is the number of contacts that one call of MirrorConsent stores. They
-	// all get the same time.
+	// all get the same time of change.
 	mirroredAtOnce = 5000
 	largestPage    = 200
 )
 
-// BenchmarkContactPages compares GET /v1/contacts at the first page and after half of the
-// contacts, half a million by default, on each database. It reaches the later page by
-// following cursors, as a client would.
+// BenchmarkContactPages compares two pages of GET /v1/contacts on each database: the first,
+// and the page after half of the contacts. It follows cursors to the second, as a client
+// would. By default there are a million contacts.
 func BenchmarkContactPages(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		b.Run(engine, func(b *testing.B) {
@@ -47,9 +47,9 @@ func BenchmarkContactPages(b *testing.B) {
 	}
 }
 
-// mirror stores the contacts as a sync from the sending account does, mirroredAtOnce in
-// each call. Their times are later than those of the demo's contacts, and advance by one
-// second with each call.
+// mirror stores the benchmark's contacts in the way in which a sync from the sending
+// account does, 5,000 in each call. Their times are later than those of the demo's
+// contacts, and one second later with each call.
 func mirror(b *testing.B, p *product.Product) {
 	b.Helper()
 	start := p.Clock.Now().Add(time.Hour)
@@ -65,8 +65,8 @@ func mirror(b *testing.B, p *product.Product) {
 	}
 }
 
-// walk pages through the contacts until it has read the number in past, rounded down to
-// whole pages. It returns the cursor of the next page.
+// walk reads pages of contacts until it has read the given number, rounded down to whole
+// pages. It returns the cursor of the page after these.
 func walk(b *testing.B, p *product.Product, address string, past int) string {
 	b.Helper()
 	cursor := ""

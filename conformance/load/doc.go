@@ -1,11 +1,12 @@
-// Package load measures Mailhelm under load. Most benchmarks measure a comparison in the
-// same run, because ratios say more than the absolute figures of a shared machine.
+// Package load measures Mailhelm under load. Most benchmarks compare Mailhelm with another
+// server in the same run, because the ratio of both depends less on the machine than an
+// absolute number.
 //
-// Calls are compared with servers that do only a part of the work, such as a bare go-sdk
-// server or a bare Gin handler. These run in the same process, on the loopback, and the
+// The other servers do only a part of the work, such as a minimal go-sdk server or a
+// minimal Gin handler. They run in the same process, on the loopback interface, and the
 // same client calls each server in turn. The import of contacts is compared with that of
 // listmonk.
 //
-// Run it with "make bench". RESULTS.md has the figures of a run and the machine it ran on.
-// No measured time fails a benchmark, so a slow machine causes no failure.
+// Run the benchmarks with "make bench". RESULTS.md has the results of a run and describes
+// the machine. No benchmark fails because of a measured time.
 package load

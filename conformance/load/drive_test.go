@@ -12,14 +12,15 @@ import (
 	"time"
 )
 
-// target is one kind of call to measure, such as a call of one server. name stands in the
-// results; request returns a new request for each call.
+// target is one kind of call that a benchmark measures. name appears in the results.
+// request returns a new request for each call.
 type target struct {
 	name    string
 	request func() (*http.Request, error)
 }
 
-// client returns an HTTP client that keeps one idle connection for each worker.
+// client returns an HTTP client that keeps one idle connection for each worker, a goroutine
+// that makes calls.
 func client() *http.Client {
 	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: workers, DisableCompression: true}, Timeout: 10 * time.Second}
 }
@@ -30,19 +31,19 @@ const (
 	turn    = time.Second
 )
 
-// turns has the measurements of one target. A turn is one second of calls to it from all
-// workers.
+// turns has the measurements of one kind of call. In each turn all workers repeat the call
+// for one second.
 type turns struct {
 	rates     []float64 // calls per second, one value for each turn
 	latencies []time.Duration
 	allocated [2]uint64 // allocated objects and bytes, summed over all turns
 }
 
-// compare calls each target for one second in turn, for several rounds. It reports the
-// median calls per second of each target, the p50 and p99 latency, and the allocations per
-// call in server and client together. It also reports the ratio of the first target's calls
-// per second to every other's. One benchmark iteration is one whole comparison, so run it
-// with -benchtime=1x.
+// compare measures several kinds of calls. It repeats each for one second in turn, for five
+// rounds. It reports calls per second (median), the p50 and p99 of the latency, and
+// allocations per call, with those of the client. It also reports the ratio of the first
+// target's calls per second to those of each other target. One iteration is a whole
+// comparison, so run it with -benchtime=1x.
 func compare(b *testing.B, targets ...target) {
 	b.Helper()
 	c := client()
@@ -67,7 +68,7 @@ func compare(b *testing.B, targets ...target) {
 	}
 }
 
-// add calls the target for one second and adds the measurements to ts.
+// add repeats the call for one second from all workers, and adds the measurements to ts.
 func (ts *turns) add(b *testing.B, c *http.Client, t target) {
 	b.Helper()
 	var before, after runtime.MemStats
@@ -91,9 +92,9 @@ func (ts *turns) report(b *testing.B, name string) {
 	b.ReportMetric(float64(ts.allocated[1])/float64(calls)/1024, name+"-KB")
 }
 
-// drive calls a target from all workers for the duration d. It returns the calls per second
-// and the latency of each call. A refusal or an error fails the benchmark, because fast
-// refusals would count as throughput.
+// drive repeats a call from all workers (goroutines) for the duration d. It returns the
+// calls per second and the latency of each call. If a call is refused or fails, the
+// benchmark fails, because quick refusals would increase the calls per second.
 func drive(b *testing.B, c *http.Client, t target, d time.Duration) (float64, []time.Duration) {
 	b.Helper()
 	var wait sync.WaitGroup

@@ -21,11 +21,11 @@ const (
 	importRounds     = 3
 )
 
-// BenchmarkImportCommand measures `mailhelm import contacts` with a file of 100,000
-// contacts with five attributes, on PostgreSQL. The time is from the start of the program
-// to its end. If listmonkVariable is set, it alternates with listmonk's import of the same
-// people on the same database server. Each import has a new database. One iteration is a
-// whole comparison.
+// BenchmarkImportCommand measures `mailhelm import contacts` on PostgreSQL, with a file of
+// 100,000 contacts with five attributes each. The time includes the start and the end of
+// the program. If listmonkVariable is set, the benchmark alternates with listmonk's import
+// of the same contacts on the same database server. Each import begins with an empty
+// database.
 func BenchmarkImportCommand(b *testing.B) {
 	peer := os.Getenv(listmonkVariable)
 	if peer == "" {
@@ -59,8 +59,9 @@ func buildMailhelm(b *testing.B) string {
 	return binary
 }
 
-// peopleFile writes a CSV file of importedContacts lines and returns its path. columns is
-// the header line; row returns line number n in the format of the importing program.
+// peopleFile writes a CSV file of 100,000 contacts and returns its path. columns is the
+// header line. row returns the line of contact n, in the format of the program that imports
+// the file.
 func peopleFile(b *testing.B, columns string, row func(n int) string) string {
 	b.Helper()
 	file, err := os.Create(filepath.Join(b.TempDir(), "people.csv"))

@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	// listmonkVariable is the environment variable with the path of a listmonk binary that
-	// embeds its static files. RESULTS.md says how to build one.
+	// listmonkVariable is the environment variable with the path of a listmonk program that
+	// includes its static files. RESULTS.md says how to build it.
 	listmonkVariable = "MAILHELM_BENCH_LISTMONK"
-	// listmonkWait limits the wait for listmonk's start, and that for its import.
+	// listmonkWait is the time limit for the start of listmonk, and for its import.
 	listmonkWait  = 3 * time.Minute
 	listmonkLooks = 20 * time.Millisecond
-	// listmonkList is the id of the list for imported people. listmonk's installation
-	// creates two lists; this is the first.
+	// listmonkList is the id of the contact list for the import, the first of two that
+	// listmonk creates at its installation.
 	listmonkList = 1
 
 	listmonkColumns = "email,name,attributes"
@@ -42,8 +42,8 @@ func listmonkRow(n int) string {
 	return fmt.Sprintf(`person%d@example.com,Person,"%s"`, n, strings.ReplaceAll(attributes, `"`, `""`))
 }
 
-// importListmonk installs listmonk with a new database and imports the file. It returns the
-// time from the upload until listmonk reports the end of the import.
+// importListmonk installs listmonk with a new database and imports the CSV file. It returns
+// the time from the upload of the file until listmonk reports that the import is finished.
 func importListmonk(b *testing.B, binary, file string) time.Duration {
 	b.Helper()
 	l := startListmonk(b, binary)
@@ -108,9 +108,9 @@ func startListmonk(b *testing.B, binary string) *listmonk {
 	return l
 }
 
-// serveListmonk starts the listmonk server and returns a function that stops it. listmonk
-// also stops when the test process ends, because a shell then reads the end of its standard
-// input and kills it.
+// serveListmonk starts the listmonk server and returns a function that stops it. A shell
+// kills listmonk at the end of its standard input, and therefore also if the test process
+// crashes.
 func serveListmonk(b *testing.B, dir string, environment []string, program ...string) func() {
 	b.Helper()
 	cmd := exec.Command("sh", append([]string{"-c", `"$@" & read -r _; kill -9 $!; wait`, "sh"}, program...)...)
@@ -133,8 +133,8 @@ func serveListmonk(b *testing.B, dir string, environment []string, program ...st
 	}
 }
 
-// stayAtHome turns off listmonk's check for updates and its e-mail, so that it connects to
-// no other host.
+// stayAtHome changes listmonk's settings so that it connects to no other host: it turns off
+// the check for updates and all e-mail.
 func stayAtHome(b *testing.B, database *url.URL) {
 	b.Helper()
 	db := openDatabase(b, database.String())
@@ -146,8 +146,8 @@ func stayAtHome(b *testing.B, database *url.URL) {
 	}
 }
 
-// listmonkConfig returns the text of listmonk's configuration file. The database host is
-// the "host" parameter of the URL if there is one, such as a socket folder.
+// listmonkConfig returns the text of a listmonk configuration file. If the database URL has
+// a "host" parameter, such as the folder of a socket, that is the database host.
 func listmonkConfig(address string, database *url.URL) string {
 	host := database.Query().Get("host")
 	if host == "" {
@@ -155,7 +155,7 @@ func listmonkConfig(address string, database *url.URL) string {
 	}
 	port := database.Port()
 	if port == "" {
-		port = "0" // the usual one
+		port = "0" // means PostgreSQL's default port
 	}
 	password, _ := database.User.Password()
 	return fmt.Sprintf("[app]\naddress = %q\n[db]\nhost = %q\nport = %s\nuser = %q\npassword = %q\ndatabase = %q\nssl_mode = \"disable\"\nmax_open = 25\nmax_idle = 25\nmax_lifetime = \"300s\"\n",
@@ -179,8 +179,8 @@ type listmonkState struct {
 	Imported int    `json:"imported"`
 }
 
-// call sends a request to listmonk's API for imports and returns the state of the import.
-// kind is the content type of body. It fails for any status but 200.
+// call sends a request to listmonk's import API and returns the state of the import. kind
+// is the content type of the body. A status other than 200 is an error.
 func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, error) {
 	r, err := http.NewRequest(method, l.url, body)
 	if err != nil {
@@ -205,8 +205,8 @@ func (l *listmonk) call(method, kind string, body io.Reader) (listmonkState, err
 	return answer.Data, json.NewDecoder(res.Body).Decode(&answer)
 }
 
-// form returns the CSV file as a multipart form for listmonk's API for imports, and the
-// form's content type.
+// form returns a multipart form for listmonk's import API, which contains the CSV file, and
+// the content type of the form.
 func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	b.Helper()
 	people, err := os.ReadFile(file)
@@ -227,8 +227,9 @@ func (l *listmonk) form(b *testing.B, file string) (io.Reader, string) {
 	return &body, form.FormDataContentType()
 }
 
-// emptyDatabase returns the URL of a new empty database, on the PostgreSQL server that the
-// import of Mailhelm uses. It is dropped when the benchmark ends.
+// emptyDatabase creates a PostgreSQL database on the server that the benchmark of
+// Mailhelm's import uses, and returns its URL. The database is dropped when the benchmark
+// ends.
 func emptyDatabase(b *testing.B) *url.URL {
 	b.Helper()
 	address, err := url.Parse(storagetest.PostgresURL(b))

@@ -11,8 +11,8 @@ import (
 	mcpgoserver "github.com/mark3labs/mcp-go/server"
 )
 
-// bareMCPGo starts a server of the library mcp-go without sessions, with one tool whose
-// schema is precomputed JSON. It returns the URL of its endpoint.
+// bareMCPGo starts a minimal server of the library mcp-go, without sessions. Its one tool
+// has a constant schema. It returns the URL of the MCP endpoint.
 func bareMCPGo(b *testing.B) string {
 	b.Helper()
 	server := mcpgoserver.NewMCPServer("bare", "1")
@@ -27,8 +27,8 @@ func bareMCPGo(b *testing.B) string {
 	return s.URL + "/mcp"
 }
 
-// bareEcho starts a server that returns the params of each JSON-RPC request as the result,
-// and returns its URL. It shows the cost of HTTP and JSON without MCP.
+// bareEcho starts a server that answers each JSON-RPC request with the request's params as
+// the result. It returns the URL. The server shows what HTTP and JSON cost without MCP.
 func bareEcho(b *testing.B) string {
 	b.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,11 +13,11 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// BenchmarkMCPLookup compares contacts_lookup of the whole product with three minimal
-// servers. Two are servers of the libraries go-sdk and mcp-go, with one tool that answers a
-// constant. The third only reads JSON-RPC and writes it back. The product also checks the
-// token and limits, reads consent from the sending account, validates schemas and counts
-// metrics.
+// BenchmarkMCPLookup compares the product's tool contacts_lookup with three minimal
+// servers. Two use the libraries go-sdk and mcp-go, and have one tool with a constant
+// answer. The third only decodes JSON-RPC and sends it back. The product also checks the
+// access token and the rate limit, reads consent from the sending account, validates
+// schemas and counts metrics.
 func BenchmarkMCPLookup(b *testing.B) {
 	p := product.Start(b, product.Options{})
 	token := p.Token(b, p.MCPURL, "api.contacts.view")
@@ -38,9 +38,9 @@ func BenchmarkMCPLookup(b *testing.B) {
 	}
 }
 
-// BenchmarkMCPBuiltPerRequest compares contacts_lookup of the product with a go-sdk server
-// that builds catalogueSize tools for each request. A simple server would do that to show
-// each caller only the tools of its scopes.
+// BenchmarkMCPBuiltPerRequest compares the product's tool contacts_lookup with a go-sdk
+// server that builds 30 tools for each request. A simple server would do that, so that each
+// caller sees only the tools that its scopes allow.
 func BenchmarkMCPBuiltPerRequest(b *testing.B) {
 	p := product.Start(b, product.Options{})
 	token := p.Token(b, p.MCPURL, "api.contacts.view")
@@ -52,12 +52,13 @@ func BenchmarkMCPBuiltPerRequest(b *testing.B) {
 	)
 }
 
-// catalogueSize is the number of tools that the server in the comparison builds. The
-// product's catalogue was specified with this number.
+// catalogueSize is the number of tools of the server in the comparison, as many as were
+// planned for the product.
 const catalogueSize = 30
 
-// lookup returns a function that makes requests to call the tool with an address, in the
-// format of the given MCP revision. An empty token sends no Authorization header.
+// lookup returns a function that makes tool calls with an email address as the argument, in
+// the format of the given MCP revision. If token is "", the request has no Authorization
+// header.
 func lookup(revision, address, tool, email, token string) func() (*http.Request, error) {
 	modern := revision == "2026-07-28"
 	meta := ""
@@ -106,8 +107,9 @@ func newBareOut(email string) bareOut {
 	return bareOut{ID: "1", Email: email, Attributes: map[string]any{"plan": "pro"}}
 }
 
-// newBareServer returns a go-sdk server with n tools. Several tools are typed, as in the
-// examples of the SDK; a single one has a precomputed schema and parses its own arguments.
+// newBareServer returns a go-sdk server with n tools. If n is 1, the tool has a constant
+// schema and parses its own arguments. Otherwise the SDK derives the schemas from Go types,
+// as in its examples.
 func newBareServer(n int) *mcp.Server {
 	s := mcp.NewServer(&mcp.Implementation{Name: "bare", Version: "1"}, nil)
 	for i := range n {
@@ -123,8 +125,8 @@ func newBareServer(n int) *mcp.Server {
 	return s
 }
 
-// withSchema sets the input schema of the tool to precomputed JSON, so that the SDK does
-// not derive one from a Go type.
+// withSchema sets the tool's input schema to constant JSON, so that the SDK does not derive
+// a schema from a Go type.
 func withSchema(t *mcp.Tool) *mcp.Tool {
 	t.InputSchema = json.RawMessage(bareSchema)
 	return t

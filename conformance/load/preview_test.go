@@ -9,24 +9,24 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// expensiveCounts and expensiveSearches are the size of the predicate in expensivePreview:
-// the number of conditions that count events, and the number of searches in the subject
-// that each condition makes.
+// The size of the predicate in expensivePreview: it has 8 conditions that count open
+// events, each of which searches the subject for 22 texts.
 const (
 	expensiveCounts   = 8
 	expensiveSearches = 22
 )
 
-// expensivePreview returns the request body of a segment preview that counts open events in
-// a window, such as "7d". Each event takes 712 steps; see predicate.Weight.
+// expensivePreview returns the body of a request to preview a segment by an expensive
+// predicate. window is the period of events to count, such as "7d". Each event takes 712
+// steps; see predicate.Weight.
 func expensivePreview(window string) string {
 	search := strings.TrimSuffix(strings.Repeat(`subject contains \"nothing of it\" or `, expensiveSearches), " or ")
 	return `{"source":"` + strings.TrimSuffix(strings.Repeat("count(open where "+search+" within "+window+") > 9 or ", expensiveCounts), " or ") + `"}`
 }
 
-// BenchmarkPreviewSteps measures how many steps (predicate.Weight) a preview takes in a
-// second, with no other caller. On SQLite the step budget divided by this rate should be
-// about segments.PreviewTime. A predicate beyond the budget would exceed that time anyway.
+// BenchmarkPreviewSteps measures how many steps (see predicate.Weight) of a segment preview
+// run in a second. A preview has a limit of steps and a time limit, segments.PreviewTime.
+// On SQLite the limit of steps should take about that time.
 func BenchmarkPreviewSteps(b *testing.B) {
 	// recordOpens stores one open event a minute, so a window of ten days has this many.
 	const window, events = "10d", 10 * 24 * 60

@@ -10,13 +10,13 @@ import (
 
 	"github.com/gin-gonic/gin"
 	"github.com/mailhelm/mailhelm/conformance/product"
-	_ "modernc.org/sqlite" // bareGin reads with the same driver as the product
+	_ "modernc.org/sqlite" // the SQLite driver of the product, which bareGin also uses
 )
 
-// BenchmarkRESTContact compares GET /v1/contacts/{email} of the whole product with a Gin
-// handler that only reads one row of SQLite and writes it as JSON. The product also checks
-// the API key and limits, reads consent from the sending account and the contact's lists,
-// and logs.
+// BenchmarkRESTContact compares GET /v1/contacts/{email} of the product with a Gin handler
+// that only reads a row of SQLite and writes it as JSON. The product also checks the API
+// key and the rate limit, reads consent from the sending account and the lists of the
+// contact, and logs.
 func BenchmarkRESTContact(b *testing.B) {
 	p := product.Start(b, product.Options{})
 	address := p.BaseURL + "/v1/contacts/" + url.PathEscape(p.Contact)
@@ -35,8 +35,8 @@ func BenchmarkRESTContact(b *testing.B) {
 	)
 }
 
-// bareGin starts a server with a minimal Gin handler for comparison, which reads one row by
-// a prepared statement. It returns the server's URL.
+// bareGin starts a server with a minimal Gin handler that reads one row by a prepared
+// statement. It returns the URL of the server.
 func bareGin(b *testing.B) string {
 	b.Helper()
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(b.TempDir(), "bare.db")+"?_pragma=journal_mode(WAL)")

@@ -14,10 +14,9 @@ import (
 	"time"
 )
 
-// BenchmarkStart measures the start of `mailhelm demo`, from the start of the process until
-// it prints on standard output that it is ready. It reports the first start, which creates
-// the data, and the median of later starts. It also reports the memory of the process after
-// it was idle for the time in rest.
+// BenchmarkStart measures the time from the start of the process `mailhelm demo` until it
+// prints that it is ready. It reports the first start, which creates the demo data, and the
+// median of later starts. It also reports the memory of the idle process.
 func BenchmarkStart(b *testing.B) {
 	binary := filepath.Join(b.TempDir(), "mailhelm")
 	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/mailhelm").CombinedOutput(); err != nil {
@@ -69,7 +68,7 @@ func startAndStop(b *testing.B, binary, data string, idle time.Duration) (ready 
 	return ready, residentMB
 }
 
-// resident returns the resident set size of a process in MB, as Linux reports it in /proc.
+// resident returns the memory of a process in MB: its resident set size from Linux's /proc.
 // On other systems it returns 0.
 func resident(b *testing.B, pid int) float64 {
 	b.Helper()

@@ -17,9 +17,9 @@ const modern = "2026-07-28"
 
 var revisions = []string{modern, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
-// agent is an MCP client library that is connected to the endpoint.
+// agent is an MCP client library that is connected to Mailhelm's MCP endpoint.
 type agent interface {
-	// revision returns the protocol revision on which client and server agreed.
+	// revision returns the revision of the MCP protocol on which client and server agreed.
 	revision() string
 	list(t *testing.T) []string
 	// call calls a tool and returns its result, also that of a failed tool. It returns an
@@ -39,8 +39,8 @@ type outcome struct {
 // client declares no support for forms.
 type person func() (action string, content map[string]any)
 
-// libraries has a function for each client library, which connects to an endpoint with an
-// access token at a protocol revision.
+// libraries has a function for each client library. The function connects to an MCP
+// endpoint with an access token, at a revision of the protocol.
 var libraries = map[string]func(t *testing.T, endpoint, token, revision string, answer person) agent{
 	"go-sdk": connectSDK,
 	"mcp-go": connectMCPGo,

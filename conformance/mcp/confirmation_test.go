@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// inBothForms runs a test on SQLite and PostgreSQL, with a client that shows forms and with
-// a client that does not.
+// inBothForms runs a test on SQLite and PostgreSQL. It uses a client that can show forms to
+// its user, and a client that cannot.
 func inBothForms(t *testing.T, test func(t *testing.T, s *signing, a attempt)) {
 	t.Helper()
 	for name, form := range map[string]bool{"form": true, "argument": false} {
@@ -28,8 +28,8 @@ func inBothForms(t *testing.T, test func(t *testing.T, s *signing, a attempt)) {
 	}
 }
 
-// ask makes the first call, checks that it asks for a confirmation, and returns the call
-// with the confirmation token added.
+// ask sends the call without a confirmation and checks that the answer asks for one. It
+// returns the call with the confirmation token of that answer added.
 func (s *signing) ask(t *testing.T, a attempt) attempt {
 	t.Helper()
 	got := s.call(t, a)
@@ -67,7 +67,9 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 				spoil(fmt.Sprint("truncated at ", at), func(a *attempt) { a.token = a.token[:at] })
 			}
 		}
-		for _, last := range "AEIMQUYcgkosw048" { // some of these letters decode to the same bytes
+		// in Base64, some of these last letters decode to the same bytes as the original
+		// letter
+		for _, last := range "AEIMQUYcgkosw048" {
 			if !strings.HasSuffix(good.token, string(last)) {
 				spoil("another last letter", func(a *attempt) { a.token = a.token[:len(a.token)-1] + string(last) })
 			}
@@ -93,7 +95,7 @@ func TestEveryFailedConfirmationIsOneRefusal(t *testing.T) {
 		refusals[strings.ReplaceAll(changed.refusal(t), "13", "12")] = "other consequence"
 		s.people.Store(12)
 		s.clock.Freeze(noon.Add(10*time.Minute - time.Second))
-		last := s.ask(t, first) // expires at 12:19:59, one second after the next time
+		last := s.ask(t, first) // the token expires at 12:19:59, one second after the time that the next line sets
 		s.clock.Freeze(noon.Add(20*time.Minute - 2*time.Second))
 		used := last
 		if got := s.call(t, used); !got.sent() || s.sent.Load() != 1 {
@@ -135,8 +137,8 @@ func other(letter byte) string {
 	return "A"
 }
 
-// TestEqualArgumentsConfirm checks that a confirmation also holds for the same arguments
-// with other spacing, order and escapes.
+// TestEqualArgumentsConfirm checks that a confirmation also holds if the JSON of the same
+// arguments has other spacing, order or escapes.
 func TestEqualArgumentsConfirm(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {
@@ -171,8 +173,9 @@ func TestConfirmationsOutliveMidnight(t *testing.T) {
 }
 
 // TestARequestStateWithoutAnAnswerConfirmsNothing checks that a request state without a
-// person's answer does not confirm a call. A client may resend it automatically, so the
-// server must ask again.
+// person's answer does not confirm a call. The request state is text that a client returns
+// unchanged with its next request. A client may return it automatically, so the server must
+// ask again.
 func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -203,8 +206,8 @@ func TestARequestStateWithoutAnAnswerConfirmsNothing(t *testing.T) {
 const confirmers = 1000
 
 // TestAThousandConfirmersHaveOneEffect checks that of a thousand concurrent calls with the
-// same confirmation only one has an effect. Calls with their own idempotency keys are
-// refused; calls without a key are refused, replayed or get a conflict.
+// same confirmation only one has an effect. Of the others, calls with their own idempotency
+// keys are refused. Calls without a key are refused, replayed or get a conflict.
 func TestAThousandConfirmersHaveOneEffect(t *testing.T) {
 	t.Parallel()
 	inBothForms(t, func(t *testing.T, s *signing, a attempt) {

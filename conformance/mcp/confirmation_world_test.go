@@ -19,15 +19,15 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// signing is an agent endpoint with two tools that need confirmation, with the real
-// guardrails over a real database. A caller's name is also its access token.
+// signing is an MCP endpoint with two tools that need confirmation. It has a real database
+// and the product's own checks of calls. A caller's name is also its access token.
 type signing struct {
 	url     string
 	db      *storage.DB
 	clock   *product.Clock
 	http    *http.Client
 	callers map[string]core.Principal
-	people  atomic.Int64 // the number of people in the preview of the next call
+	people  atomic.Int64 // how many people the preview of the next call says it would reach
 	sent    atomic.Int64
 }
 
@@ -98,17 +98,18 @@ func (s *signing) tool(name string, scope core.Scope) core.Operation {
 	})
 }
 
-// attempt is one tool call. If form is true, token is sent as the request state with a
-// person's consent; otherwise as an argument.
+// attempt is one tool call with a confirmation token. If form is true, the token is sent in
+// the member requestState, together with a person's consent; otherwise it is an argument of
+// the tool.
 type attempt struct {
-	url       string // the endpoint that startSigning started, unless set
+	url       string // "" means the endpoint that startSigning started
 	caller    string
 	tool      string
-	arguments string // members of a JSON object, without braces
+	arguments string // the tool's arguments as JSON, without the outer braces
 	key       string
 	form      bool
 	token     string
-	unseen    bool // sends the request state without a person's answer
+	unseen    bool // the request state is sent without a person's answer
 	formless  bool // the client does not declare that it shows forms
 }
 
@@ -128,8 +129,8 @@ type answer struct {
 	} `json:"result"`
 }
 
-// token returns the confirmation token of the answer: its request state, else the member
-// confirmation_token; "" if it has neither.
+// token returns the confirmation token of the answer, from its member requestState or else
+// from confirmation_token. It returns "" if the answer has neither.
 func (a answer) token() string {
 	if a.Result.State != "" {
 		return a.Result.State

@@ -14,13 +14,14 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// reach is a running product with an additional operation that reaches people and needs
-// confirmation. The product's own guardrails, listeners and access tokens apply to it.
+// reach is a running product with an additional operation that sends mail to people and
+// needs confirmation. The product's own checks of calls, listeners and access tokens apply
+// to it.
 type reach struct {
 	p *product.Product
 
 	mu     sync.Mutex
-	people int            // recipients in the preview of the next call
+	people int            // how many recipients the preview of the next call names
 	sent   map[string]int // the number of executed calls, by broadcast id
 }
 
@@ -63,8 +64,8 @@ func (r *reach) grow() {
 }
 
 // TestTheTwoStepsInTheProduct checks both steps of a confirmation over HTTP: with each
-// client, at each revision, on both databases. The product has no operation that needs
-// confirmation yet, so the test declares one.
+// client, at each revision of MCP, on both databases. The product has no operation that
+// needs confirmation yet, so the test declares one.
 func TestTheTwoStepsInTheProduct(t *testing.T) {
 	t.Parallel()
 	for _, postgres := range []bool{false, true} {
@@ -110,8 +111,8 @@ func checkBothSteps(t *testing.T, r *reach) {
 	}
 }
 
-// repetition is slightly longer than the five minutes in which an identical call gets the
-// earlier result.
+// repetition is slightly longer than five minutes. Within five minutes, a call identical to
+// an earlier one gets the earlier result.
 const repetition = 5*time.Minute + time.Second
 
 // confirm calls the tool, confirms, and checks that it is executed once. It checks that a
@@ -150,8 +151,8 @@ func (r *reach) confirm(t *testing.T, a agent, id string) {
 	}
 }
 
-// byForm checks that a client with forms asks its person, and that the tool is executed
-// only if the person agrees.
+// byForm checks that a client that supports forms asks its user. The tool may be executed
+// only if the user agrees.
 func (r *reach) byForm(t *testing.T) {
 	t.Helper()
 	token := r.p.Token(t, r.p.MCPURL)
@@ -167,8 +168,9 @@ func (r *reach) byForm(t *testing.T) {
 	}
 }
 
-// refused checks that callers without the scope, with a test credential or with a
-// credential for the API are refused without a confirmation token.
+// refused checks calls by callers without the scope that the tool requires, with a test
+// credential or with a credential for the API. Each must be refused without a confirmation
+// token.
 func (r *reach) refused(t *testing.T) {
 	t.Helper()
 	ask := tool("broadcasts_send", `{"broadcast_id":"none"}`, "")

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// confirming is an agent endpoint with one tool that needs confirmation, with the real
-// guardrails over a real database. sent counts the executions of the tool.
+// confirming is an MCP endpoint with one tool that needs confirmation. It has a real
+// database and the product's own checks of calls. sent counts the executions of the tool.
 type confirming struct {
 	url  string
 	sent atomic.Int64
@@ -45,9 +45,9 @@ func (c *confirming) send() core.Operation {
 	})
 }
 
-// TestAPersonConfirmsByForm checks that a client library with forms asks its person and
-// sends the answer itself, so that its user makes one call. The tool is executed only if
-// the person agrees.
+// TestAPersonConfirmsByForm checks that a client library that supports forms asks a person.
+// The library must send the person's answer itself, so that the program makes only one
+// call. The tool may be executed only if the person agrees.
 func TestAPersonConfirmsByForm(t *testing.T) {
 	t.Parallel()
 	for library, connect := range libraries {
@@ -75,8 +75,8 @@ func TestAPersonConfirmsByForm(t *testing.T) {
 	}
 }
 
-// TestOtherClientsConfirmByToken checks that a client without forms gets a confirmation
-// token, and that a second call with this token is executed.
+// TestOtherClientsConfirmByToken checks that a client that does not support forms gets a
+// confirmation token. A second call with this token must be executed.
 func TestOtherClientsConfirmByToken(t *testing.T) {
 	t.Parallel()
 	for library, connect := range libraries {

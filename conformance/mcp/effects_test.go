@@ -11,8 +11,9 @@ import (
 
 const revision = "2025-11-25"
 
-// TestOneCallOneEffect checks that repeated calls have one effect: five minutes long
-// without an idempotency key, a day long with a key. A call with a new key is executed.
+// TestOneCallOneEffect checks that repeated calls have one effect. Repetitions without an
+// idempotency key are recognized for five minutes, those with a key for a day. A call with
+// a new key is executed.
 func TestOneCallOneEffect(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -11,9 +11,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// nothingIn is the input of the plain tools: operations that the official MCP conformance
-// suite calls by name and that answer with text. The suite's other tools are fixtures,
-// because no operation can give their answers.
+// The official MCP conformance suite calls tools by name. plainTools are those that answer
+// with text, so operations can implement them; nothingIn is their input. The suite's other
+// tools are written by hand, because no operation can give their answers.
 
 type nothingIn struct{}
 
@@ -88,8 +88,8 @@ func reportProgress(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToo
 	return contents(words)(ctx, req)
 }
 
-// needSampling handles the suite's tool that needs a client with sampling. For any other
-// client it returns a JSON-RPC error, to which the endpoint adds the HTTP status.
+// needSampling handles the suite's tool that needs a client with support for sampling. For
+// any other client it returns a JSON-RPC error, to which the endpoint adds the HTTP status.
 //
 //nolint:staticcheck // the suite asks for what the revision phases out
 func needSampling(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
@@ -117,7 +117,8 @@ var (
 )
 
 // rounds returns a handler that asks for one set of inputs after the other and then returns
-// a result. The request state names the round; an unknown state is refused.
+// a result. The member requestState, which the client returns with its answers, names the
+// round. The handler refuses an unknown state.
 func rounds(all ...asked) sdk.ToolHandler {
 	return func(ctx context.Context, req *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 		at := 0
@@ -162,8 +163,8 @@ func askWithinCapabilities(ctx context.Context, req *sdk.CallToolRequest) (*sdk.
 	return rounds(questions)(ctx, req)
 }
 
-// startSuiteTools serves the tools of the official conformance suite to pages of the origin
-// and returns the server's address.
+// startSuiteTools starts a server with the tools of the official conformance suite. Web
+// pages of the given origin may call it. It returns the server's address.
 func startSuiteTools(t *testing.T, origin string) string {
 	t.Helper()
 	return standin.Serve(t, standin.Config{Operations: suiteOperations(), Fixtures: suiteFixtures(), AllowedOrigins: []string{origin}})

@@ -23,8 +23,8 @@ type definitionOut struct {
 	Message string `json:"message"`
 }
 
-// repository is a repository host that records the branch of each pull request. The same
-// branch always gets the same URL.
+// repository imitates a Git hosting service. It records the branch of each pull request.
+// The same branch always gets the same URL.
 type repository struct {
 	mu     sync.Mutex
 	opened []string
@@ -37,9 +37,9 @@ func (r *repository) OpenPullRequest(_ context.Context, _, branch string, _ core
 	return core.PullRequest{URL: "https://git.test/" + branch}, nil
 }
 
-// definitions returns two operations on definitions that a Git repository owns: one that is
-// then refused, and one that opens a pull request instead. They have names of existing
-// tools.
+// definitions returns two operations on definitions, such as lists and templates. If a Git
+// repository owns the definitions, one operation is refused and the other opens a pull
+// request instead. They have names of existing tools.
 func definitions() []core.Operation {
 	saved := func(context.Context, *core.Call, definitionIn) (definitionOut, error) {
 		return definitionOut{Status: "saved", Message: "Saved."}, nil
@@ -57,8 +57,8 @@ func definitions() []core.Operation {
 	return []core.Operation{core.Declare(refused), core.Declare(proposed)}
 }
 
-// serveDefinitions serves the operations of definitions to the callers of s. Only the
-// organization of the caller "mine" has a Git repository.
+// serveDefinitions starts an endpoint with the two operations of the function definitions,
+// for the callers of s. Only the organization of the caller "mine" has a Git repository.
 func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) {
 	t.Helper()
 	mine := s.callers["mine"]
@@ -67,9 +67,10 @@ func serveDefinitions(t *testing.T, s *signing, host guardrails.RepositoryHost) 
 	s.url = standin.Serve(t, standin.Config{Operations: definitions(), DB: s.db, Callers: s, Repositories: host, Clock: s.clock.Now})
 }
 
-// TestARepositoryOwnsDefinitions checks operations on definitions in an organization with a
-// Git repository. One fails with git_owned; the other opens one pull request, even if
-// called twice. Without a repository both save.
+// TestARepositoryOwnsDefinitions checks changes of definitions, such as lists and
+// templates, in an organization with a Git repository. One operation fails with git_owned.
+// The other opens one pull request, even if called twice. Without a repository both save
+// the change.
 func TestARepositoryOwnsDefinitions(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

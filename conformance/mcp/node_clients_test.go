@@ -41,7 +41,8 @@ type agentSight struct {
 }
 
 // TestNodeClientsDoTheSlice checks the MCP libraries for Node.js at every revision that
-// they support: tool list, calls, tool errors, refusals, replays and both ways to confirm.
+// they support: tool list, calls, tool errors, refusals and replays. It also checks
+// confirmation by a form and by a token.
 func TestNodeClientsDoTheSlice(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -68,7 +69,8 @@ func TestNodeClientsDoTheSlice(t *testing.T) {
 }
 
 func expectedSight(revision string) agentSight {
-	byForm := "confirmation_required" // only the newest revision has forms in the answer of a call
+	// only at the newest revision can the answer of a call contain a form for the person
+	byForm := "confirmation_required"
 	if revision == modern {
 		byForm = "sending"
 	}

@@ -12,8 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// replayScene has a caller's credentials for the agent endpoint and for REST, and a
-// contact. call and over fill the contact's address and ids into their texts.
+// replayScene has a caller's credentials for MCP and for REST, and a contact. The methods
+// call and over replace EMAIL, EXT and ID in their arguments by the contact's address and
+// ids.
 type replayScene struct {
 	*testing.T
 	p          *product.Product

@@ -88,8 +88,8 @@ func dayOfCalls(known string) map[string][]string {
 	}
 }
 
-// ordinaryArguments returns valid arguments for a tool that dayOfCalls does not have. It
-// fails the test if it cannot derive them from the schema.
+// ordinaryArguments returns valid arguments for a tool for which the function dayOfCalls
+// returns none. It fails the test if it cannot derive them from the schema.
 func ordinaryArguments(t *testing.T, name, known string) string {
 	t.Helper()
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -200,8 +200,8 @@ func TestNoAnswerIsTooLarge(t *testing.T) {
 		}
 	}
 	found := post(t, p, token, revision, tool("contacts_lookup", `{"email":"`+p.Contact+`"}`, "")).structured(t)
-	// One list more than flood made, because a call of dayOfCalls added the contact to a
-	// list.
+	// The contact is on one list more than the function flood has created, because a call
+	// above added it to another list.
 	if said := fmt.Sprint(found["shortened"]); !strings.Contains(said, "at:contact.lists of:items") || !strings.Contains(said, "total:10001") {
 		t.Errorf("contacts_lookup does not say how many lists there are: %.300s", said)
 	}

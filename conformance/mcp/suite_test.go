@@ -86,8 +86,8 @@ func TestTheSuiteObjectsToWarningsAndStaleEntries(t *testing.T) {
 }
 
 // TestRequestsAtTheSameTime checks that concurrent requests each get their own progress and
-// result, with different ids and with the same id. Without session ids, the official suite
-// does not check this at 2025-11-25.
+// result, with different ids and with the same id. The official suite does not check this
+// at revision 2025-11-25, because the endpoint has no session ids.
 func TestRequestsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	address, client := startSuiteTools(t, "http://page.test"), &http.Client{Timeout: time.Minute}
@@ -112,8 +112,8 @@ func TestRequestsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// must has the scenarios, by revision, that a baseline file must not excuse. Together with
-// the excused scenarios they are all that the suite scores.
+// must has, by revision, the scenarios that have to pass: a baseline file must not excuse
+// them. Together with the excused scenarios they are all that the suite scores.
 var must = map[string][]string{
 	modern: {
 		"server-stateless", "sep-2164-resource-not-found", "tools-list", "tools-call-simple-text", "tools-call-image", "tools-call-audio", "tools-call-embedded-resource",
@@ -130,9 +130,9 @@ var must = map[string][]string{
 	},
 }
 
-// TestProgressIsAStreamThatEndsWithTheResult checks that progress is sent as events in
-// front of the result, at every revision. A client that accepts no event stream gets only
-// the result.
+// TestProgressIsAStreamThatEndsWithTheResult checks that progress is sent as events before
+// the result, at every revision. A client that accepts no event stream gets only the
+// result.
 func TestProgressIsAStreamThatEndsWithTheResult(t *testing.T) {
 	t.Parallel()
 	w := &wire{t: t, url: startSuiteTools(t, "http://page.test"), token: standin.Token, http: &http.Client{Timeout: 10 * time.Second}, replace: strings.NewReplacer()}

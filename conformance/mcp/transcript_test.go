@@ -34,17 +34,17 @@ type wire struct {
 	calls    int
 }
 
-// exchange is one request of a transcript. Unset members have the usual values for the
-// revision.
+// exchange is one request of a transcript. The test adds the headers and parameters that
+// the protocol revision requires.
 type exchange struct {
 	verb    string            // the HTTP method; POST unless set
-	token   string            // the token of the wire unless set; "-" sends no token
+	token   string            // the access token of the wire unless set; "-" sends no token
 	body    string            // the request body, instead of method and params
 	method  string            // the JSON-RPC method
 	params  map[string]any    // the JSON-RPC params
 	client  map[string]any    // the client's capabilities
-	header  map[string]string // added to the usual headers; the value "" removes a header
-	silent  bool              // sent without an id, as a notification
+	header  map[string]string // added to the headers that every request has; the value "" removes a header
+	silent  bool              // the request is a notification, which has no JSON-RPC id
 	onReply func(result map[string]any)
 }
 

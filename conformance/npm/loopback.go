@@ -10,8 +10,8 @@ import (
 //go:embed loopback.mjs
 var loopback []byte
 
-// Loopback writes a module that makes Node.js refuse every connection except to the
-// loopback, and returns its path. Pass the path to Node.js with --import. The file is
+// Loopback writes a module that makes Node.js refuse connections to other machines, and
+// returns the path of the module. Pass that path to Node.js with --import. The file is
 // deleted when the test ends.
 func Loopback(t testing.TB) string {
 	t.Helper()

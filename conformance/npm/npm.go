@@ -21,22 +21,21 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// installTimeout limits one run of npm ci, which downloads the packages.
+// installTimeout is the time limit of the command "npm ci", which downloads the packages.
 const installTimeout = 5 * time.Minute
 
 // Modules is the name of the folder with the packages, inside the folder that [Packages]
 // returns.
 const Modules = "node_modules"
 
-// errNoNPM is the error of ensureInstalled if npm is needed and missing. [Packages] skips
-// the test for this error; any other error fails it.
+// errNoNPM means that packages must be installed and the program npm is missing. [Packages]
+// then skips the test; any other error fails it.
 var errNoNPM = errors.New("npm is not on this machine: the programs of other projects cannot be installed")
 
-// Packages returns a folder with the npm packages that the files in wanted require:
-// package.json, package-lock.json and .npmrc. It skips the test if the packages are not
-// installed yet and npm is missing; if CI is true, it fails the test instead. It also skips
-// the test if MAILHELM_TEST_SERVICES is none. Several tests share the folder, so no test
-// may write to it.
+// Packages returns a folder with the npm packages that wanted requires; wanted contains
+// package.json, package-lock.json and .npmrc. If the packages are not installed yet and npm
+// is missing, it skips the test, or fails it if CI is true. It also skips the test if
+// MAILHELM_TEST_SERVICES is none. Tests share the folder, so they must not write to it.
 func Packages(t testing.TB, wanted fs.FS) string {
 	t.Helper()
 	if !storagetest.Services() {
@@ -52,12 +51,12 @@ func Packages(t testing.TB, wanted fs.FS) string {
 	return dir
 }
 
-// installing is locked during an installation, so that two tests of one process do not
-// install the same packages.
+// installing is locked during an installation, so that concurrent tests do not install the
+// same packages twice.
 var installing sync.Mutex
 
-// ensureInstalled returns the folder in the user's cache that has the packages, and installs
-// them if it is missing. A complete folder is reused by later runs.
+// ensureInstalled returns a folder with the packages, which is in the user's cache folder.
+// If the folder does not exist, it installs the packages.
 func ensureInstalled(wanted fs.FS) (string, error) {
 	installing.Lock()
 	defer installing.Unlock()
@@ -84,9 +83,9 @@ func ensureInstalled(wanted fs.FS) (string, error) {
 	return dir, install(npm, parent, dir, wanted)
 }
 
-// install runs npm in a temporary folder and then renames that to dir, so that a folder
-// named dir is always complete. If another process has created dir first, install keeps
-// that and deletes its own folder.
+// install runs "npm ci" in a temporary folder and renames that folder to dir, so that dir
+// never has only a part of the packages. If another process creates dir first, install
+// deletes the temporary folder.
 func install(npm, parent, dir string, wanted fs.FS) error {
 	draft, err := os.MkdirTemp(parent, "draft-")
 	if err != nil {
@@ -98,7 +97,7 @@ func install(npm, parent, dir string, wanted fs.FS) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), installTimeout)
 	defer cancel()
-	// The packages work without their install scripts, so npm does not run these.
+	// The packages work without their install scripts, so npm does not run the scripts.
 	cmd := exec.CommandContext(ctx, npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
 	var output bytes.Buffer
 	cmd.Dir, cmd.Stdout, cmd.Stderr = draft, &output, &output
@@ -112,8 +111,8 @@ func install(npm, parent, dir string, wanted fs.FS) error {
 	return err
 }
 
-// digest returns a name for the folder, derived from the files that determine what npm
-// installs. It has 16 hexadecimal digits of a SHA-256 over their names and contents.
+// digest returns the name of the folder for the packages: 16 hexadecimal digits of a
+// SHA-256 over the names and contents of the files in wanted.
 func digest(wanted fs.FS) (string, error) {
 	sum := sha256.New()
 	err := fs.WalkDir(wanted, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -127,9 +126,9 @@ func digest(wanted fs.FS) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }
 
-// Node returns the path of the Node.js program that is among the installed packages in dir.
-// If there is none for this platform, it returns that of the machine. The error wraps
-// [exec.ErrNotFound] if both are missing.
+// Node returns the path of a Node.js program. It prefers the program in the npm packages in
+// dir to the one that is installed on the machine. If both are missing, the error wraps
+// [exec.ErrNotFound].
 func Node(dir string) (string, error) {
 	arch := map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 	own := filepath.Join(dir, Modules, "node-"+runtime.GOOS+"-"+arch, "bin", "node")

@@ -51,8 +51,9 @@ func TestAttackClientEnumeration(t *testing.T) {
 }
 
 // TestAttackClientSecretTiming checks that the time of a refusal reveals nothing about the
-// client. It measures no time. It checks that each refusal reads the store once, and that
-// the source of VerifyClient compares the secret unless the store fails.
+// client. It measures no time. It checks that each refusal reads the store once. It also
+// reads the source code of VerifyClient, which must compare the secret unless the store
+// fails.
 func TestAttackClientSecretTiming(t *testing.T) {
 	t.Parallel()
 	t.Run("as many questions to the store", func(t *testing.T) {
@@ -93,8 +94,8 @@ func TestAttackClientSecretTiming(t *testing.T) {
 	})
 }
 
-// expectUnconditional checks that the function always compares the hashes of the client
-// secret. Before that comparison, the function may return only for an error.
+// expectUnconditional checks the source code of the function f, which must always compare
+// the hashes of the client secret. Before that comparison, f may return only for an error.
 func expectUnconditional(t *testing.T, f *ast.FuncDecl) {
 	t.Helper()
 	for _, statement := range f.Body.List {

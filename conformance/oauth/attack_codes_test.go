@@ -97,7 +97,8 @@ func TestAttackFiftyRedemptionsAtOnce(t *testing.T) {
 }
 
 // oneWinner checks that exactly one answer has tokens and that every other answer is an
-// invalid_grant. The replays must also have revoked the tokens of the successful answer.
+// invalid_grant. The other requests count as replays, so they must also have revoked the
+// tokens of the successful answer.
 func (s *scene) oneWinner(c registered, answers []answer) {
 	s.t.Helper()
 	var winners []answer

@@ -85,7 +85,7 @@ func TestAttackClickjacking(t *testing.T) {
 	}
 	for name, a := range pages {
 		if kind := a.header.Get("Content-Type"); kind != "" && !strings.HasPrefix(kind, "text/html") {
-			continue // not HTML, so it has nothing to click
+			continue // an answer that is not HTML has nothing to click
 		}
 		t.Run(name, func(t *testing.T) {
 			policy := a.header.Get("Content-Security-Policy")

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// redirectMutations are variants of https://app.example/cb. Some URL parser reads each as
-// equal to it, or as an address on the attacker's host.
+// redirectMutations are variants of https://app.example/cb. For each variant, some URL
+// parser takes it for that address, or for an address on the attacker's host.
 var redirectMutations = map[string]string{
 	"path below":                  "https://app.example/cb/evil",
 	"path above":                  "https://app.example/",
@@ -116,8 +116,9 @@ var loopbackMutations = map[string]string{
 	"query on a port":           "http://127.0.0.1:7777/cb?x=y",
 }
 
-// TestAttackRedirectURI checks that an authorization request with a false redirect URI is
-// refused without a redirect and without a consent page, signed in or not.
+// TestAttackRedirectURI checks authorization requests whose redirect URI is not registered
+// for the client. They are refused without a redirect and without a consent page, whether
+// or not the browser is signed in.
 func TestAttackRedirectURI(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)

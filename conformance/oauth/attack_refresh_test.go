@@ -29,8 +29,8 @@ func TestAttackRefreshReplay(t *testing.T) {
 	})
 }
 
-// TestAttackStolenRefreshToken checks that a refresh token gives no tokens to a client it
-// was not issued to. The owner's tokens must stay valid.
+// TestAttackStolenRefreshToken checks that a refresh token gives no tokens to another
+// client than the one it was issued to. The tokens of that client must stay valid.
 func TestAttackStolenRefreshToken(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -65,8 +65,9 @@ func TestAttackStolenRefreshToken(t *testing.T) {
 }
 
 // TestAttackThousandRefreshesAtOnce checks that exactly one of a thousand concurrent
-// refreshes of one token succeeds. The others are replays and revoke its tokens too.
-// Sixty-four connections limit the load on the machine.
+// refreshes of one token succeeds. The others count as replays, which also revoke the
+// tokens of the successful refresh. All refreshes share 64 connections, to limit the load
+// on the machine.
 func TestAttackThousandRefreshesAtOnce(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {

@@ -53,8 +53,9 @@ func TestAttackState(t *testing.T) {
 	})
 }
 
-// TestAttackParametersOfOtherProtocols checks that parameters of other protocols cannot
-// redirect an answer elsewhere, skip the consent page or make the server fetch a URL.
+// TestAttackParametersOfOtherProtocols sends parameters of other protocols, such as
+// request_uri of OpenID Connect. They must not redirect an answer elsewhere, skip the
+// consent page or make the server fetch a URL.
 func TestAttackParametersOfOtherProtocols(t *testing.T) {
 	t.Parallel()
 	s := oneScene(t)
@@ -162,8 +163,9 @@ func TestAttackMethodsOfTheAuthorizationEndpoint(t *testing.T) {
 	}
 }
 
-// smuggle sends a request with two different Content-Length headers and expects one 400.
-// Otherwise a proxy and the server could disagree about where the next request begins.
+// smuggle sends a request with two different Content-Length headers and expects a single
+// answer, with status 400. Otherwise a proxy and the server could disagree about where the
+// next request begins.
 func smuggle(t *testing.T, s *scene) {
 	t.Helper()
 	address, err := url.Parse(s.p.AuthURL)

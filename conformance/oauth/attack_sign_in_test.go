@@ -27,8 +27,9 @@ func (s *scene) from(address string) *http.Client {
 
 // TestAttackGuessingPasswords checks that password guessing is blocked after a few
 // attempts, even with the right password and with forged proxy headers. Other people can
-// still sign in, and the block ends within an hour. The owner can sign in from another
-// network, and from the attacker's network on a known device.
+// still sign in, and the block ends within an hour. The account's owner can sign in from
+// another network. On a known device, the owner can also sign in from the attacker's
+// network.
 func TestAttackGuessingPasswords(t *testing.T) {
 	t.Parallel()
 	scenes(t, func(t *testing.T, s *scene) {

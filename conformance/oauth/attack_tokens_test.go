@@ -17,8 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestAttackAudienceConfusion checks that the API refuses tokens for the MCP endpoint and
-// the reverse, for clients and for people. A refresh cannot change the resource of a grant.
+// TestAttackAudienceConfusion checks that the API refuses tokens for the MCP endpoint, and
+// that the MCP endpoint refuses tokens for the API. It tests tokens of clients and of
+// people. A refresh cannot change the resource of a grant.
 func TestAttackAudienceConfusion(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {

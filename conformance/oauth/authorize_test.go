@@ -59,8 +59,9 @@ func (w *world) expectNowhere(t *testing.T, q string) {
 	}
 }
 
-// TestAuthorizationErrorsGoBack checks that every other invalid request redirects to the
-// client with an error, the request's state and the server's issuer.
+// TestAuthorizationErrorsGoBack checks invalid requests that name a known client and one of
+// its redirect URIs. Each must redirect to the client with an error, the request's state
+// and the server's issuer.
 func TestAuthorizationErrorsGoBack(t *testing.T) {
 	t.Parallel()
 	protocol(t, func(t *testing.T, w *world) {
@@ -112,8 +113,8 @@ func TestAuthorizationErrorsGoBack(t *testing.T) {
 	})
 }
 
-// returned checks that the address redirect begins with uri and returns the query
-// parameters that it adds.
+// returned checks that the address redirect begins with uri. It returns the query
+// parameters that redirect has after uri.
 func (w *world) returned(uri, redirect string) url.Values {
 	w.t.Helper()
 	rest, ok := strings.CutPrefix(redirect, uri)

@@ -193,7 +193,8 @@ func atOnce(n int, do func() answer) []answer {
 }
 
 // expectOneWinner checks that exactly one answer has tokens and all others are
-// invalid_grant. The others are replays, so the tokens must be revoked.
+// invalid_grant. The others count as replays, so the tokens of the one answer must be
+// revoked.
 func (w *world) expectOneWinner(t *testing.T, c registered, answers []answer) {
 	t.Helper()
 	var winners []answer

@@ -70,7 +70,8 @@ func (h *documentHost) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	defer h.mu.Unlock()
 	h.reads++
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(h.members) // if this fails, the product's read of the document fails the test
+	// if encoding fails, the product cannot read the document, which fails the test
+	_ = json.NewEncoder(w).Encode(h.members)
 }
 
 // guest is a person's browser at a product, with an OAuth client that belongs to no
@@ -237,8 +238,8 @@ func TestDocumentChanges(t *testing.T) {
 	})
 }
 
-// TestBlockedDocumentClient checks that blocking a client ends the grants of that
-// organization only. Unblocking it must not restore those grants.
+// TestBlockedDocumentClient checks that blocking a client in one organization ends only the
+// grants of that organization. Unblocking the client must not restore those grants.
 func TestBlockedDocumentClient(t *testing.T) {
 	t.Parallel()
 	documentClients(t, func(t *testing.T, g *guest, h *documentHost) { g.blockAndUnblock() })
@@ -294,8 +295,8 @@ func (g *guest) blockAndUnblock() {
 	}
 }
 
-// TestApprovalOfABlockedClient checks that Approve refuses a client that was blocked after
-// the consent page was shown.
+// TestApprovalOfABlockedClient checks that an approval is refused if the client was blocked
+// after the consent page was shown.
 func TestApprovalOfABlockedClient(t *testing.T) {
 	t.Parallel()
 	once(t, func(t *testing.T, w *world) {

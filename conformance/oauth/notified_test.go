@@ -20,8 +20,8 @@ import (
 // usually takes milliseconds.
 const told = 20 * time.Second
 
-// node imitates another server process on the same PostgreSQL database. It caches the
-// callers of tokens and applies the changes of which PostgreSQL notifies it.
+// node imitates another server process on the same PostgreSQL database. It caches which
+// caller each token belongs to, and applies the changes of which PostgreSQL notifies it.
 type node struct {
 	t       *testing.T
 	auth    *access.Authenticator
@@ -70,9 +70,9 @@ func (n *node) accepts(bearer string) bool {
 	return err == nil
 }
 
-// TestRevocationReachesOtherNodes checks that every kind of revocation takes effect in
-// another process on the same PostgreSQL database when it commits. The clock is fixed, so
-// no cache entry expires by itself.
+// TestRevocationReachesOtherNodes checks every kind of revocation. When the revocation
+// commits, it must take effect in another process on the same PostgreSQL database. The
+// clock is fixed, so no cache entry expires by itself.
 func TestRevocationReachesOtherNodes(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)
@@ -132,9 +132,9 @@ func TestRevocationReachesOtherNodes(t *testing.T) {
 	}
 }
 
-// TestANodeThatWasNotToldForgetsAll checks that a server empties its caches when it
-// reconnects to PostgreSQL's notifications. It may have missed a revocation while it was
-// disconnected.
+// TestANodeThatWasNotToldForgetsAll checks a server that lost the connection on which
+// PostgreSQL notifies it. The server may have missed a revocation, so it must empty its
+// caches when it connects again.
 func TestANodeThatWasNotToldForgetsAll(t *testing.T) {
 	t.Parallel()
 	url := storagetest.PostgresURL(t)

@@ -74,7 +74,8 @@ func TestRefreshScope(t *testing.T) {
 		token := *w.family(w.app, "scope", "api.account.view api.contacts.view").RefreshToken
 		for _, c := range []struct{ scope, want string }{
 			{"api.account.view", "api.account.view"},
-			{"", "api.account.view api.contacts.view"}, // an earlier narrower request changes nothing
+			// the earlier refresh with fewer scopes has not reduced the scopes of the grant
+			{"", "api.account.view api.contacts.view"},
 			{"api.account.view api.contacts.view", "api.account.view api.contacts.view"},
 			{"api.contacts.manage", ""},
 			{"api.account.view api.contacts.manage", ""},

@@ -199,8 +199,8 @@ func TestGuessingCodesIsThrottledAcrossSessions(t *testing.T) {
 }
 
 // TestOrganizationRequiresSecondFactor checks that a member without a second factor is sent
-// to set one up in an organization that requires it. Other organizations must stay open to
-// that member.
+// to set one up in an organization that requires it. In other organizations that member
+// needs no second factor.
 func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	t.Parallel()
 	scenesOnce(t, func(t *testing.T, s *scene) {
@@ -236,8 +236,8 @@ func TestOrganizationRequiresSecondFactor(t *testing.T) {
 	})
 }
 
-// passkeyOf returns a virtual authenticator with a passkey for the victim, and the relying
-// party of this product.
+// passkeyOf returns the product as relying party (WebAuthn), a virtual authenticator of the
+// victim, and a new passkey credential for it.
 func (s *scene) passkeyOf() (virtualwebauthn.RelyingParty, virtualwebauthn.Authenticator, virtualwebauthn.Credential) {
 	site := virtualwebauthn.RelyingParty{ID: "localhost", Name: "Mailhelm", Origin: s.p.AppURL}
 	holder := virtualwebauthn.NewAuthenticatorWithOptions(virtualwebauthn.AuthenticatorOptions{UserHandle: []byte(s.victim.ID)})

@@ -28,8 +28,8 @@ type forgery struct {
 	claims    map[string]any
 }
 
-// forge returns an access token after change has altered it. Without a change it is valid
-// and signed with the server's own key, so each test alters one thing.
+// forge returns an access token for a test. It is valid and signed with the server's own
+// key, except for what the function change alters. Each test alters one thing.
 func (w *world) forge(change func(*forgery)) string {
 	w.t.Helper()
 	kid, private := w.keys.Current()

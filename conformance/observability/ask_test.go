@@ -16,8 +16,8 @@ const (
 	legacy = "2025-11-25"
 )
 
-// asking is one HTTP request. The fields of header replace the default header fields that
-// ask sets.
+// asking is one HTTP request to send with the function ask. The entries of header replace
+// the default headers.
 type asking struct {
 	method, url, token, body string
 	header                   map[string]string
@@ -51,20 +51,20 @@ func ask(t *testing.T, p *product.Product, a asking) (int, string) {
 	return answer.StatusCode, string(text)
 }
 
-// agent returns a POST request with a JSON-RPC message to the agent endpoint, at MCP
+// agent returns a POST request that sends a JSON-RPC message to the MCP endpoint, with MCP
 // revision 2025-11-25.
 func agent(p *product.Product, token, body string) asking {
 	return asking{http.MethodPost, p.MCPURL + "/mcp", token, body, map[string]string{"MCP-Protocol-Version": legacy}}
 }
 
-// tool returns the JSON-RPC message of a tool call. id and arguments are JSON; meta is the
-// content of the member _meta without its braces.
+// tool returns the JSON-RPC message of a tool call. id and arguments are JSON. meta has the
+// members of _meta, without braces.
 func tool(id, name, arguments, meta string) string {
 	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{%s}}}`, id, name, arguments, meta)
 }
 
-// metrics reads /metrics of the operator's listener. It returns the value of each series,
-// with its labels in the key, and the whole text.
+// metrics reads the page /metrics at the address admin. It returns the values by the name
+// of the series with its labels, and the text of the page.
 func metrics(t *testing.T, client *http.Client, admin string) (map[string]float64, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, admin+"/metrics", nil)

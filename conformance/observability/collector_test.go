@@ -23,7 +23,7 @@ type collector struct {
 	mu       sync.Mutex
 	spans    []*tracepb.Span
 	resource map[string]string
-	raw      strings.Builder // text of all received spans, to check that it contains no secrets
+	raw      strings.Builder // text of all received spans, which must not contain secrets
 	broken   error
 }
 
@@ -75,8 +75,8 @@ func (c *collector) take(r *http.Request) error {
 	return nil
 }
 
-// named returns the received spans with this name. Call it only after the product has
-// stopped, because stopping sends the remaining spans.
+// named returns the received spans with the given name. It is complete only when the
+// product has stopped, because the product sends the last spans then.
 func (c *collector) named(t *testing.T, name string) []*tracepb.Span {
 	t.Helper()
 	c.mu.Lock()

@@ -16,15 +16,15 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file anew")
 
-// toolAnswer has the members of a tool result that the tests check: the structured result,
-// and the state to send with a confirmation.
+// toolAnswer has two parts of a tool result: the structured content, and the opaque state
+// that a client sends back together with the user's confirmation.
 type toolAnswer struct {
 	Value map[string]any `json:"structuredContent"`
 	State string         `json:"requestState"`
 }
 
-// call calls a tool at an MCP revision and returns the structured content of the result.
-// more is JSON text that is added to the params of the call.
+// call calls a tool in the given MCP revision, and returns the structured content of the
+// result. more is JSON text with further members of the call's params.
 func (s *scene) call(t *testing.T, revision, name, arguments, more string) map[string]any {
 	t.Helper()
 	return s.answer(t, revision, name, arguments, more).Value
@@ -51,9 +51,10 @@ const shows = `,"_meta":{"io.modelcontextprotocol/protocolVersion":"` + modern +
 
 const agreed = `,"inputResponses":{"confirm":{"action":"accept","content":{"confirm":true}}}`
 
-// TestGoldenConfirmationsAndTruncations checks that the metrics count confirmations,
-// replays and shortened results, under the stored names. No operation of the product needs
-// a confirmation yet, so startScene declares test operations.
+// TestGoldenConfirmationsAndTruncations checks the metrics of confirmations, of replayed
+// answers and of shortened results. It compares all metric names with a committed file. The
+// product has no operation that needs a confirmation, so startScene declares one for the
+// test.
 func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	t.Parallel()
 	s := startScene(t)
@@ -84,8 +85,8 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="accepted"}`, func() {
 			s.call(t, modern, "broadcasts_send", id+"}", shows+agreed+`,"requestState":"`+state+`"`)
 		}},
-		// The confirmation token was already used. Without the new idempotency key the call
-		// would be answered as a replay.
+		// The confirmation token was used before, so the call must be refused. Its new
+		// idempotency key prevents a replay of the earlier answer.
 		{`mailhelm_confirmations_total{operation="broadcasts_send",outcome="refused"}`, func() {
 			s.call(t, legacy, "broadcasts_send", id+`,"confirmation_token":"`+token+`"}`, `,"_meta":{"dev.service/idempotencyKey":"again"}`)
 		}},
@@ -97,7 +98,7 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 			s.call(t, legacy, "broadcasts_send", confirmed, key)
 		}},
 		{`mailhelm_truncations_total{operation="contacts_lookup",surface="agent"}`, func() {
-			s.call(t, legacy, "contacts_lookup", `{}`, "") // the result is above the size limit, so it is shortened
+			s.call(t, legacy, "contacts_lookup", `{}`, "") // the result is longer than allowed, so it is shortened
 		}},
 		{`mailhelm_truncations_total{operation="lists_list",surface="agent"}`, func() {
 			s.call(t, legacy, "lists_list", `{}`, "")
@@ -113,8 +114,8 @@ func TestGoldenConfirmationsAndTruncations(t *testing.T) {
 	golden(t, described(text))
 }
 
-// described returns the comment lines of a metrics page, which have the name, help text and
-// type of each metric.
+// described returns the lines of a metrics page that begin with "#". They have the name,
+// the help text and the type of each metric.
 func described(text string) string {
 	var lines []string
 	for line := range strings.Lines(text) {
@@ -125,8 +126,9 @@ func described(text string) string {
 	return strings.Join(lines, "")
 }
 
-// golden compares the names, help texts and types of the metrics with testdata/metrics.txt.
-// Dashboards and alarms depend on the names. The flag -update writes the file.
+// golden compares the names, help texts and types of the metrics with the file
+// testdata/metrics.txt. The names must not change, because dashboards and alarms use them.
+// The flag -update writes the file.
 func golden(t *testing.T, got string) {
 	t.Helper()
 	const file = "testdata/metrics.txt"
@@ -141,8 +143,8 @@ func golden(t *testing.T, got string) {
 	}
 }
 
-// TestTheGuideNamesEveryMetric checks that the observability guide, as a product serves it,
-// names every metric in testdata/metrics.txt.
+// TestTheGuideNamesEveryMetric checks that the served page /guides/observability names
+// every metric in testdata/metrics.txt.
 func TestTheGuideNamesEveryMetric(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

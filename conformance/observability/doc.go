@@ -1,4 +1,4 @@
-// Package observability tests the metrics and spans of a running server. It reads /metrics
-// as an operator does, and receives the spans as an OpenTelemetry collector does, over real
-// connections. The answers of calls are tested in conformance/mcp and conformance/rest.
+// Package observability tests the metrics and trace spans of a running server. It reads
+// /metrics over HTTP, and receives the spans as an OpenTelemetry collector does. Other
+// packages, conformance/mcp and conformance/rest, test the answers of calls.
 package observability

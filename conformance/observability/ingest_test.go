@@ -15,9 +15,9 @@ import (
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 )
 
-// TestSpansOfEvents checks the spans of requests that bring the events of a sending
-// account. Their parent is the span in the request's traceparent header. They contain no
-// address, credential or content of an event.
+// TestSpansOfEvents checks the spans of requests with which a sending account posts its
+// events. Their parent must be the span that the request's traceparent header names. They
+// must contain no address, credential or content of an event.
 func TestSpansOfEvents(t *testing.T) {
 	t.Parallel()
 	const path, key, topic, span = "half-a-secret", "the other half", "arn:aws:sns:eu-west-1:111122223333:events", "POST /ingest/ses/{path}"

@@ -8,16 +8,17 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// movement is one request and the metric series that must count it. what describes the
-// request in failures.
+// movement is one request, and the metric series that must increase by it. what describes
+// the request in failure messages.
 type movement struct {
 	what   string
 	ask    asking
 	series string
 }
 
-// TestEachMetricMoves checks that each request increases the series that should count it. A
-// refused request must count as exactly one refusal, any other as none.
+// TestEachMetricMoves checks that each request increases the metric series that counts it.
+// A refused request must also count as one refusal, and no other request may count as a
+// refusal.
 func TestEachMetricMoves(t *testing.T) {
 	t.Parallel()
 	limit := 60

@@ -13,9 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// scene is a running agent endpoint with three test tools: broadcasts_send asks for
-// confirmation, lists_list omits items, and the result of contacts_lookup is too long. It
-// uses the product's guardrails and a real database. admin is the URL of its metrics.
+// scene is an MCP endpoint with three test tools. The tool broadcasts_send asks for
+// confirmation, lists_list returns only a part of the items, and contacts_lookup returns a
+// result that is too long. It uses the product's guardrails and a real database. admin is
+// the URL of its metrics.
 type scene struct {
 	url, admin string
 	http       *http.Client

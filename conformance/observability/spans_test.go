@@ -25,8 +25,8 @@ const (
 func traceparent(trace, span string) string { return "00-" + trace + "-" + span + "-01" }
 
 // traced starts a product that sends spans to a collector, runs requests against it and
-// stops it. It returns the collector, which has all spans then, because a product sends the
-// remaining ones when it stops.
+// stops it. The product sends its last spans when it stops, so the returned collector has
+// them all.
 func traced(t *testing.T, requests func(t *testing.T, p *product.Product)) (*collector, *product.Product) {
 	t.Helper()
 	c := startCollector(t)
@@ -38,10 +38,10 @@ func traced(t *testing.T, requests func(t *testing.T, p *product.Product)) (*col
 	return c, p
 }
 
-// TestParents checks the parents of spans. A parent that a tool call names in _meta becomes
-// the parent of its span, and the traceparent header becomes a link. Otherwise the
-// traceparent header names the parent. The span of the operation is a child of the
-// request's span on both surfaces.
+// TestParents checks the parents of spans. If _meta of a tool call names a parent, the span
+// has that parent, and a link to the one in the traceparent header. Otherwise the
+// traceparent header names the parent. The span of an operation is a child of the span of
+// its request.
 func TestParents(t *testing.T) {
 	t.Parallel()
 	meta := `"traceparent":"` + traceparent(metaTrace, metaSpan) + `","tracestate":"vendor=one","baggage":"who=nobody"`
@@ -119,9 +119,9 @@ func wantBelow(t *testing.T, parent, child *tracepb.Span) {
 	}
 }
 
-// TestAttributes checks that each span has exactly the attributes of OpenTelemetry's
-// conventions, and that failed calls have error.type. No span may contain an address or a
-// credential.
+// TestAttributes checks the exact attributes of each span, which follow OpenTelemetry's
+// conventions. They must include error.type if the call failed. No span may contain an
+// address or a credential.
 func TestAttributes(t *testing.T) {
 	t.Parallel()
 	c, p := traced(t, func(t *testing.T, p *product.Product) {
@@ -202,8 +202,8 @@ func messageOf(method, id string) map[string]string {
 	return all
 }
 
-// TestNoCollector checks that calls succeed, and that the product stops in time, if the
-// collector refuses all spans.
+// TestNoCollector checks a product whose collector refuses all spans. Calls must succeed,
+// and the product must stop in time.
 func TestNoCollector(t *testing.T) {
 	t.Parallel()
 	c := startCollector(t)

@@ -1,6 +1,6 @@
-// Package ordinary builds a valid call of any operation from its declaration, with the
-// required arguments only. Tests that call every operation use it for the operations that
-// their tables do not list.
+// Package ordinary builds a valid call of any operation from the operation's declaration,
+// with only the required arguments. Tests that call every operation use it for those
+// operations that need no special arguments.
 package ordinary
 
 import (
@@ -15,17 +15,17 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// Call is a call of an operation by a route or a tool. For a tool, Body has the arguments
-// as JSON, and Method and Path are empty.
+// Call is a call of an operation by its REST route or its MCP tool. For a tool, Method and
+// Path are empty and Body has the arguments as JSON.
 type Call struct{ Method, Path, Body string }
 
-// Values has values for required arguments, by the argument's name; the things that they
-// identify must exist. A key of the form "prefix_ argument" applies only to operations
-// whose names begin with the prefix.
+// Values maps the name of a required argument to the value to use, such as the id of an
+// existing contact. With a key such as "lists_ id" the value applies only to operations
+// whose names begin with "lists_".
 type Values map[string]string
 
-// Tool returns a call of the operation as a tool. It fails if a required argument has no
-// value.
+// Tool returns a call of the operation's MCP tool. It fails if it knows no value for a
+// required argument.
 func Tool(op core.Operation, values Values) (Call, error) {
 	arguments, err := Arguments(op, core.Agent, values)
 	if err != nil {
@@ -35,8 +35,8 @@ func Tool(op core.Operation, values Values) (Call, error) {
 	return Call{Body: string(body)}, err
 }
 
-// Route returns a call of the operation by its REST route. It fails if a required argument
-// has no value, or belongs neither in the path nor in an object body.
+// Route returns a call of the operation's REST route. It fails if it has no value for a
+// required argument, or cannot put one into the path or a JSON object as the body.
 func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 	c := Call{Method: route.Method, Path: route.Path}
 	arguments, err := Arguments(op, core.REST, values)
@@ -61,8 +61,8 @@ func Route(op core.Operation, route rest.Route, values Values) (Call, error) {
 	return c, nil
 }
 
-// Arguments returns values for the required arguments of an operation on a surface, by
-// name. It fails if a required argument has no value.
+// Arguments returns the required arguments of an operation on the given surface, by name.
+// It fails if it knows no value for one of them.
 func Arguments(op core.Operation, surface core.Surface, values Values) (map[string]any, error) {
 	var input member
 	if err := json.Unmarshal(op.Input(surface).Text(), &input); err != nil {
@@ -79,8 +79,8 @@ func Arguments(op core.Operation, surface core.Surface, values Values) (map[stri
 	return arguments, nil
 }
 
-// member has the part of a JSON Schema that Arguments needs, for an input or one of its
-// members.
+// member has those parts of a JSON Schema from which Arguments derives values. It describes
+// the input of an operation, or one member of it.
 type member struct {
 	Type       any               `json:"type"`
 	Enum       []any             `json:"enum"`
@@ -88,9 +88,9 @@ type member struct {
 	Required   []string          `json:"required"`
 }
 
-// example returns a value for a required argument: the one in values, else the first value
-// of an enum, 1 for a number or false for a boolean. It fails for any other type that has
-// no value in values.
+// example returns a value for a required argument. It is the one in values, otherwise the
+// first value of an enum, 1 for a number or false for a boolean. For any other type it
+// fails if values has no entry.
 func (m member) example(operation, name string, values Values) (any, error) {
 	if value, ok := values.of(operation, name); ok {
 		return value, nil
@@ -106,9 +106,9 @@ func (m member) example(operation, name string, values Values) (any, error) {
 	return nil, fmt.Errorf("%s: no value is known for the required member %q", operation, name)
 }
 
-// of returns the value for an argument of an operation, and whether there is one. A value
-// for a prefix of the operation's name takes precedence over one for all operations. At
-// most one prefix may match; with two, the result is one of them at random.
+// of returns the value for an argument of an operation, and whether there is one. A key
+// with a prefix of the operation's name takes precedence over a key without. If two such
+// prefixes match, the choice is random.
 func (v Values) of(operation, member string) (string, bool) {
 	for name, value := range v {
 		if prefix, of, ok := strings.Cut(name, " "); ok && of == member && strings.HasPrefix(operation, prefix) {

@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestActivitiesAreTheSameOnBothSurfaces checks that POST /v1/activities and the tool
-// activities_record return the same results for the same activities. GET /v1/activities
-// must list the activities of both.
+// TestActivitiesAreTheSameOnBothSurfaces sends the same activities to the route POST
+// /v1/activities and to the tool activities_record. Both must return the same results, and
+// GET /v1/activities must list the activities recorded by each.
 func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -39,15 +39,16 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 		if diff := cmp.Diff([]any{"agent", "api"}, sources); diff != "" {
 			t.Error(diff)
 		}
-		// A request that is refused as a whole gets the same refusal on both surfaces.
+		// An invalid request, rather than an invalid item in it, gets the same refusal from
+		// route and tool.
 		for _, wrong := range []string{`[]`} {
 			route, _ := send(t, p, http.MethodPost, p.BaseURL+"/v1/activities", program, wrong)
 			tool, _ := sameness{tool: "activities_record", arguments: `{"activities":` + wrong + `}`}.callTool(t, p, agent)
 			comparable(route)
 			comparable(tool)
-			// The route's body is the array that the tool has in the argument `activities`.
-			// The tool's refusal names that argument, so it is rewritten to the route's
-			// wording.
+			// The body of the route is an array, which the tool takes as the argument
+			// `activities`. The tool's refusal names that argument. The test replaces the
+			// name, so that the two refusals can be compared.
 			tool["detail"] = strings.NewReplacer("`activities`", "The request", "`activities.", "`").Replace(tool["detail"].(string))
 			for _, fault := range tool["errors"].([]any) {
 				fault := fault.(map[string]any)
@@ -60,9 +61,10 @@ func TestActivitiesAreTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// TestAnyPropertiesAreTakenOnBothSurfaces checks that both surfaces accept any JSON as
-// properties and store it byte for byte. Two tool calls that differ only in properties both
-// count. Predicates can test the members that were promoted.
+// TestAnyPropertiesAreTakenOnBothSurfaces checks that route and tool accept any JSON as the
+// properties of an activity, and store it byte for byte. Two tool calls that differ only in
+// properties are recorded as two activities. Segment predicates can test members of
+// properties that were promoted.
 func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -92,8 +94,8 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 		}
 		defer res.Body.Close()
 		page, err := io.ReadAll(res.Body)
-		// The third tool call repeats the first within five minutes, so it is a replay and
-		// stores nothing. The route stores the same properties once more.
+		// The third tool call repeats the first within five minutes, so it is answered as a
+		// replay and not recorded. The route recorded the same properties a second time.
 		if err != nil || strings.Count(string(page), `"properties":`+any) != 2 || strings.Count(string(page), `"properties":`+other) != 1 {
 			t.Errorf("%s %v", page, err)
 		}
@@ -115,9 +117,9 @@ func TestAnyPropertiesAreTakenOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// outcomes removes activity_id and duplicate from the results of recorded activities, and
-// returns them. These members differ between two calls: ids are new, and only the second
-// call can find a duplicate of the first.
+// outcomes returns the results of recorded activities without the members activity_id and
+// duplicate. These differ between the route and the tool: each creates its own ids, and
+// only the later one can find a duplicate.
 func outcomes(results any) []any {
 	items, _ := results.([]any)
 	for _, item := range items {

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestToolsRefuseByName checks that tools that read messages, suppressions, templates and
-// reports refuse an invalid argument with validation_failed, and that the refusal names the
-// argument.
+// TestToolsRefuseByName sends invalid arguments to the tools that read messages,
+// suppressions, templates and reports. Each tool must refuse with validation_failed and
+// name the argument.
 func TestToolsRefuseByName(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

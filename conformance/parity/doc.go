@@ -1,5 +1,7 @@
-// Package parity compares the two surfaces, REST and MCP tools. For the same operation and
-// arguments both must return the same values, or refuse with the same problem.
+// Package parity compares the two surfaces of the product, the REST API and the MCP tools.
+// For the same operation and arguments, both must return the same values or the same
+// problem.
 //
-// Every operation that has a tool and a route is compared here; a test fails if one is not.
+// A test fails if this package does not compare every operation that has a tool and a
+// route.
 package parity

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// TestEveryWriteIsAuditedOnce checks that each write adds one line to the audit log, with
-// the surface of the call. Reads and replays must add none.
+// TestEveryWriteIsAuditedOnce checks that each write adds one line to the audit log, which
+// names the surface (REST or MCP). Reads and replays of answers must add no line.
 func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -59,7 +59,7 @@ func TestEveryWriteIsAuditedOnce(t *testing.T) {
 	})
 }
 
-// readingTools returns the names of the tools whose operations only read.
+// readingTools returns the names of the tools that change nothing.
 func readingTools() []string {
 	var names []string
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -73,13 +73,14 @@ func readingTools() []string {
 var anyID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
 // TestNoReadShowsAnotherOrganizationsThings checks that organizations do not see each
-// other's data. Two organizations call every read that needs no argument, and no id may be
-// in the answers to both.
+// other's data. Two organizations call every read operation that needs no argument. No id
+// may occur in the answers to both.
 func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
 		seen := map[string]string{}
-		// need an argument; parity_test.go and suppression_test.go call them
+		// These tools need an argument, so they are called in parity_test.go and
+		// suppression_test.go instead.
 		asked := map[string]bool{"messages_diagnose": true, "suppressions_check_address": true}
 		for name, credentials := range map[string]product.Credentials{"one": p.Live, "other": p.Other.Live} {
 			look := func(what string, answer map[string]any, status int) {
@@ -96,7 +97,7 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 			}
 			program := p.TokenWith(t, credentials, p.BaseURL)
 			for _, route := range rest.Routes() {
-				asked[route.Operation] = true // also if a path parameter prevents the call below
+				asked[route.Operation] = true // also if the path has a parameter, so that the call below is left out
 				if route.Method == "GET" && !strings.Contains(route.Path, "{") {
 					answer, status := send(t, p, "GET", p.BaseURL+route.Path, program, "")
 					look(route.Path, answer, status)
@@ -105,7 +106,7 @@ func TestNoReadShowsAnotherOrganizationsThings(t *testing.T) {
 			agent := p.TokenWith(t, credentials, p.MCPURL)
 			for _, tool := range readingTools() {
 				answer, status := (sameness{tool: tool, arguments: `{}`}).callTool(t, p, agent)
-				delete(answer, "request_id") // only in refusals, with a new id for every request
+				delete(answer, "request_id") // refusals have this member, with a new id for every request
 				look(tool, answer, status)
 				asked[tool] = asked[tool] || answer["code"] != string(core.CodeValidationFailed)
 			}

@@ -11,8 +11,9 @@ import (
 
 const recipient = "parity@example.com"
 
-// recordMessages stores a sent and bounced message for each of the two organizations. The
-// messages have the same id, because ids are unique within an organization only.
+// recordMessages stores a message that was sent and bounced for each of the two
+// organizations. Both messages have the same id, which is allowed because ids are unique
+// only within an organization.
 func recordMessages(t *testing.T, p *product.Product) {
 	t.Helper()
 	for _, org := range []string{p.OrgID, p.Other.OrgID} {
@@ -35,8 +36,9 @@ func messageOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	return tool["message"].(map[string]any), route
 }
 
-// eventsOf returns the events in the results of messages_diagnose and GET
-// /v1/messages/{id}/events. It removes id and recipient, which only the tool returns.
+// eventsOf returns a message's events from the result of the tool messages_diagnose and
+// from the result of GET /v1/messages/{id}/events. It removes the members id and recipient,
+// which only the tool returns.
 func eventsOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	events := tool["events"].([]any)
 	for _, e := range events {

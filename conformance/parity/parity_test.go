@@ -20,21 +20,22 @@ import (
 	"github.com/mailhelm/mailhelm/tools"
 )
 
-// sameness is one call, made by the tool and by the route, whose results must be equal.
+// sameness is a test case: a call that is made both by the tool and by the route, and whose
+// results must be equal.
 type sameness struct {
 	name      string
 	tool      string
 	arguments string
 	method    string
 	path      string
-	live      bool // use live credentials; otherwise test credentials
+	live      bool // true: live credentials; false: test credentials
 	scopes    []string
 	faults    []simulator.Fault
-	// toolCode is the error code of the tool if it differs from that of the route; otherwise
-	// "".
+	// toolCode is the error code of the tool, if the route fails with another code.
+	// Otherwise it is "".
 	toolCode string
-	// pick returns the comparable parts of the tool's and the route's result. nil means that
-	// nothing is compared if the call succeeds, such as when the route has no body.
+	// pick returns the parts of the tool's and the route's result that must be equal. If it
+	// is nil, only problems are compared, such as for a route that returns no body.
 	pick func(tool, route map[string]any) (map[string]any, map[string]any)
 }
 
@@ -90,13 +91,11 @@ func cases(p *product.Product) []sameness {
 	}
 }
 
-// comparedElsewhere has the names of tools that tests outside this file compare with their
-// route.
+// comparedElsewhere has the names of tools that other test files compare with their routes.
 var comparedElsewhere = []string{"activities_record", "segments_preview_predicate"}
 
-// ordinaryCases returns a case for each operation that has a tool and a route and that no
-// other table of cases lists. The calls use live credentials and only the required
-// arguments.
+// ordinaryCases returns a test case for each operation with a tool and a route that has no
+// case in a table. The calls use live credentials and only the required arguments.
 func ordinaryCases(t *testing.T, p *product.Product) []sameness {
 	t.Helper()
 	var all []sameness
@@ -123,8 +122,8 @@ func ordinaryCases(t *testing.T, p *product.Product) []sameness {
 	return all
 }
 
-// wholly returns both results for comparison: their items if the route returns a page,
-// otherwise the whole results.
+// wholly returns the complete results of tool and route for comparison. If the route
+// returns a page, it returns only the items of both.
 func wholly(tool, route map[string]any) (map[string]any, map[string]any) {
 	if _, isPage := route["data"]; isPage {
 		return itemsOf(tool, route)
@@ -174,8 +173,9 @@ func (c sameness) check(t *testing.T, p *product.Product) {
 	}
 }
 
-// checkCodes checks that the tool refuses with toolCode and the route with another code. It
-// then removes code, title and type from both problems, because these three differ.
+// checkCodes checks that the tool fails with the code in toolCode and the route with
+// another code. It removes code, title and type from both problems, so that the rest can be
+// compared.
 func (c sameness) checkCodes(t *testing.T, tool, route map[string]any) {
 	t.Helper()
 	if tool["code"] != c.toolCode || route["code"] == c.toolCode {
@@ -187,9 +187,9 @@ func (c sameness) checkCodes(t *testing.T, tool, route map[string]any) {
 	}
 }
 
-// comparable removes the members of a problem that differ between requests or surfaces.
-// These are request_id, and next_step, which is a call for a tool and a sentence for a
-// route. Tools also repeat detail as message and next_step as hint.
+// comparable removes the members of a problem that differ between requests or between route
+// and tool. request_id is new for every request. next_step is a call for a tool and a
+// sentence for a route. Only tools have message and hint.
 func comparable(problem map[string]any) {
 	for _, member := range []string{"request_id", "message", "hint", "next_step"} {
 		delete(problem, member)
@@ -202,7 +202,7 @@ func (c sameness) callTool(t *testing.T, p *product.Product, token string) (map[
 	answer, status := send(t, p, http.MethodPost, p.MCPURL+"/mcp", token, body)
 	result, ok := answer["result"].(map[string]any)
 	if !ok {
-		return answer, status // refused before the tool was called, with a problem document
+		return answer, status // the request was refused before the tool ran, so the answer is a problem document
 	}
 	return result["structuredContent"].(map[string]any), status
 }
@@ -243,14 +243,15 @@ func send(t *testing.T, p *product.Product, method, address, token, body string)
 }
 
 // TestEveryOperationIsReachableAndComparedWhereItCan checks that every operation has a
-// tool, a route or both. An operation with both must have a case in this package.
+// tool, a route or both. For an operation with both, this package must have a case that
+// compares them.
 func TestEveryOperationIsReachableAndComparedWhereItCan(t *testing.T) {
 	t.Parallel()
 	compared := map[string]bool{}
 	for _, c := range slices.Concat(cases(&product.Product{}), suppressionCases(), ordinaryCases(t, &product.Product{})) {
 		compared[c.tool] = true
 	}
-	for _, name := range comparedElsewhere { // takes a body
+	for _, name := range comparedElsewhere { // ordinaryCases cannot build calls of these, which take a body
 		compared[name] = true
 	}
 	hasTool, hasRoute := map[string]bool{}, map[string]bool{}

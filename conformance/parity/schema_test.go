@@ -8,10 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// TestSchemaListsWhatPredicatesMayTest checks audience_get_schema with an activity property
-// that is promoted, changed and deleted over REST. The schema lists the property with its
-// current type until the deletion, and predicates accept it for as long. Other
-// organizations do not see it.
+// TestSchemaListsWhatPredicatesMayTest checks the tool audience_get_schema while an
+// activity property is promoted, changed and deleted over REST. From the promotion to the
+// deletion the tool must list the property with its current type, and predicates must
+// accept it. Other organizations must not see it.
 func TestSchemaListsWhatPredicatesMayTest(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/conformance/product"
 )
 
-// briefly returns the segments in the results of the tool and of the route, without the
-// members in hiddenOfSegments that the tool omits.
+// briefly returns the segments in the tool's and in the route's result. From those of the
+// route it removes the members in hiddenOfSegments that the tool leaves out.
 func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
 	seen, all := tool["items"].([]any), route["data"].([]any)
 	for i := range min(len(seen), len(all)) {
@@ -26,16 +26,16 @@ func briefly(tool, route map[string]any) (map[string]any, map[string]any) {
 	return itemsOf(tool, route)
 }
 
-// hiddenOfSegments are the members of a segment that only the route returns. The tool omits
-// them to keep results for agents short.
+// hiddenOfSegments has the members of a segment that the tool may leave out and the route
+// returns, because results for agents should be short.
 var hiddenOfSegments = map[string]bool{
 	"description": true, "profile_version": true, "eval_warning_at": true, "origin": true, "source_path": true, "created_at": true, "updated_at": true,
 }
 
-// TestPredicatesFindTheSameOnBothSurfaces checks that a preview of a predicate returns the
-// same contacts on both surfaces. For a faulty predicate both describe the same fault. The
-// route refuses the request; the tool returns the fault in its result, so that agents can
-// correct the predicate.
+// TestPredicatesFindTheSameOnBothSurfaces checks segment previews. For a valid predicate,
+// route and tool must return the same contacts. For a faulty one, both must describe the
+// same fault. The route refuses the request. The tool has the fault in its result, so that
+// agents can correct the predicate.
 func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -76,7 +76,8 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 		if said, _ := tool["error"].(map[string]any); !strings.Contains(fmt.Sprint(said["message"]), `; there are "city", `) {
 			t.Errorf("who names nothing that there is learns %v", said)
 		}
-		// Arguments without a usable predicate get the same refusal on both surfaces.
+		// Calls without a predicate, or with another invalid argument, get the same refusal
+		// from route and tool.
 		for _, arguments := range []string{`{}`, `{"source":""}`, `{"source":1}`, `{"source":"attr.orders > 1","limit":1}`} {
 			tool, route, _ := preview(arguments)
 			comparable(route)
@@ -88,8 +89,9 @@ func TestPredicatesFindTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// TestPredicatesHaveTheSameLimitsOnBothSurfaces checks that both surfaces accept a
-// predicate exactly at each limit, such as 200 nodes, and refuse one just above it.
+// TestPredicatesHaveTheSameLimitsOnBothSurfaces checks the limits of predicates, such as
+// 200 nodes. Route and tool must accept a predicate at the limit, and refuse one that is
+// just above it.
 func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -121,13 +123,13 @@ func TestPredicatesHaveTheSameLimitsOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// joined returns n copies of text, separated by the string in by.
+// joined returns n copies of text, with the separator by between them.
 func joined(n int, text, by string) string {
 	return strings.TrimSuffix(strings.Repeat(text+by, n), by)
 }
 
-// TestPreviewsFindNobodyElses checks that a preview neither counts nor shows contacts of
-// another organization, on either surface and with any predicate.
+// TestPreviewsFindNobodyElses checks that the preview of a segment neither counts nor shows
+// contacts of another organization, by route or tool.
 func TestPreviewsFindNobodyElses(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -14,8 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/suppression"
 )
 
-// suppress adds one address to the sending account's suppression list, and to the list of
-// undeliverable addresses, of each of the two organizations.
+// suppress gives each of the two organizations one suppressed address. The address is on
+// the suppression list of the sending account, and on the product's own list of
+// undeliverable addresses.
 func suppress(t *testing.T, p *product.Product) {
 	t.Helper()
 	at := p.Clock.Now().UTC().Truncate(time.Second)
@@ -56,8 +57,8 @@ func suppressionCases() []sameness {
 	}
 }
 
-// suppressedOf returns the members that the tool suppressions_check_address and GET
-// /v1/suppressions/{email} have in common.
+// suppressedOf returns the reason and the time of a suppression from the result of the tool
+// suppressions_check_address and from that of GET /v1/suppressions/{email}.
 func suppressedOf(tool, route map[string]any) (map[string]any, map[string]any) {
 	of := func(from map[string]any) map[string]any {
 		return map[string]any{"reason": from["reason"], "suppressed_at": from["suppressed_at"]}
@@ -75,14 +76,14 @@ func TestSuppressionIsTheSameOnBothSurfaces(t *testing.T) {
 	})
 }
 
-// answered is the status and the header of an HTTP response.
+// answered has the status and the headers of an HTTP response.
 type answered struct {
 	StatusCode int
 	Header     http.Header
 }
 
-// ask sends a GET request to the public API. It returns the status and header of the
-// response, and its body.
+// ask sends a GET request to the public API. It returns the status and headers of the
+// response, and the body.
 func ask(t *testing.T, p *product.Product, token, path string) (answered, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+path, nil)
@@ -134,8 +135,9 @@ func TestSuppressionOverREST(t *testing.T) {
 	})
 }
 
-// TestHostileAddresses checks that malformed text in the path or the query of the
-// suppression routes never causes a server error. A refusal must have an error code.
+// TestHostileAddresses sends malformed text in the path and the query of the routes for
+// suppressions. The answer must never be a server error, and a refusal must have an error
+// code.
 func TestHostileAddresses(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestFailedWritesSayTheSame checks that an archiving that fails in the sending account
-// returns the same problem on both surfaces. The contact must remain active.
+// TestFailedWritesSayTheSame archives a contact while the sending account fails. Route and
+// tool must return the same problem, and the contact must remain active.
 func TestFailedWritesSayTheSame(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -28,8 +28,8 @@ func TestFailedWritesSayTheSame(t *testing.T) {
 	})
 }
 
-// TestBothSurfacesWriteOneContact checks that a route changes the contact that a tool
-// created, and that both surfaces then read the same contact.
+// TestBothSurfacesWriteOneContact creates a contact by a tool and changes it by a route.
+// Both must then read the same contact.
 func TestBothSurfacesWriteOneContact(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

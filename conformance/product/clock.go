@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Clock is a clock that a test can advance or stop. Without either it shows the machine's
-// time. It is safe for concurrent use.
+// Clock is a clock that a test can advance or stop. Until then it shows the machine's time.
+// It is safe for concurrent use.
 type Clock struct {
 	mu sync.Mutex
 	// ahead is the sum of all advances, which Now adds to the machine's time.
@@ -20,8 +20,8 @@ type Clock struct {
 // NewClock returns a clock that shows the machine's time.
 func NewClock() *Clock { return &Clock{} }
 
-// Now returns the time of a stopped clock, or the machine's time plus all advances. The
-// method value is a [core.Clock].
+// Now returns the time of the clock: the stopped time, or the machine's time plus all
+// advances. Pass c.Now where a [core.Clock] is needed.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -31,8 +31,8 @@ func (c *Clock) Now() time.Time {
 	return core.SystemClock().Add(c.ahead)
 }
 
-// Advance moves the clock by d. A running clock continues to run; a frozen one stays
-// frozen. A negative d moves it back.
+// Advance moves the clock forward by d, or back if d is negative. It does not start a
+// stopped clock.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,9 @@
-// Package product starts a complete Mailhelm inside a test. It listens on free ports of the
-// loopback, and has the demo data and a second organization, whose data the demo
-// organization must not reach. A test can make its sending account fail and move its clock.
-// [Start] starts one product; [Each] runs a test on SQLite and on PostgreSQL.
+// Package product starts a complete Mailhelm server inside a test. The server listens on
+// free ports of the loopback interface. It has the demo data and a second organization, for
+// tests that organizations do not see each other's data. A test can make the sending
+// account fail and move the clock. [Start] starts one server; [Each] runs a test on SQLite
+// and on PostgreSQL.
 //
-// The package has no tests of Mailhelm's behaviour. It starts the product through package
-// serve, as `mailhelm serve` does, so that tests run the real wiring.
+// The package has no tests of Mailhelm's behaviour. It starts the server by the package
+// serve, as `mailhelm serve` does.
 package product

@@ -18,15 +18,15 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Mailbox is an SMTP server that receives the mail of the product to its users, such as
-// links to reset a password. Only one user name and password can send.
+// Mailbox is an SMTP server for the mail that the product sends to its users, such as links
+// to reset a password. It accepts mail from one user name and password only.
 type Mailbox struct {
 	// t is the test, which fails if the mailbox cannot parse a message.
 	t testing.TB
 	// address is where the server listens, as host:port on the loopback.
 	address string
-	// arrived holds received messages until Next returns them. If it is full, the DATA
-	// command of the next message waits.
+	// arrived holds received messages until Next returns them. When it is full, the SMTP
+	// command DATA of the next message waits.
 	arrived chan *Mail
 }
 
@@ -46,7 +46,7 @@ type Mail struct {
 	To []string
 	// Header has the header fields of the whole message.
 	Header mail.Header
-	// Text and HTML are the two parts, decoded, with "\n" as the end of a line.
+	// Text and HTML are the decoded text part and HTML part, with lines that end in "\n".
 	Text, HTML string
 	// Raw is the message as received, for the output of a failed test.
 	Raw string
@@ -70,8 +70,8 @@ func newMailbox(t testing.TB) *Mailbox {
 	return m
 }
 
-// url returns the address and the credentials of the mailbox as a URL for the setting
-// --system-smtp.
+// url returns an SMTP URL with the address and the credentials of the mailbox, for the
+// server's setting --system-smtp.
 func (m *Mailbox) url() string {
 	return "smtp://" + mailUser + ":" + strings.NewReplacer("/", "%2F", "@", "%40").Replace(mailPassword) + "@" + m.address
 }
@@ -80,8 +80,8 @@ func (m *Mailbox) url() string {
 // product sends mail in background jobs.
 const mailTimeout = 20 * time.Second
 
-// Next returns the oldest message that the test has not read yet. It waits up to
-// mailTimeout and fails the test if none arrives. Only the test's own goroutine may call
+// Next returns the oldest received message that Next has not returned before. It waits up
+// to 20 seconds for one, and then fails the test. Only the test's own goroutine may call
 // it.
 func (m *Mailbox) Next() *Mail {
 	m.t.Helper()
@@ -94,8 +94,8 @@ func (m *Mailbox) Next() *Mail {
 	}
 }
 
-// Empty fails the test if there is mail that the test has not read with Next. It does
-// not wait, so it misses a message that the product has yet to send.
+// Empty fails the test if a message was received that Next has not returned. It does not
+// wait for messages that the product may send later.
 func (m *Mailbox) Empty() {
 	m.t.Helper()
 	select {
@@ -115,17 +115,17 @@ func (silent) Println(...any)        {}
 // client's commands.
 type mailSession struct {
 	to *Mailbox
-	// signed is true after a successful authentication.
+	// signed is true after the client has authenticated.
 	signed bool
-	// mail is the message in progress; before Data it has only the envelope.
+	// mail is the message in progress. Before the command DATA it has only the envelope.
 	mail Mail
 }
 
-// AuthMechanisms returns PLAIN (RFC 4616), the only mechanism of the server.
+// AuthMechanisms returns PLAIN (RFC 4616), the server's only mechanism.
 func (s *mailSession) AuthMechanisms() []string { return []string{sasl.Plain} }
 
-// Auth returns a PLAIN exchange that accepts mailUser with mailPassword. It fails with
-// smtp.ErrAuthFailed for any other user name or password.
+// Auth returns a PLAIN authentication that accepts mailUser with mailPassword. For other
+// credentials it fails with smtp.ErrAuthFailed.
 func (s *mailSession) Auth(string) (sasl.Server, error) {
 	return sasl.NewPlainServer(func(_, user, password string) error {
 		if user != mailUser || password != mailPassword {
@@ -136,8 +136,8 @@ func (s *mailSession) Auth(string) (sasl.Server, error) {
 	}), nil
 }
 
-// Mail starts a message from the envelope sender. It fails with smtp.ErrAuthRequired
-// before a successful Auth.
+// Mail begins a message, with the address of its envelope sender. It fails with
+// smtp.ErrAuthRequired if the client has not authenticated.
 func (s *mailSession) Mail(from string, _ *smtp.MailOptions) error {
 	if !s.signed {
 		return smtp.ErrAuthRequired
@@ -168,13 +168,13 @@ func (s *mailSession) Data(r io.Reader) error {
 	return nil
 }
 
-// Reset does nothing, because Mail replaces the envelope of the previous message.
+// Reset does nothing, because Mail discards the data of the previous message.
 func (s *mailSession) Reset()        {}
 func (s *mailSession) Logout() error { return nil }
 
-// read parses a multipart/alternative message with a text part followed by an HTML part. It
-// fails for any other structure. It decodes quoted-printable and no other transfer
-// encoding.
+// read parses a message of the type multipart/alternative, with a text part and then an
+// HTML part. It fails for any other structure. The only transfer encoding that it decodes
+// is quoted-printable.
 func (m *Mail) read(raw []byte) error {
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))
 	if err != nil {

@@ -14,20 +14,20 @@ import (
 	_ "modernc.org/sqlite" // the driver "sqlite"
 )
 
-// table has the name of a database table and its rows, as a JSON array of objects.
+// table has the name of a database table, and the table's rows as a JSON array of objects.
 type table struct {
 	name string
 	rows []byte
 }
 
-// databaseFile is the name of the SQLite database in a data folder, as in package
-// config.
+// databaseFile is the name of the SQLite database file in a data folder, the same as in
+// package config.
 const databaseFile = "mailhelm.db"
 
-// readTables returns the tables of the SQLite database in the data folder dir, which it
-// opens read-only. Copying them fills PostgreSQL with a dozen statements instead of some
-// thousand. Tables are in the order of their creation, so that foreign keys refer only to
-// earlier ones.
+// readTables returns the tables of the SQLite database in the folder dir, in the order of
+// their creation. Each table then comes after the tables that its foreign keys refer to.
+// The tables are copied to PostgreSQL, because one statement for each table is quicker than
+// to create the demo data again.
 func readTables(ctx context.Context, dir string) ([]table, error) {
 	address := url.URL{Scheme: "file", Path: filepath.Join(dir, databaseFile), RawQuery: "mode=ro"}
 	db, err := sql.Open("sqlite", address.String())
@@ -53,8 +53,8 @@ func readTables(ctx context.Context, dir string) ([]table, error) {
 	return tables, nil
 }
 
-// tableNames returns the names of the tables of an SQLite database. It omits those of
-// SQLite itself, of the migrations and of the job queue.
+// tableNames returns the names of the tables of a SQLite database, without those of SQLite
+// itself, of the schema migrations and of the job queue.
 func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 	rows, err := db.QueryContext(ctx, `SELECT name FROM sqlite_schema WHERE type = 'table'
 		AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'river_%' AND name <> 'schema_versions' ORDER BY rowid`)
@@ -73,8 +73,8 @@ func tableNames(ctx context.Context, db *sql.DB) ([]string, error) {
 	return names, rows.Err()
 }
 
-// readRows returns the rows of a table, each as a map from column to value. It does not
-// quote name, which must come from tableNames.
+// readRows returns the rows of a table, each as a map from column to value. It puts the
+// table's name into the SQL text as it is, so the name must come from tableNames.
 func readRows(ctx context.Context, db *sql.DB, name string) ([]map[string]any, error) {
 	rows, err := db.QueryContext(ctx, "SELECT * FROM "+name)
 	if err != nil {
@@ -106,9 +106,9 @@ func readRows(ctx context.Context, db *sql.DB, name string) ([]map[string]any, e
 	return all, rows.Err()
 }
 
-// fillPostgres inserts the tables into a database that has the schema and no rows. One
-// transaction inserts all rows. PostgreSQL's json_populate_recordset converts each JSON
-// value to the type of its column.
+// fillPostgres inserts the tables into a PostgreSQL database with the same schema and no
+// rows, in one transaction. The PostgreSQL function json_populate_recordset converts each
+// JSON value to the type of its column.
 func fillPostgres(ctx context.Context, address string, tables []table) error {
 	db, err := sql.Open("postgres", address)
 	if err != nil {

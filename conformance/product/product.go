@@ -24,22 +24,22 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// Options configures a product. With the zero value it uses SQLite and has no rate limit.
+// Options configures a product. The zero value means SQLite and no rate limit.
 type Options struct {
-	// Postgres stores data in PostgreSQL instead of SQLite, in a new database of the server
-	// that all tests share.
+	// Postgres stores the data in PostgreSQL instead of SQLite. It uses a new database on a
+	// PostgreSQL server that all tests share.
 	Postgres bool
 	// PostgresURL is an empty PostgreSQL database to use instead of a new one. Start creates
 	// the schema and the demo data in it. It has no effect unless Postgres is set.
 	PostgresURL string
-	// Beside is a running product on PostgreSQL. The new product uses the same database and
-	// clock, as a second server of one installation; nil means a database of its own.
+	// Beside is a product on PostgreSQL. The new product shares its database and clock, like
+	// a second server of one installation. nil means a database of its own.
 	Beside *Product
 	// Past gives the demo organization a connected sending account and 90 days of sent mail,
 	// as `mailhelm demo` does. This takes a second or two.
 	Past bool
-	// Recipients is the behaviour of the recipients of simulated mail; the zero value
-	// delivers all of it.
+	// Recipients says how the recipients of simulated mail behave, such as how many
+	// addresses bounce. The zero value delivers all mail.
 	Recipients simulator.Behaviour
 	// RateLimit is the number of calls a minute that the demo organization may make; nil
 	// means no limit.
@@ -47,69 +47,68 @@ type Options struct {
 	// ActivitiesPerMinute is the number of activities a minute that an organization may
 	// record; 0 means the default.
 	ActivitiesPerMinute int
-	// CallerWait is how long calls wait for a database connection before they fail. 0 means
-	// requestTimeout, which is long, so that tests do not fail on a busy machine.
+	// CallerWait is how long a call waits for a database connection before it fails. 0 means
+	// 30 seconds, so that tests do not fail on a busy machine.
 	CallerWait time.Duration
-	// Mail starts an SMTP server that receives the product's mail to its users; see
-	// [Product.Mailbox].
+	// Mail starts an SMTP server that receives the product's mail to its users. The messages
+	// are in [Product.Mailbox].
 	Mail bool
-	// AllowedOrigins are the browser origins that may call the agent endpoint.
+	// AllowedOrigins are the origins whose web pages may call the MCP endpoint.
 	AllowedOrigins []string
 	// DynamicRegistration lets OAuth clients register themselves.
 	DynamicRegistration bool
-	// ClientDocumentCAs are the CAs for hosts of OAuth client metadata documents. If set,
-	// these hosts may also be on the loopback. nil means the system's CAs, and no hosts on
-	// the loopback.
+	// ClientDocumentCAs are the CAs to trust when the product fetches OAuth client metadata
+	// documents. If set, the product also fetches them from the loopback interface. nil
+	// means the system's CAs.
 	ClientDocumentCAs *x509.CertPool
-	// Topics answers the product's requests to Amazon SNS. If nil, they get status 403.
-	// TopicCAs sign the certificates of Amazon SNS.
+	// Topics answers the product's requests to Amazon SNS; if nil, they get status 403.
+	// TopicCAs are the CAs to trust for certificates that sign SNS messages.
 	Topics   http.RoundTripper
 	TopicCAs *x509.CertPool
-	// Operations are added to those of the product. Tests use them for kinds of operations
-	// that the product does not have yet.
+	// Operations are offered together with the operations of the product. Tests declare
+	// operations here for features that no operation of the product uses.
 	Operations []core.Operation
 	// OTLPEndpoint is the URL of an OpenTelemetry collector that receives the product's
 	// spans; "" turns spans off.
 	OTLPEndpoint string
-	// RedisURL is the Redis in which several products share rate limits; "" means that each
-	// product counts alone.
+	// RedisURL is the URL of a Redis server in which several products share rate limits. ""
+	// means that each product counts calls by itself.
 	RedisURL string
-	// Log receives the product's log, at debug level, as JSON lines; nil discards it.
-	// One goroutine at a time writes to it until the product has stopped.
+	// Log receives the product's log as JSON lines, including debug messages; nil discards
+	// it. The product writes to it from one goroutine at a time until it has stopped.
 	Log io.Writer
 }
 
 // Product is a running product with its demo data.
 type Product struct {
 	// BaseURL is the URL of the public API, AuthURL of the authorization server, AppURL of
-	// the dashboard and MCPURL of the agent endpoint. FetchURL is the host from which
-	// temporary inboxes are read. DocsURL has the documentation, and AdminURL the operator's
-	// metrics and health.
+	// the dashboard and MCPURL of the MCP endpoint. FetchURL is the URL for reading
+	// temporary inboxes, DocsURL for documentation, and AdminURL for metrics and health
+	// checks.
 	BaseURL, AuthURL, AppURL, MCPURL, FetchURL, DocsURL, AdminURL string
-	// SMTPAddr is host:port of the product's SMTP listener.
+	// SMTPAddr is host:port at which the product itself accepts SMTP connections.
 	SMTPAddr string
 
 	// Org is the demo organization.
 	Org
-	// Other is a second organization, with its own credentials and one contact. The
-	// first organization must not reach its data.
+	// Other is a second organization with its own credentials and one contact. The demo
+	// organization must not see its data.
 	Other Org
 
-	// UserEmail and UserPassword are the credentials of the demo user for the dashboard.
+	// UserEmail and UserPassword are for signing in to the dashboard as the demo user.
 	UserEmail, UserPassword string
 	// Mailbox receives the product's mail to its users; nil unless Options.Mail is set.
 	Mailbox *Mailbox
 
-	// DataDir is the folder with all stored data of the product, except a PostgreSQL
-	// database.
+	// DataDir is the data folder of the product. It has all stored data, except those in a
+	// PostgreSQL database.
 	DataDir string
-	// Simulator is the simulated sending account. Tests use it to cause failures.
+	// Simulator is the simulated sending account. Tests can make it fail.
 	Simulator *simulator.Simulator
-	// DB is the database that the product has opened. Tests use it for data that no call can
-	// create.
+	// DB is the product's database. Tests use it to store data that no call can create.
 	DB *storage.DB
-	// Connections stores how organizations connect their sending accounts, and encrypts the
-	// secrets. An organization without a stored connection uses Simulator.
+	// Connections stores the settings and encrypted secrets of the organizations' sending
+	// accounts. An organization without an entry sends with Simulator.
 	Connections sending.Connections
 	// Clock is the clock that every part of the product uses.
 	Clock *Clock
@@ -121,7 +120,7 @@ type Product struct {
 	database string // URL of the PostgreSQL database; "" for SQLite
 }
 
-// Org is an organization with credentials that hold every scope.
+// Org is an organization, with credentials that have all scopes.
 type Org struct {
 	// OrgID is the id of the organization in the database.
 	OrgID string
@@ -132,22 +131,22 @@ type Org struct {
 	Contact string
 }
 
-// Credentials are those of an OAuth client, and an API key, all for one environment.
+// Credentials are an OAuth client and an API key for one environment, live or test.
 type Credentials struct{ ClientID, ClientSecret, APIKey string }
 
 const (
 	// stopTimeout limits how long a product may take to finish its running calls and jobs
 	// when it stops.
 	stopTimeout = 10 * time.Second
-	// requestTimeout limits each request of [Product.HTTP], and the product's own waits
-	// for the database and for Redis.
+	// requestTimeout is the time limit of each request of [Product.HTTP], and of the
+	// product's own waits for the database and for Redis.
 	requestTimeout = 30 * time.Second
-	databaseConns  = 12 // small, because the pools of all products share the connection limit of one server
+	databaseConns  = 12 // small, because all products share the connections of one PostgreSQL server
 )
 
-// Start starts a product that stops with the test. It fails the test if the product does
-// not start. Several products may run at once: each has its own ports, data folder and,
-// without Options.Beside, database.
+// Start starts a product and stops it when the test ends. It fails the test if the product
+// does not start. A test can start several products. Each has its own ports, data folder
+// and, without Options.Beside, database.
 func Start(t testing.TB, opts Options) *Product {
 	t.Helper()
 	quiet()
@@ -171,8 +170,8 @@ func Start(t testing.TB, opts Options) *Product {
 	if opts.ClientDocumentCAs != nil {
 		cfg.ClientDocumentNetworks = []string{"127.0.0.0/8"}
 	}
-	// The timeout is long, so that a busy machine does not affect tests of shared
-	// limits.
+	// The timeout is long, so that a slow answer of Redis on a busy machine does not change
+	// the result of a test.
 	cfg.RedisURL, cfg.RedisTimeout = opts.RedisURL, requestTimeout
 	seeded := prepare(t, opts, &cfg)
 	cfg.AmazonClient, cfg.NotificationCAs = amazon(t, opts.Topics), opts.TopicCAs
@@ -210,14 +209,14 @@ func Start(t testing.TB, opts Options) *Product {
 	return p
 }
 
-// quiet discards the logs of libraries, which would hide the output of tests.
+// quiet discards the logs of libraries, so that the output of tests stays readable.
 var quiet = sync.OnceFunc(func() { slog.SetDefault(slog.New(slog.DiscardHandler)) })
 
-// noRedirect makes the client return a redirect instead of following it.
+// noRedirect makes an HTTP client return a redirect instead of following it.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// logger returns a logger that writes JSON lines at debug level to the given writer. If the
-// writer is nil, it discards them.
+// logger returns a logger that writes JSON lines, including debug messages, to the given
+// writer. For nil it discards them.
 func logger(to io.Writer) *slog.Logger {
 	if to == nil {
 		return slog.New(slog.DiscardHandler)
@@ -225,15 +224,15 @@ func logger(to io.Writer) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(to, &slog.HandlerOptions{Level: slog.LevelDebug}))
 }
 
-// Once runs a test against a product on SQLite. With MAILHELM_TEST_FULL=1 it also runs it
-// on PostgreSQL. It is for behaviour that cannot depend on the database
-// (core/doc/decisions/0072). The test runs in parallel with others.
+// Once runs a test against a product on SQLite, in parallel with other tests. It is for
+// behaviour that does not depend on the kind of database; see core/doc/decisions, page
+// 0072. With MAILHELM_TEST_FULL=1 it runs the test on PostgreSQL too.
 func Once(t *testing.T, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	OnceWith(t, Options{}, test)
 }
 
-// OnceWith runs a test as Once does, against a product with these options. It ignores
+// OnceWith runs a test like Once, against a product with the given options. It ignores
 // opts.Postgres.
 func OnceWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
@@ -255,8 +254,8 @@ func Each(t *testing.T, test func(t *testing.T, p *Product)) {
 	EachWith(t, Options{}, test)
 }
 
-// EachWith runs a test as Each does, against products with these options. It ignores
-// opts.Postgres.
+// EachWith runs a test like Each, on SQLite and on PostgreSQL, against products with the
+// given options. It ignores opts.Postgres.
 func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	t.Helper()
 	for _, postgres := range []bool{false, true} {
@@ -264,7 +263,7 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 		if postgres {
 			name = "postgres"
 		}
-		own := opts // copied, because the parallel tests run after the loop has ended
+		own := opts // a copy for each subtest, because the subtests run after the loop
 		own.Postgres = postgres
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -273,8 +272,8 @@ func EachWith(t *testing.T, opts Options, test func(t *testing.T, p *Product)) {
 	}
 }
 
-// prepare writes the demo data to the data folder, and to the PostgreSQL database if one
-// is used.
+// prepare writes the demo data to the data folder of a new product and, if it uses one, to
+// its PostgreSQL database. It sets the master key and the database URL in cfg.
 func prepare(t testing.TB, opts Options, cfg *config.Config) seeded {
 	t.Helper()
 	filled, err := filledTemplate()
@@ -307,8 +306,8 @@ func migrate(ctx context.Context, cfg config.Config) error {
 	return errors.Join(db.Migrate(ctx), db.Close())
 }
 
-// amazon returns the product's HTTP client for requests to Amazon. It reaches no real host
-// of Amazon; see noAmazon.
+// amazon returns the HTTP client with which the product sends requests to Amazon. The
+// client never connects to a host of Amazon; see noAmazon.
 func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	t.Helper()
 	client := ses.NewHTTPClient()
@@ -317,14 +316,14 @@ func amazon(t testing.TB, topics http.RoundTripper) *http.Client {
 	return client
 }
 
-// noAmazon is an HTTP transport that keeps tests from calling Amazon. It sends requests for
-// the loopback through here, and those for Amazon SNS through topics, which is
-// [Options.Topics] and may be nil.
+// noAmazon is an HTTP transport for requests to Amazon that never reaches Amazon. It sends
+// requests for the loopback interface with here, and requests for Amazon SNS with topics,
+// which may be nil.
 type noAmazon struct{ here, topics http.RoundTripper }
 
-// RoundTrip sends requests for loopback addresses through here, and those for Amazon SNS
-// through topics. It answers any other request with the 403 that Amazon SES returns for
-// unknown credentials.
+// RoundTrip sends requests for loopback addresses with here, and requests for Amazon SNS
+// with topics, unless that is nil. It answers other requests with status 403, as Amazon SES
+// does for unknown credentials.
 func (n noAmazon) RoundTrip(r *http.Request) (*http.Response, error) {
 	if ip, err := netip.ParseAddr(r.URL.Hostname()); err == nil && ip.IsLoopback() {
 		return n.here.RoundTrip(r)

@@ -128,8 +128,8 @@ func TestFaultsOfTheAccountAreFelt(t *testing.T) {
 	}
 }
 
-// TestEachIsOnBothEngines checks that product.Each runs the subtest "sqlite" on SQLite and
-// the subtest "postgres" on PostgreSQL.
+// TestEachIsOnBothEngines checks that Each runs a test twice, as the subtest "sqlite" on
+// SQLite and as the subtest "postgres" on PostgreSQL.
 func TestEachIsOnBothEngines(t *testing.T) {
 	t.Parallel()
 	engines := make(chan string, 2)

@@ -19,18 +19,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// masterKey is the master key of all products in tests. It encrypts only secrets that a
-// test stores.
+// masterKey is the key with which products in tests encrypt secrets. It protects only
+// secrets of tests, so it may be public.
 const masterKey = "6d61696c68656c6d2074657374206d6173746572206b65792c206f70656e2121"
 
-// seeded has the two organizations in the demo data, and the credentials of the demo user.
+// seeded has the demo organization, the second one, and the demo user's credentials.
 type seeded struct {
 	demo, other             Org
 	userEmail, userPassword string
 }
 
-// seed creates the demo data and the second organization in the database and the simulated
-// account that cfg names. It starts no server.
+// seed creates the demo data and the second organization, in the database and the simulated
+// account that cfg configures. It starts no server.
 func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	db, err := storage.Open(ctx, serve.StorageOf(cfg))
 	if err != nil {
@@ -64,8 +64,8 @@ func seed(ctx context.Context, cfg config.Config) (seeded, error) {
 	}, err
 }
 
-// cheapSignIn replaces the password hash of the demo user by one that is quick to check,
-// because most tests of pages sign in. The password remains the same.
+// cheapSignIn replaces the demo user's password hash by one of the same password that is
+// quick to check. Many tests sign in, and a usual hash would slow them down.
 func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error {
 	user, err := db.Users().UserByEmail(ctx, c.UserEmail)
 	if err != nil {
@@ -74,8 +74,8 @@ func cheapSignIn(ctx context.Context, db *storage.DB, c demo.Credentials) error 
 	return db.Users().SetPassword(ctx, user.ID, passwordstest.Hash(c.UserPassword))
 }
 
-// MakePast creates 90 days of mail for the demo organization, as `mailhelm demo` does at
-// its start. It does nothing if the organization has messages.
+// MakePast creates 90 days of sent mail for the demo organization, as `mailhelm demo` does.
+// It does nothing if the organization has messages.
 func (p *Product) MakePast(t testing.TB) {
 	t.Helper()
 	h := p.host
@@ -116,8 +116,8 @@ func secondOrg(ctx context.Context, s demo.Seeder) (Org, error) {
 	return org, err
 }
 
-// credentials creates an OAuth client and an API key, both with every scope, in one
-// environment.
+// credentials creates an OAuth client and an API key of an organization, both with every
+// scope and for one environment (live or test).
 func credentials(ctx context.Context, a provision.Provisioner, orgID string, env core.Environment) (Credentials, error) {
 	g := provision.Grant{OrgID: orgID, Name: "Test suite", Environment: env, Scopes: core.AllScopes()}
 	client, secret, err := a.CreateClient(ctx, g)
@@ -128,19 +128,19 @@ func credentials(ctx context.Context, a provision.Provisioner, orgID string, env
 	return Credentials{ClientID: client.ClientID, ClientSecret: secret, APIKey: key}, err
 }
 
-// template is a data folder with the demo data, which is copied for each product.
+// template has the files of a data folder with demo data, to copy for each product.
 type template struct {
 	seeded
 	// files has the content of each file in the folder, by file name. The folder has no
 	// subfolders.
 	files map[string][]byte
-	// tables has the rows of the database, to fill PostgreSQL with.
+	// tables has the rows of the SQLite database, for products on PostgreSQL.
 	tables []table
 }
 
-// filledTemplate returns the template. The first call of a process creates it, because
-// filling a database takes longer than most tests. All products of a process therefore have
-// the same credentials.
+// filledTemplate returns the template, the data folder that each product copies. It creates
+// the template only once, because that takes longer than most tests. All products of a test
+// process therefore have the same credentials.
 var filledTemplate = sync.OnceValues(func() (*template, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-product-")
 	if err != nil {
@@ -168,7 +168,7 @@ var filledTemplate = sync.OnceValues(func() (*template, error) {
 	return t, nil
 })
 
-// copyTo writes the template's files to an existing folder. Only their owner may read them.
+// copyTo writes the template's files to a folder, readable only by their owner.
 func (t *template) copyTo(dir string) error {
 	for name, content := range t.files {
 		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // SQL returns a connection to the product's database, for data that the product itself
-// cannot write. It is closed when the test ends. On SQLite a statement waits up to 10
-// seconds for a lock that the product holds.
+// cannot write. The connection is closed when the test ends. On SQLite a statement waits up
+// to 10 seconds for a lock that the product holds.
 func (p *Product) SQL(t testing.TB) *sql.DB {
 	t.Helper()
 	driver, address := "postgres", p.database
@@ -19,6 +19,6 @@ func (p *Product) SQL(t testing.TB) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() }) // nothing is waited for
+	t.Cleanup(func() { _ = db.Close() }) // an error of Close does not matter here
 	return db
 }

@@ -9,17 +9,17 @@ import (
 	"testing"
 )
 
-// Token returns an access token of the demo organization's live client for a resource,
-// which is BaseURL or MCPURL. Without scopes the token has all scopes of the client. Token
-// uses the client credentials grant (RFC 6749, section 4.4) with a resource (RFC 8707). It
-// fails the test if the server refuses.
+// Token returns an access token of the demo organization's live client. resource is the
+// host for which the token is valid: BaseURL or MCPURL. Without scopes the token has all
+// scopes of the client. Token uses the client credentials grant (RFC 6749, section 4.4),
+// and fails the test if the server refuses.
 func (p *Product) Token(t testing.TB, resource string, scopes ...string) string {
 	t.Helper()
 	return p.TokenWith(t, p.Live, resource, scopes...)
 }
 
-// TokenWith returns an access token of the client with the credentials c. Its other
-// arguments are those of [Product.Token].
+// TokenWith returns an access token of the OAuth client with the given credentials.
+// resource and scopes are those of [Product.Token].
 func (p *Product) TokenWith(t testing.TB, c Credentials, resource string, scopes ...string) string {
 	t.Helper()
 	form := url.Values{"grant_type": {"client_credentials"}, "resource": {resource}}

@@ -13,13 +13,13 @@ import (
 	"time"
 )
 
-// actAsCurl is the environment variable that makes the test binary act as curl, because
-// some machines have none. shellPaths links the binary under that name.
+// actAsCurl is an environment variable. If it is set, the test binary behaves like the
+// program curl, which some machines do not have.
 const actAsCurl = "MAILHELM_TEST_ACT_AS_CURL"
 
-// shellPaths returns the values of PATH to run the commands with, by name. With "stand-in",
-// curl is the test binary. With "curl", which is present only if curl is installed, it is
-// the installed program.
+// shellPaths returns values of the environment variable PATH with which the README's
+// commands are run, by name. With "stand-in" the command curl is the test binary. With
+// "curl" it is the installed program; this entry is missing if curl is not installed.
 func shellPaths(t *testing.T) map[string]string {
 	t.Helper()
 	self, err := os.Executable()
@@ -37,9 +37,9 @@ func shellPaths(t *testing.T) map[string]string {
 	return paths
 }
 
-// curl implements the options of curl that the README uses: -sS, -u, -H, -d and an address.
-// It returns the exit code that curl would: 0 for any HTTP response, 2 for any other
-// option.
+// curl implements the program curl with the options that the README uses: -sS, -u, -H, -d
+// and an address. It returns an exit code of curl: 0 if there was an HTTP response, 2 for
+// an unknown option, 7 or 56 for a failed connection.
 func curl(args []string, stdout, stderr io.Writer) int {
 	request, err := curlRequest(args)
 	if err != nil {

@@ -19,24 +19,23 @@ import (
 	"time"
 )
 
-// lastLine is the beginning of the last line that `mailhelm demo` prints at its start. The
-// demo is ready then.
+// lastLine is the beginning of the last line that `mailhelm demo` prints when it is ready.
 const lastLine = "Ctrl-C stops"
 
-// patience limits how long a demo may run. The test fails with the demo's output if it
-// never prints lastLine.
+// patience is how long a demo may run before it is killed. The test then fails and shows
+// the demo's output.
 const patience = 2 * time.Minute
 
-// demo is a running `mailhelm demo`. dir is its working folder, port its first port and
-// printed its output until it was ready.
+// demo is a running `mailhelm demo`. dir is its working folder, port the first of its
+// ports, and printed the output before it was ready.
 type demo struct {
 	dir     string
 	port    int
 	printed string
 }
 
-// program builds mailhelm at its first call and returns the path of the binary, or the
-// error of the build.
+// program builds the program mailhelm once for all tests. It returns the path of the
+// binary, or the error of the build.
 var program = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "mailhelm-readme-")
 	if err != nil {
@@ -61,8 +60,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// startDemo starts a demo and waits until it is ready. If the start fails, such as when
-// another program has taken a port, it tries up to five times, each time with other ports.
+// startDemo starts a demo and waits until it is ready. If that fails, for example because
+// another program uses a port, it tries again with other ports, up to five times.
 func startDemo(t *testing.T) *demo {
 	t.Helper()
 	binary, err := program()
@@ -120,8 +119,8 @@ func stop(t *testing.T, cmd *exec.Cmd, stdout io.Reader, log *strings.Builder) {
 	}
 }
 
-// freeRow returns the first of six consecutive loopback ports on which no program listens
-// at the moment.
+// freeRow returns the first of six consecutive ports that are free on the loopback
+// interface.
 func freeRow(t *testing.T) int {
 	t.Helper()
 	for range 50 {
@@ -174,12 +173,11 @@ func (d *demo) credentials(t *testing.T) credentials {
 	return c
 }
 
-// boundary is the text that paste prints between the outputs of two commands, to split
-// them.
+// boundary is printed between the outputs of two commands, so that paste can separate them.
 const boundary = "\n-- next --\n"
 
-// paste runs the commands in one shell and returns the output of each. path is the
-// shell's search path.
+// paste runs the commands one after another in the same shell, and returns the output of
+// each. path is the shell's PATH.
 func (d *demo) paste(t *testing.T, path string, commands []string) []string {
 	t.Helper()
 	script := OnPorts(strings.Join(commands, "printf '"+strings.ReplaceAll(boundary, "\n", `\n`)+"'\n"), d.port)

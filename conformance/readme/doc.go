@@ -1,9 +1,9 @@
 // Package readme tests the commands in README.md. It starts the demo and runs the commands
-// in a shell, in the order of the page. It also checks that the demo prints the same
-// commands.
+// in a shell, in the order in which the README has them. It also checks that the demo
+// prints the same commands.
 //
-// It replaces only the ports in a command, because the default ports may be in use. It
-// checks of each output only what the README promises.
+// The commands run unchanged except for their ports, because the default ports may be in
+// use. The output must contain what the README says about it; the rest is not checked.
 package readme
 
 import (
@@ -14,8 +14,8 @@ import (
 
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)\n(.*?)^```$")
 
-// Blocks returns the contents of the fenced code blocks of a Markdown text that have the
-// given language, in order.
+// Blocks returns the contents of those fenced code blocks in a Markdown text that have the
+// given language, in their order.
 func Blocks(markdown, language string) []string {
 	var found []string
 	for _, m := range fence.FindAllStringSubmatch(markdown, -1) {
@@ -26,12 +26,12 @@ func Blocks(markdown, language string) []string {
 	return found
 }
 
-// defaultPorts are the ports of the demo's addresses in the README. `mailhelm demo --port
-// N` uses N and the ports after it, in the same order.
+// defaultPorts are the ports of the demo in the README. With `--port N` the demo uses N
+// instead of the first, and the numbers after N instead of the others.
 var defaultPorts = []int{8080, 8081, 8082, 8083}
 
-// OnPorts returns text with the default ports of localhost replaced by first and the three
-// ports after it.
+// OnPorts returns the text with the demo's default ports replaced: the lowest by first, and
+// the others by the three numbers after that.
 func OnPorts(text string, first int) string {
 	var pairs []string
 	for i, port := range defaultPorts {

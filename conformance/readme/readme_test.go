@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// promised has, for each command block in the section "Try it", a text that its output must
-// contain.
+// promised has one entry for each command block in the README's section "Try it": a text
+// that the output of the block must contain.
 var promised = []string{
-	"",                                   // the credentials, into variables
-	"",                                   // the token, into another
-	`"name":"contacts_upsert"`,           // the tools
-	`"first_name":"Ada"`,                 // the contact, for an agent
-	`"first_name":"Ada"`,                 // the same contact, over REST
-	`"email":"new.customer@example.com"`, // the contact that was made
-	`"code":"validation_failed"`,         // the refusal
+	"",                                   // stores the credentials in variables
+	"",                                   // stores the access token in a variable
+	`"name":"contacts_upsert"`,           // lists the tools
+	`"first_name":"Ada"`,                 // reads a contact by a tool
+	`"first_name":"Ada"`,                 // reads the same contact by a route
+	`"email":"new.customer@example.com"`, // creates a contact
+	`"code":"validation_failed"`,         // is refused
 }
 
 func page(t *testing.T) string {
@@ -29,8 +29,8 @@ func page(t *testing.T) string {
 	return string(text)
 }
 
-// section returns the text of the README's section with this heading. It fails the test if
-// there is none.
+// section returns the text of the README below the given second-level heading. It fails the
+// test if there is no such heading.
 func section(t *testing.T, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page(t), "\n## "+heading+"\n")
@@ -59,25 +59,25 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// takenIn has, for each command block in the section "Contacts", the texts that its output
-// must contain.
+// takenIn has one entry for each command block in the README's section "Contacts": the
+// texts that the output of the block must contain.
 var takenIn = [][]string{
 	{`"key":"spring-tasting"`},
 	{`"job_id"`, `"total":2`, `"pagination"`},
 	{"dry run       nothing was changed", "created       1", "rejected      1 (line 3)", "people.csv.rejected.csv", "nobody,,,3,validation_failed: email is no e-mail address"},
 }
 
-// sent has, for each command block in the section "Sending", the texts that its output must
-// contain.
+// sent has one entry for each command block in the README's section "Sending": the texts
+// that the output of the block must contain.
 var sent = [][]string{
 	{`"delivery_rate"`, `"period"`},
 	{`"outcome":"bounced"`, `"next_steps"`},
 	{"--topic-arn", "--role-arn", "new           1", "malformed     0"},
 }
 
-// TestContacts checks that the commands in the section "Contacts" work with the variables
-// set by the first two blocks of "Try it". The section must name its guide, and the demo
-// must serve that guide.
+// TestContacts runs the commands in the README's section "Contacts", after the two blocks
+// of "Try it" that set the variables. The section must link to the guide about contacts,
+// and the demo must serve that page.
 func TestContacts(t *testing.T) {
 	t.Parallel()
 	goesOn(t, "Contacts", takenIn, "http://localhost:8081/docs/guides/contacts")
@@ -123,8 +123,8 @@ func goesOn(t *testing.T, heading string, promised [][]string, guide string) {
 	}
 }
 
-// administered has, for each command block in the section "People, keys and clients", the
-// texts that its output must contain.
+// administered has one entry for each command block in the README's section "People, keys
+// and clients": the texts that the output of the block must contain.
 var administered = [][]string{
 	{"Acme Ltd", "ada@example.com", "password", "http://localhost:8081/join?token="},
 	{`"api.lists.view"`, "sk_live_", "grace", "active"},
@@ -132,8 +132,9 @@ var administered = [][]string{
 	{"required", "ada@example.com", "waiting", "api_key.rotated", "oauth_client.blocked", "user.second_factors_reset"},
 }
 
-// TestAdministration checks that the commands in the section "People, keys and clients"
-// work in the folder of a running demo. The dashboard must be at the address in the README.
+// TestAdministration runs the commands in the README's section "People, keys and clients"
+// in the folder of a running demo. The demo must serve the dashboard at the address that
+// the section names.
 func TestAdministration(t *testing.T) {
 	t.Parallel()
 	text := section(t, "People, keys and clients")
@@ -150,7 +151,7 @@ func TestAdministration(t *testing.T) {
 	for i, output := range d.paste(t, path, blocks) {
 		for _, want := range administered[i] {
 			// The invitation link has the default port, because the admin commands do not know
-			// the demo's ports. The expected text is therefore not moved to them.
+			// the demo's ports. So the expected text keeps it too.
 			if !strings.Contains(output, want) {
 				t.Errorf("the output lacks %s:\n%s\n%s", want, blocks[i], output)
 			}
@@ -172,7 +173,7 @@ func TestAdministration(t *testing.T) {
 }
 
 // TestDemoPrintsTheSame checks that the demo prints the README's commands for agents and
-// its MCP client configuration, with the credentials filled in.
+// its MCP client configuration, with the demo's credentials in place of the variables.
 func TestDemoPrintsTheSame(t *testing.T) {
 	t.Parallel()
 	d := startDemo(t)

@@ -9,9 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestAnAccountThatIsSilentIsNotKept checks that GET /v1/account is cacheable for 60
-// seconds only if the sending account answered. If the account failed, the answer lacks the
-// account's data and is "no-store".
+// TestAnAccountThatIsSilentIsNotKept checks the cache headers of GET /v1/account. If the
+// sending account answers, clients may cache the answer for 60 seconds. If the sending
+// account fails, the answer lacks its data and must have "no-store".
 func TestAnAccountThatIsSilentIsNotKept(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// activityPage is a page of activities. Properties has the bytes of the JSON exactly as the
-// API returned them.
+// activityPage is a page of activities as the API returns it. Properties keeps the bytes of
+// the JSON unchanged.
 type activityPage struct {
 	Data []struct {
 		ID         string          `json:"activity_id"`
@@ -25,8 +25,9 @@ type activityPage struct {
 	} `json:"pagination"`
 }
 
-// TestActivityPropertiesComeBackToTheByte checks that every list of activities returns
-// their properties byte for byte. Properties may be any JSON up to 32 KiB.
+// TestActivityPropertiesComeBackToTheByte records activities with unusual JSON as
+// properties, up to the limit of 32 KiB. Every list of activities must return the
+// properties byte for byte.
 func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -49,8 +50,8 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 				t.Errorf("%.60s: %v", texts[i], result)
 			}
 		}
-		// A request with properties that are not valid JSON is refused as a whole. The
-		// refusal names the item.
+		// If the properties of an item are not valid JSON, the whole request is refused, and
+		// the refusal names the item.
 		for _, wrong := range []string{`1e`, `{"a":1,}`, `{a:1}`, `'a'`, `"\x"`, "\"\t\"", `NaN`, `[1 2]`} {
 			refusal := a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`)
 			problem := refusal.refused(422, core.CodeValidationFailed)
@@ -61,8 +62,9 @@ func TestActivityPropertiesComeBackToTheByte(t *testing.T) {
 		for _, wrong := range []string{`01`, "\"\xff\""} {
 			a.do(t, "POST", "/v1/activities", `[`+items[0]+`,{"name":"x","email":"bytes@example.com","properties":`+wrong+`}]`).refused(422, core.CodeValidationFailed)
 		}
-		// Repeated members, NUL and numbers out of the range of float64 are allowed only
-		// inside properties, and properties may nest at most 63 levels.
+		// Repeated members, NUL and numbers beyond the range of float64 are allowed inside
+		// properties, but not elsewhere in an item. Properties with 64 nested levels are
+		// refused.
 		for _, wrong := range []string{`"properties":{},"properties":{}`, `"idempotency_key":"a\u0000"`, `"dedup_mode":1e400`, `"properties":` + strings.Repeat("[", 64) + strings.Repeat("]", 64)} {
 			alone := results(t, a.do(t, "POST", "/v1/activities", `{"name":"x","email":"bytes@example.com",`+wrong+`}`))
 			if len(alone) != 1 || alone[0]["reason"] != "invalid_item" {
@@ -96,7 +98,8 @@ func activitiesOn(answer *answer) activityPage {
 	return page
 }
 
-// TestActivityBodyOfOneMebibyte: to the byte.
+// TestActivityBodyOfOneMebibyte checks that a request body of exactly 1 MiB is accepted,
+// and that one more byte is refused.
 func TestActivityBodyOfOneMebibyte(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -113,9 +116,9 @@ func TestActivityBodyOfOneMebibyte(t *testing.T) {
 	})
 }
 
-// TestPagesOfActivitiesHaveEachOnce checks that paging through lists returns each matching
-// activity exactly once, with several filters. It must hold for activities of the same
-// time, and while newer ones are recorded.
+// TestPagesOfActivitiesHaveEachOnce reads lists of activities page by page, with several
+// filters. Each matching activity must occur exactly once, even if many have the same time
+// and newer ones are recorded between two pages.
 func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
 	t.Parallel()
 	product.EachWith(t, product.Options{ActivitiesPerMinute: 10_000}, func(t *testing.T, p *product.Product) {
@@ -150,7 +153,7 @@ func TestPagesOfActivitiesHaveEachOnce(t *testing.T) {
 					break
 				}
 				cursor = *page.Pagination.NextCursor
-				record(1, "2026-01-04T10:00:00Z") // later than the end of the requested window
+				record(1, "2026-01-04T10:00:00Z") // too late for the period that the lists ask for
 			}
 			if diff := cmp.Diff(want, got); diff != "" || pages != 7 {
 				t.Errorf("%s, %d pages (- recorded, + read):\n%.1000s", list, pages, diff)

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// results returns the results of a 202 answer of POST /v1/activities, one for each item.
+// results returns the results in the answer of POST /v1/activities, one for each item. It
+// fails the test unless the status is 202.
 func results(t *testing.T, ans *answer) []map[string]any {
 	t.Helper()
 	var body struct{ Data []map[string]any }
@@ -57,8 +58,9 @@ func TestActivitiesOverREST(t *testing.T) {
 		}
 		other.do(t, "GET", "/v1/contacts/"+contact+"/activities", "").refused(404, core.CodeNotFound)
 
-		// Recording the activity has created a stub contact, which can be read. POST
-		// /v1/contacts with its address completes the stub and keeps its id.
+		// The first activity of an unknown address creates a stub (an incomplete contact),
+		// which can be read. POST /v1/contacts with the address completes the stub, and keeps
+		// its id.
 		a.do(t, "GET", "/v1/contacts/new%40example.com", "").want(200)
 		if made := a.do(t, "POST", "/v1/contacts", `{"email":"new@example.com"}`).want(201); !strings.Contains(string(made.body), contact) {
 			t.Errorf("another contact was made: %s", made.body)
@@ -103,9 +105,10 @@ func TestActivityRequestsAreRefusedAsAWhole(t *testing.T) {
 	})
 }
 
-// TestInvalidActivitiesAreRejectedAlone checks that an invalid item is rejected with a
-// reason, in a batch or alone, and that the valid items are recorded. The tool returns the
-// same results as the route. A repeated tool call is a replay and records nothing.
+// TestInvalidActivitiesAreRejectedAlone sends valid and invalid activities together. Each
+// invalid item must be rejected with a reason, and the valid items must be recorded. The
+// tool must return the same results as the route. A repeated tool call is answered as a
+// replay and records nothing.
 func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -148,13 +151,13 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 				}
 			}
 		}
-		for _, c := range invalid[3:] { // a single object is the same as a list with one item
+		for _, c := range invalid[3:] { // a request with one object, instead of an array, has the same result
 			if single := results(t, a.do(t, "POST", "/v1/activities", c.item)); len(single) != 1 || single[0]["reason"] != "invalid_item" {
 				t.Errorf("%.100s alone: %v", c.item, single)
 			}
 		}
-		// The second tool call was a replay, so the route and the tool have each recorded the
-		// valid items once.
+		// The second tool call was answered as a replay. So the route and the tool have each
+		// recorded the valid items once.
 		var page struct{ Data []map[string]any }
 		if a.do(t, "GET", "/v1/activities?limit=200", "").want(200).decode(&page); len(page.Data) != 2*len(invalid) {
 			t.Errorf("%d activities", len(page.Data))
@@ -162,9 +165,10 @@ func TestInvalidActivitiesAreRejectedAlone(t *testing.T) {
 	})
 }
 
-// TestActivityVolume checks the limit of 2,000 activities a minute of an organization.
-// Items above it are rejected as rate_limited, the rest of the batch is recorded. One
-// minute later 900 activities are accepted again.
+// TestActivityVolume checks that an organization can record 2,000 activities a minute.
+// Further items are rejected with the reason rate_limited, even if other items of the
+// request are recorded. One minute later a request with 900 items must be accepted
+// completely.
 func TestActivityVolume(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -183,13 +187,12 @@ func TestActivityVolume(t *testing.T) {
 		}
 		began := a.Clock.Now()
 		n := accepted(a) + accepted(a) + accepted(a) + accepted(a)
-		// The product's clock runs during the calls, and every 30 ms one more activity is
-		// allowed.
+		// The clock runs during the calls, and allows one more activity every 30 ms.
 		if most := 2000 + int(a.Clock.Now().Sub(began)/(30*time.Millisecond)) + 1; n < 2000 || n > most {
 			t.Errorf("%d of 3,600, want 2,000 to %d", n, most)
 		}
-		// The tool activities_record shares the limit with the route. It also returns one
-		// result for each item.
+		// The tool activities_record counts toward the same limit as the route. It returns a
+		// result for each item too.
 		var tool struct {
 			Accepted, Rejected int
 			Items              []struct{ Reason string }
@@ -208,8 +211,9 @@ func TestActivityVolume(t *testing.T) {
 	})
 }
 
-// TestActivitiesAreKeptForAYear: every read returns activities for a year after their
-// receipt. An activity with the mode "once" counts as a duplicate even after that.
+// TestActivitiesAreKeptForAYear checks that reads return an activity for a year after it
+// was received. An activity with the dedup_mode "once" must count as a duplicate even after
+// that year.
 func TestActivitiesAreKeptForAYear(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

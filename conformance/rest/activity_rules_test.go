@@ -12,8 +12,8 @@ const (
 	recording = "tool activities_record"
 )
 
-// both returns the steps that record an item by the route and by the tool and expect the
-// same result.
+// both returns two test steps that record the same item, one by the route and one by the
+// tool. Both expect the same result.
 func both(item, result string) []step {
 	return []step{
 		{call: record, body: item, status: 202, want: `{"data":[` + result + `]}`},
@@ -21,20 +21,21 @@ func both(item, result string) []step {
 	}
 }
 
-// refusedItem returns a rule that both surfaces reject an item with this reason. says is
-// the rule in words.
+// refusedItem returns a rule: route and tool must reject the item with the given reason.
+// says describes the rule in words.
 func refusedItem(says, item, reason string) rule {
 	return rule{says, both(item, `{"index":0,"status":"rejected","reason":"`+reason+`"}`)}
 }
 
-// takenItem returns a rule that both surfaces accept an item. says is the rule in words.
+// takenItem returns a rule: route and tool must accept the item. says describes the rule in
+// words.
 func takenItem(says, item string) rule {
 	return rule{says, both(item, `{"index":0,"status":"accepted"}`)}
 }
 
-// activityRules are the rules about recording and reading activities, and about promoting
-// their properties. Other tests cover the volume limit, batches of 1,000, the limit of 1
-// MiB and malformed JSON.
+// activityRules are the rules for recording and reading activities, and for making their
+// properties available to segment predicates. Other tests check the rate limit, requests of
+// 1,000 items, the limit of 1 MiB and malformed JSON.
 var activityRules = []rule{
 	refusedItem("an item has a name", `{"email":"$a"}`, "invalid_name"),
 	refusedItem("a name is not blank", `{"name":" \t","email":"$a"}`, "invalid_name"),
@@ -134,7 +135,7 @@ var activityRules = []rule{
 	}},
 }
 
-// segmentRules are the rules about reading segments. The API cannot create or change
+// segmentRules are the rules for reading segments. The public API has no calls that change
 // segments.
 var segmentRules = []rule{
 	{"a segment is read by id or key, with its predicate, class and state", []step{

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// agrees reports whether the JSON scalar got matches want. A want of "~x" is a regular
-// expression that got must match, and "!x" means any value but x and null. Any other want
-// must equal got.
+// agrees reports whether the JSON value got is as want says. If want is "~x", got must
+// match the regular expression x. If want is "!x", got may be any value but x and null.
+// Otherwise got must equal want.
 func agrees(want, got any) bool {
 	text, _ := want.(string)
 	if pattern, is := strings.CutPrefix(text, "~"); is {

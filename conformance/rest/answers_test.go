@@ -13,9 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// TestRateHeadersAreOnEveryAnswer checks that every answer of an operation to an
-// authenticated caller has the RateLimit-* headers, whatever its status. An answer to a
-// caller without a valid credential has none.
+// TestRateHeadersAreOnEveryAnswer checks that every answer to a caller with a valid
+// credential has the RateLimit-* headers, whatever the status. An answer to a caller
+// without a valid credential must not have them.
 func TestRateHeadersAreOnEveryAnswer(t *testing.T) {
 	t.Parallel()
 	limit := 60
@@ -54,8 +54,8 @@ func TestRateHeadersAreOnEveryAnswer(t *testing.T) {
 	}
 }
 
-// TestEveryErrorCodeHasItsPage checks that the documentation has a page for each error
-// code, at /api/errors/{code}.
+// TestEveryErrorCodeHasItsPage checks that the documentation has a page at
+// /api/errors/{code} for each error code.
 func TestEveryErrorCodeHasItsPage(t *testing.T) {
 	t.Parallel()
 	p := product.Start(t, product.Options{})
@@ -80,9 +80,10 @@ func TestEveryErrorCodeHasItsPage(t *testing.T) {
 	}
 }
 
-// TestOneRouteAnswers400 checks that POST /v1/contacts/identify is the only operation with
-// a 400 in the OpenAPI document, for a call without any identity. All other invalid
-// requests get 422. No error code with status 422 may be marked as retryable.
+// TestOneRouteAnswers400 checks that in the OpenAPI document only POST
+// /v1/contacts/identify can answer 400 (for a call that identifies no contact). All other
+// routes answer 422 to invalid requests. No error code with the status 422 may be marked as
+// retryable.
 func TestOneRouteAnswers400(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

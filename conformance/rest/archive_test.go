@@ -8,8 +8,9 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// TestReplaceAndMerge checks that PUT clears the attributes and topic choices that it
-// omits, and keeps the opt-out and the lists. PATCH changes only the members that it has.
+// TestReplaceAndMerge checks two ways to change a contact. PUT removes the attributes and
+// topic choices that the request leaves out, but keeps the opt-out and the lists. PATCH
+// changes only the members that are in the request.
 func TestReplaceAndMerge(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -36,9 +37,9 @@ func TestReplaceAndMerge(t *testing.T) {
 	})
 }
 
-// TestArchivedContact checks that an archived contact can be read by its address and
-// appears in no list of contacts. Only POST and PUT change it, and both restore it with the
-// same id.
+// TestArchivedContact checks that an archived contact can be read by its address, but is in
+// no list of contacts. PATCH must be refused. POST and PUT must make the contact active
+// again, with the same id.
 func TestArchivedContact(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -72,9 +73,8 @@ func TestArchivedContact(t *testing.T) {
 	})
 }
 
-// TestReplayKeepsTheStatus checks that a call with a repeated idempotency key gets the
-// first answer with its status, such as 201. This holds for every credential of the
-// organization.
+// TestReplayKeepsTheStatus repeats a call with the same idempotency key. The answer must be
+// the first answer with its status, such as 201, for every credential of the organization.
 func TestReplayKeepsTheStatus(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

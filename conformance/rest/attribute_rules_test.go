@@ -8,8 +8,8 @@ import (
 
 const registry = "/v1/attributes"
 
-// attributeRules are the rules about defining attributes of contacts, and about the effects
-// of changing or deleting a definition.
+// attributeRules are the rules for defining attributes of contacts, and for the effects of
+// changing or deleting such a definition.
 var attributeRules = []rule{
 	{"an attribute has a name, a type, a description and times; the values are an enum's", []step{
 		{

@@ -15,8 +15,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// consent returns the contact that the sending account stores for an address, with its
-// opt-out and topic choices. It returns nil if the account has no such contact.
+// consent returns what the sending account stores for an address: the opt-out and the
+// choices of topics. It returns nil if the account has no contact with that address.
 func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	t.Helper()
 	held, err := a.Simulator.Contact(t.Context(), a.OrgID, address)
@@ -29,8 +29,8 @@ func (a *api) consent(t *testing.T, address string) *sending.Contact {
 	return &held
 }
 
-// pusher returns the worker that writes consent changed by bulk jobs to the sending
-// account, configured as in the product.
+// pusher returns the job that writes the consent of bulk writes to the sending account. Its
+// configuration is that of the product.
 func pusher(p *product.Product) *bulk.Pushes {
 	quiet := slog.New(slog.DiscardHandler)
 	return bulk.NewPushes(bulk.PushConfig{
@@ -39,8 +39,8 @@ func pusher(p *product.Product) *bulk.Pushes {
 	})
 }
 
-// TestWritesGoToTheAccount checks that consent written by a route or tool is in the sending
-// account as soon as the call is answered.
+// TestWritesGoToTheAccount changes the consent of contacts by routes and tools. When a call
+// has been answered, the sending account must have the new consent.
 func TestWritesGoToTheAccount(t *testing.T) {
 	t.Parallel()
 	type choices = map[string]sending.Subscription
@@ -79,7 +79,7 @@ func TestWritesGoToTheAccount(t *testing.T) {
 		if a.consent(t, one) != nil {
 			t.Error("the account still has an address that was archived")
 		}
-		// Archiving keeps a contact that opted out in the sending account, so that the
+		// When an opted-out contact is archived, the sending account keeps it, so that the
 		// account still refuses to mail the address.
 		a.do(t, "DELETE", byID+"one", "").want(204)
 		if held := a.consent(t, two); held == nil || !held.UnsubscribeAll {
@@ -93,8 +93,8 @@ func TestWritesGoToTheAccount(t *testing.T) {
 	})
 }
 
-// synced runs the sync of topics and consent with the sending account, and returns its
-// report.
+// synced synchronizes topics and consent between the product and the sending account, and
+// returns the report about it.
 func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	t.Helper()
 	report, err := serve.Sync(p.DB, p.Simulator, p.Clock.Now, slog.New(slog.DiscardHandler)).Run(t.Context(), p.OrgID)
@@ -104,10 +104,10 @@ func synced(t *testing.T, p *product.Product) topics.SyncReport {
 	return report
 }
 
-// TestTheMirrorFollowsTheAccount checks that a change at the sending account is in the read
-// of one contact at once, and in lists after a sync. The sync imports contacts that only
-// the account has, restores contacts that only the mirror has, and reports the number of
-// each.
+// TestTheMirrorFollowsTheAccount changes contacts at the sending account itself. A read of
+// one contact must show the change at once, and a list after a sync. The sync must add
+// contacts that only the account has, and write contacts back that only the product has. It
+// must report how many.
 func TestTheMirrorFollowsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -156,8 +156,9 @@ func TestTheMirrorFollowsTheAccount(t *testing.T) {
 	})
 }
 
-// TestTopicsAreAMinuteOldAtMost checks that /v1/topics returns the account's topics, at
-// most a minute old. /v1/contact-list must return the topics of the last sync.
+// TestTopicsAreAMinuteOldAtMost changes the topics at the sending account itself. GET
+// /v1/topics must show the change within a minute, and GET /v1/contact-list only after a
+// sync.
 func TestTopicsAreAMinuteOldAtMost(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -194,8 +195,8 @@ func TestTopicsAreAMinuteOldAtMost(t *testing.T) {
 }
 
 // TestBulkWritesReachTheAccountLater checks that a bulk write is answered before the
-// sending account is called, and that the account gets the consent later. A row must also
-// restore an archived contact.
+// sending account is called, and that the account gets the consent later. A bulk write must
+// also make an archived contact active again.
 func TestBulkWritesReachTheAccountLater(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -213,8 +214,8 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 		if c.Status != "active" || !c.UnsubscribeAll || len(c.Lists) != 0 {
 			t.Errorf("came back as %+v", c)
 		}
-		// Both this loop and the product's job push the consent. Whichever is second finds
-		// nothing to push.
+		// The product's own job also writes the consent to the account. If it is quicker, the
+		// loop below has nothing to write.
 		p.Clock.Advance(time.Minute)
 		again := time.NewTicker(50 * time.Millisecond)
 		defer again.Stop()
@@ -232,8 +233,9 @@ func TestBulkWritesReachTheAccountLater(t *testing.T) {
 	})
 }
 
-// TestLeavingAListIsLogged checks that the membership log has one entry for each list that
-// a contact leaves, however it leaves. The entry must stay after the list is deleted.
+// TestLeavingAListIsLogged checks the log of list memberships. It must have one entry for
+// each list that a contact leaves, by archiving or by a change of its lists. The entry must
+// stay when the list is deleted.
 func TestLeavingAListIsLogged(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -270,8 +272,8 @@ func TestLeavingAListIsLogged(t *testing.T) {
 	})
 }
 
-// TestAddressesAreShownInFull checks that callers with the scope to view contacts see whole
-// addresses, and callers without it do not.
+// TestAddressesAreShownInFull checks that callers with the scope to view contacts get
+// unmasked addresses. Callers without that scope must be refused.
 func TestAddressesAreShownInFull(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

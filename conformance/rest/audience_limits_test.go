@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// TestWhatARepositoryDefinesIsReadOnly checks that topics and lists that a repository
+// TestWhatARepositoryDefinesIsReadOnly checks that topics and lists that a Git repository
 // defines cannot be changed over the API, and that their names are taken. Other topics and
-// lists, and the members of a repository's lists, can be changed.
+// lists can be changed. The members of lists from a repository can be changed too.
 func TestWhatARepositoryDefinesIsReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

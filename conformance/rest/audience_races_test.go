@@ -160,8 +160,8 @@ func TestALostClaimSaysWhenToComeBack(t *testing.T) {
 }
 
 // TestListsRace adds a contact to lists, removes it and sets its lists concurrently, by
-// routes and a tool. It checks that each edit is atomic, and that the membership log agrees
-// with the final membership.
+// REST routes and an MCP tool. It checks that each edit is atomic, and that the membership
+// log agrees with the final membership.
 func TestListsRace(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

@@ -6,7 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// membershipRules test the static lists of a contact and the members of a list.
+// membershipRules are test cases for the static lists of a contact and the members of a
+// list.
 var membershipRules = []rule{
 	{"POST and PATCH take a directive that adds and removes, or sets", []step{
 		{call: "POST " + people, body: `{"email":"$a","lists":{"add":["newsletter","tasting-club"]}}`, status: 201, want: `{"lists":[{"key":"newsletter"},{"key":"tasting-club"}]}`},
@@ -63,7 +64,7 @@ var membershipRules = []rule{
 	}},
 }
 
-// addressRules test the spelling of addresses.
+// addressRules are test cases for the spelling of email addresses.
 var addressRules = []rule{
 	{"a plus sign in an address is a plus sign, encoded or not", []step{
 		{call: "POST " + people, body: `{"email":"p+$x@example.com"}`, status: 201},
@@ -93,7 +94,8 @@ var addressRules = []rule{
 
 const identify = "POST /v1/contacts/identify"
 
-// identifyRules test POST /v1/contacts/identify, which gives visitors of a website an id.
+// identifyRules are test cases for POST /v1/contacts/identify, which gives visitors of a
+// website an id.
 var identifyRules = []rule{
 	{"identify makes the contact or finds it", []step{
 		{call: identify, body: `{"email":"$a","external_id":"$x"}`, status: 200, want: `{"result":"created"}`},
@@ -148,7 +150,7 @@ var identifyRules = []rule{
 	}},
 }
 
-// definitionRules test lists, topics and the contact list.
+// definitionRules are test cases for lists, topics and the contact list.
 var definitionRules = []rule{
 	{"a list's key is made from its name, and is one list's", []step{
 		{call: "POST /v1/lists", body: `{"name":"My list $x!"}`, status: 201, want: `{"key":"my-list-$x","source":"api","origin":"managed","status":"active","member_count":0,"description":""}`, lacks: "source_path"},
@@ -249,7 +251,7 @@ var definitionRules = []rule{
 	}},
 }
 
-// toolRules test the rules about contacts with the MCP tools.
+// toolRules are test cases for the MCP tools about contacts.
 var toolRules = []rule{
 	{"an agent makes, changes and reads a contact by either name", []step{
 		{call: "tool contacts_upsert", body: `{"email":"$a","external_id":"$x","attributes":{"city":"Graz","orders":1},"unsubscribe_all":true}`, want: `{"result":"created","contact":{"email":"$a"}}`, lacks: "visitor_id"},

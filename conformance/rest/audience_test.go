@@ -16,8 +16,8 @@ import (
 )
 
 // TestAudiencesDoNotMeet checks that an organization can neither find nor change the
-// contacts, lists and topics of another organization, by routes or tools. Both may use the
-// same names.
+// contacts, lists and topics of another organization, by REST routes or MCP tools. Both
+// organizations may use the same names.
 func TestAudiencesDoNotMeet(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -75,9 +75,9 @@ func TestAudiencesDoNotMeet(t *testing.T) {
 	})
 }
 
-// TestARepeatedIdentifyShowsTheSameVisitor checks that the stored answer of an identify
-// call does not contain the visitor's id, and that the database has the id only encrypted.
-// A repeated call must still return the id, until the contact is archived.
+// TestARepeatedIdentifyShowsTheSameVisitor checks that the answer that is stored for
+// replays does not contain the visitor's id. The database must have the id only encrypted.
+// A repeated identify call must still return the id, until the contact is archived.
 func TestARepeatedIdentifyShowsTheSameVisitor(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -125,8 +125,8 @@ func (a *api) anotherOrg(t *testing.T, gitConnected bool) (*api, core.Org) {
 	return a.as(minted.Secret), org
 }
 
-// TestBeforeTheFirstSync checks that before the first sync the contact list is not found,
-// and all other reads are empty.
+// TestBeforeTheFirstSync checks reads before Mailhelm has copied the contact list from the
+// sending account. The contact list is not found, and all other reads are empty.
 func TestBeforeTheFirstSync(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -141,9 +141,9 @@ func TestBeforeTheFirstSync(t *testing.T) {
 	})
 }
 
-// TestFirstWriteMakesTheContactList checks that the first write of a contact or a topic
-// creates the contact list at the account, by routes and tools. If no account is connected,
-// the refusal must name the command that connects one.
+// TestFirstWriteMakesTheContactList writes a first contact or topic by REST routes and MCP
+// tools. The write must create the contact list at the sending account. If no account is
+// connected, the refusal must name the command that connects one.
 func TestFirstWriteMakesTheContactList(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -214,8 +214,8 @@ func (c *newcomer) agent(t *testing.T) string {
 }
 
 // TestARepositoryOwnsTheDefinitionsOfAnAudience checks that an organization with a
-// connected repository cannot change topics or lists over the API. It can change contacts,
-// because they are not definitions.
+// connected Git repository cannot change topics or lists over the API. It can change
+// contacts, because a repository does not define contacts.
 func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -239,7 +239,7 @@ func TestARepositoryOwnsTheDefinitionsOfAnAudience(t *testing.T) {
 }
 
 // TestTestCredentialsDestroyNoDefinitions checks that test credentials may create and
-// change definitions, and may call no DELETE route.
+// change lists, topics and attributes. Every DELETE route must refuse test credentials.
 func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -255,7 +255,8 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 			}
 			path := paths[route.Path]
 			if path == "" {
-				// the call is refused before the object is looked up
+				// the call is refused before the object is looked up, so the path need not name
+				// an existing object
 				path = strings.NewReplacer("{", "", "}", "").Replace(route.Path)
 			}
 			for _, credential := range []string{a.Test.APIKey, a.TokenWith(t, a.Test, a.BaseURL)} {
@@ -272,7 +273,8 @@ func TestTestCredentialsDestroyNoDefinitions(t *testing.T) {
 }
 
 // TestWhoNeedsTheAccount makes the sending account unavailable. It checks that calls that
-// need the account fail with a time to retry, and that reads of the mirror succeed.
+// need the account fail with a time to retry, and that reads from Mailhelm's database
+// succeed.
 func TestWhoNeedsTheAccount(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -296,7 +298,9 @@ func TestWhoNeedsTheAccount(t *testing.T) {
 				{"POST", "/v1/topics", `{"name":"new","default_subscription_status":"OPT_IN"}`},
 				{"PUT", "/v1/topics/offers", `{"display_name":"New"}`},
 				{"DELETE", "/v1/topics/offers", ""},
-				{"GET", "/v1/topics", ""}, // the writes have emptied the cache of topics
+				// the writes above have emptied the cache of topics, so this read needs the
+				// account
+				{"GET", "/v1/topics", ""},
 			} {
 				got := a.do(t, call[0], call[1], call[2])
 				if p := got.refused(down.status, core.CodeUpstreamUnavailable); got.header.Get("Retry-After") == "" || p.RetryAfter == 0 {

@@ -2,8 +2,8 @@ package rest_test
 
 import "github.com/mailhelm/mailhelm/core"
 
-// audienceToolRules test the arguments and results of the MCP tools for contacts, lists and
-// topics.
+// audienceToolRules are test cases for the arguments and results of the MCP tools about
+// contacts, lists and topics.
 var audienceToolRules = []rule{
 	{"an agent finds a contact by its address, external id or id, with its lists and how many segments", []step{
 		{call: "POST " + people, body: `{"email":"$a","lists":{"add":["newsletter"]}}`, status: 201, keep: "id"},

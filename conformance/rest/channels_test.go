@@ -17,8 +17,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// mirrored adds two templates to the simulated sending account, and runs the syncs that
-// copy its channels and templates into the mirror.
+// mirrored adds two templates to the simulated sending account. It then runs the jobs that
+// copy the account's channels and templates into Mailhelm's database.
 func mirrored(t *testing.T, p *product.Product) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -61,8 +61,8 @@ func TestWhatTheAccountHas(t *testing.T) {
 	})
 }
 
-// TestAChannelIsNamedByItsID checks that REST returns a channel's id and filters by it, and
-// that tools accept the id wherever they accept the slug.
+// TestAChannelIsNamedByItsID checks that the REST API returns a channel's id and filters by
+// it. MCP tools must accept the id wherever they accept the slug.
 func TestAChannelIsNamedByItsID(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -95,7 +95,7 @@ func TestAChannelIsNamedByItsID(t *testing.T) {
 			by := func(channel string) map[string]any {
 				var shown map[string]any
 				a.callTool(t, agent, tool, `{"channel":"`+channel+`"}`).decode(&shown)
-				delete(shown, "checks") // the checks contain the channel as the caller named it
+				delete(shown, "checks") // the texts in checks contain the slug or the id, as the caller sent it
 				delete(shown, "from")
 				delete(shown, "to")
 				return shown

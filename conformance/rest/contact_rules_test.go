@@ -18,7 +18,7 @@ const (
 	everybody = `{"email":"$a","attributes":{"city":"Graz","orders":1},"topic_preferences":{"offers":"OPT_IN"},"unsubscribe_all":true,"lists":{"add":["newsletter"]}}`
 )
 
-// contactRules test the routes that name contacts by their address.
+// contactRules are test cases for the routes that name contacts by their address.
 var contactRules = []rule{
 	{"POST makes a contact and answers 201 with all of it, lists included", []step{
 		{call: "POST " + people, body: everybody, status: 201, want: `{"id":"~^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$","created_at":"~^20.*Z$","updated_at":"~^20.*Z$","email":"$a","status":"active","external_id":null,"unsubscribe_all":true,"attributes":{"city":"Graz","orders":1},"topic_preferences":[{"topic":"offers","subscription_status":"OPT_IN"}],"lists":[{"id":"~-","key":"newsletter","name":"Newsletter"}]}`},
@@ -244,7 +244,7 @@ var contactRules = []rule{
 	}},
 }
 
-// externalIDRules test the routes that name contacts by external id.
+// externalIDRules are test cases for the routes that name contacts by external id.
 var externalIDRules = []rule{
 	{"PUT by external id answers 201 for a new contact and 200 for one there is", []step{
 		{call: "PUT " + byID + "$x", body: `{"email":"$a"}`, status: 201, want: `{"external_id":"$x","email":"$a"}`},

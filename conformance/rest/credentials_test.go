@@ -55,7 +55,8 @@ func TestCredentialsThatEnded(t *testing.T) {
 }
 
 // TestOrganizationWithoutAList checks that an organization without a contact list has no
-// contacts, and that its plan can be read.
+// contacts. GET /v1/account must work and return null for the members that describe a
+// sending account.
 func TestOrganizationWithoutAList(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

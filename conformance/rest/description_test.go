@@ -78,7 +78,8 @@ func describe(t testing.TB, p *product.Product) *description {
 }
 
 // check compares a response with the OpenAPI document. The operation must declare the
-// status and every header in ours, and the body must fit its schema.
+// status and each header of the response that is in the list ours. The body must fit the
+// declared schema.
 func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	t.Helper()
 	if a.header.Get("X-Request-Id") == "" {
@@ -108,8 +109,9 @@ func (d *description) check(t testing.TB, r *http.Request, a *answer) {
 	d.checkBody(t, r, a, declared, pointer)
 }
 
-// ours has the response headers that the OpenAPI document must declare. All other headers
-// belong to HTTP.
+// ours has the names of response headers that the OpenAPI document must declare if a
+// response has them. Rate-limit headers must be declared too. All other headers belong to
+// HTTP.
 var ours = []string{"X-Request-Id", "Link", "Retry-After", "Www-Authenticate", "Idempotent-Replayed"}
 
 func checkHeaders(t testing.TB, a *answer, declared response) {
@@ -190,8 +192,8 @@ func (d *description) find(r *http.Request) (string, operation, bool) {
 	return "", operation{}, false
 }
 
-// documented returns the method under which the OpenAPI document describes a method: GET
-// for HEAD, else the same.
+// documented returns GET for HEAD, because the OpenAPI document describes HEAD requests
+// under GET. It returns other methods unchanged.
 func documented(method string) string {
 	if method == http.MethodHead {
 		return http.MethodGet

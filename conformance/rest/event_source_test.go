@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// TestEventsComeInBesideTheAPI posts the same event of the sending provider to the running
-// product twice, and reads it back over the API.
+// TestEventsComeInBesideTheAPI posts an event of the sending provider to the running
+// product twice. It checks that the API returns the event once.
 func TestEventsComeInBesideTheAPI(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

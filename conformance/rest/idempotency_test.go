@@ -23,7 +23,7 @@ func TestEveryContactWriteTakesAKey(t *testing.T) {
 		const one, two = "/v1/contacts/keyed%40example.com", "/v1/contacts/other%40example.com"
 		for _, w := range []struct {
 			method, path, body string
-			elsewhere, differs string // path and body of another call at the same endpoint
+			elsewhere, differs string // the path and the body of a second call at the same endpoint
 			status             int
 		}{
 			{"POST", "/v1/contacts", `{"email":"keyed@example.com"}`, "/v1/contacts", `{"email":"other@example.com"}`, 201},

@@ -48,9 +48,9 @@ func (a *api) attributeID(t *testing.T, name string) string {
 }
 
 // TestAChangeOfTheRegistryReachesSegments checks that the preview and the change of an
-// attribute return the affected segments. A segment that still compiles has a warning on
-// both surfaces until it is saved. A segment that does not compile becomes invalid and
-// keeps its members.
+// attribute return the affected segments. A segment whose expression is still valid has a
+// warning, in REST and MCP, until it is saved. A segment whose expression is no longer
+// valid becomes invalid and keeps its members.
 func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -84,7 +84,8 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 		if frozen.Status != "invalid" || frozen.Warning == "" || frozen.WarningAt == "" || frozen.Members != before.Members {
 			t.Errorf("it is %+v, was %+v", frozen, before)
 		}
-		// A contact that matches the invalid segment does not enter it.
+		// A contact that matches the expression of the invalid segment does not become a
+		// member.
 		a.do(t, "POST", "/v1/contacts", `{"email":"frozen@example.com","attributes":{"spent_eur":5000}}`).want(201)
 		isMember := func(want string) {
 			t.Helper()
@@ -109,9 +110,9 @@ func TestAChangeOfTheRegistryReachesSegments(t *testing.T) {
 	})
 }
 
-// TestDefinitionsOfARepositoryAreReadOnly checks that an attribute or property that a
-// repository defines cannot be changed, while others of the organization can. The preview
-// of such a change is allowed.
+// TestDefinitionsOfARepositoryAreReadOnly checks that an attribute or activity property
+// that a Git repository defines can be neither changed nor deleted over the API. A preview
+// of the change is allowed.
 func TestDefinitionsOfARepositoryAreReadOnly(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -57,8 +57,8 @@ func checkRate(t *testing.T, a *answer, limit, remaining, reset int) {
 	}
 }
 
-// TestTestCredentialsHaveATenth checks that test keys and test tokens share a tenth of the
-// live limit, rounded down, and at least one call.
+// TestTestCredentialsHaveATenth checks that test keys and test tokens share a limit. It is
+// a tenth of the live limit, rounded down, but never less than one call.
 func TestTestCredentialsHaveATenth(t *testing.T) {
 	t.Parallel()
 	for limit, tenth := range map[int]int{1: 1, 9: 1, 10: 1, 29: 2} {

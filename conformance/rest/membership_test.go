@@ -18,8 +18,8 @@ func (c contact) listKeys() []string {
 }
 
 // TestMembershipHasTwoShapes checks that POST and PATCH accept changes of a contact's
-// lists, and PUT the complete set of lists. Each refuses the form of the other. Omitted and
-// null members change nothing.
+// lists, and PUT the complete set of lists. POST and PATCH refuse the complete set, and PUT
+// refuses changes. Omitted and null members change nothing.
 func TestMembershipHasTwoShapes(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -11,7 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// previewed is the result of a preview of a predicate, by the REST route or the MCP tool.
+// previewed is the answer to a preview of a segment expression: how many contacts match, a
+// sample of them, and faults of the expression.
 type previewed struct {
 	Count  int
 	Class  string `json:"eval_class"`
@@ -33,7 +34,8 @@ func (p previewed) found() string {
 	return strings.Join(who, "")
 }
 
-// previews previews predicates by the REST route and by the MCP tool.
+// previews sends segment expressions to the REST route and to the MCP tool that preview
+// them. Both return the number of matching contacts and a sample.
 type previews struct {
 	a     *api
 	agent string
@@ -50,8 +52,9 @@ func (v previews) ask(t *testing.T, source string) (route *answer, tool previewe
 	return route, tool
 }
 
-// who has the three contacts of the tests of predicates. full has a value for every
-// predicate. half has an address, a city and an opt-out, and none has only an address.
+// who has the three contacts of the tests of segment expressions. The contact "full" has a
+// value for everything an expression can test. The contact "half" has an address, a city
+// and an opt-out. The contact "none" has only an address.
 const who = `[
 	{"email":"full@p.example","attributes":{"city":"Graz","orders":5,"wholesale":true,"subscription":"monthly","last_order_at":"$10d"},"topic_preferences":{"offers":"OPT_IN","product-news":"OPT_OUT"},"lists":{"add":["newsletter"]}},
 	{"email":"half@p.example","attributes":{"city":"Linz"},"unsubscribe_all":true},
@@ -64,9 +67,9 @@ const did = `[
 	{"name":"Order paid","email":"half@p.example","properties":{}},
 	{"name":"site_visit","email":"full@p.example","properties":{"path":"/pricing","referrer":"r","title":"t","utm_source":"a","utm_medium":"b","utm_campaign":"c"}}]`
 
-// meanings has predicates of every form, with the first letters of the contacts that match
-// and the evaluation class. A test of an absent value is unknown, and so is its negation. A
-// contact for which a predicate is unknown does not match.
+// meanings has predicates of every form of the language. found has the first letters of the
+// contacts that match, and class the evaluation class in the preview. A test of an absent
+// value is unknown, and so is its negation. An unknown predicate does not match.
 var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz"`, "f", "incremental"},
 	{`attr.city != "Graz"`, "h", "incremental"},
@@ -95,7 +98,8 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.wholesale = true`, "f", "incremental"},
 	{`attr.wholesale = false`, "", "incremental"},
 	{`not attr.wholesale = false`, "f", "incremental"},
-	// An enum's values are enforced when contacts are written, and not in predicates.
+	// A contact cannot be written with a value outside of its enum, but a predicate may test
+	// for one.
 	{`attr.subscription = "monthly"`, "f", "incremental"},
 	{`attr.subscription = "never heard of"`, "", "incremental"},
 	{`attr.last_order_at > 2001-02-03`, "f", "incremental"},
@@ -130,13 +134,13 @@ var meanings = []struct{ source, found, class string }{
 	{`not in list "newsletter"`, "hn", "incremental"},
 	{`in segment "good-customers"`, "", "incremental"},
 	{`not in segment "good-customers"`, "fhn", "incremental"},
-	// With many tests before them, tests of topics and lists are translated to another form
-	// of SQL.
+	// After many other tests, the compiler translates tests of topics and lists to a
+	// different form of SQL. The meaning must be the same.
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "offers" and in list "newsletter"`, "f", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and opted out of "offers" and not in list "newsletter"`, "hn", "incremental"},
 	{limit(10, "not suppressed", " and ") + ` and subscribed to "product-news" and (suppressed or opted out of "offers")`, "n", "incremental"},
-	// For a contact without events, count is 0, exists is false, and every other aggregate
-	// is unknown.
+	// If a contact has no matching activities, count is 0, exists is false, and every other
+	// aggregate is unknown.
 	{`count(activity.paid) = 2`, "f", "incremental"},
 	{`count(activity.paid) = 0`, "n", "incremental"},
 	{`count(activity.paid within 30d) = 1`, "fh", "sweep"},
@@ -171,8 +175,8 @@ var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz" and count(activity.paid within 1y) >= 1`, "f", "both"},
 }
 
-// TestPredicatesMeanWhatTheySay checks that each predicate in meanings matches the listed
-// contacts, by the route and the tool and on both databases.
+// TestPredicatesMeanWhatTheySay previews each predicate in meanings over REST and over MCP,
+// on both databases. The expected contacts must match.
 func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -201,8 +205,9 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 			a.do(t, "POST", "/v1/activity-properties", `{"activity_name":"paid","property":"`+property+`","type":"`+of+`"}`).want(201)
 		}
 		for _, m := range meanings {
-			// The test of the address changes the evaluation class. So the class is checked
-			// with another preview, without that test.
+			// The test of the address limits the matches to the contacts of this test, but
+			// changes the evaluation class. So another preview, without that test, checks the
+			// class.
 			framed, tool := v.ask(t, `attr.email ends with "@p.example" and (`+m.source+"\n)")
 			var route previewed
 			if framed.want(200).decode(&route); route.found() != m.found || route.Count != len(m.found) {
@@ -222,8 +227,8 @@ func TestPredicatesMeanWhatTheySay(t *testing.T) {
 	})
 }
 
-// predicateFaults has invalid predicates, with the position and parts of the text of their
-// errors.
+// predicateFaults has invalid predicates. For each, it has the expected position of the
+// error, and texts that the error must contain.
 var predicateFaults = []struct {
 	source       string
 	line, column int
@@ -269,8 +274,9 @@ func limit(n int, test, by string) string {
 	return strings.TrimSuffix(strings.Repeat(test+by, n), by)
 }
 
-// TestWhatIsWrongWithAPredicate checks that the route refuses an invalid predicate, and
-// that the tool returns the fault as a result. Both must have the same position and text.
+// TestWhatIsWrongWithAPredicate previews invalid predicates. The REST route must refuse
+// them, and the MCP tool must return the fault in a result. Both must have the same
+// position and text.
 func TestWhatIsWrongWithAPredicate(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

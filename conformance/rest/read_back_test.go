@@ -45,7 +45,7 @@ func TestReadIsWrittenBack(t *testing.T) {
 // strangeID is an id that no contact has.
 const strangeID = "00000000-0000-7000-8000-000000000000"
 
-// readBackRules test members that reads of a contact return and writes cannot set.
+// readBackRules test members of a contact that reads return and that writes cannot change.
 var readBackRules = []rule{
 	{"a PUT refuses by name what it cannot change", []step{
 		{call: "PUT " + byID + "$x", body: `{"email":"$a","lists":["newsletter"]}`, status: 201, keep: "lists.0.id"},

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// pagedLists are the lists about sending that have pages. windows are the routes with a
-// time window that may reach back as far as the plan allows.
+// pagedLists are the list routes about sending (such as messages and templates) that return
+// pages. windows are the routes that accept a time window.
 var (
 	pagedLists = []string{
 		"/v1/messages", "/v1/recipients/p%40x.example/messages", "/v1/suppressions", "/v1/undeliverable",
@@ -32,8 +32,8 @@ var (
 	}
 )
 
-// refusedFor ends the test unless the response is validation_failed, and checks that an
-// error names the member.
+// refusedFor ends the test unless the response is validation_failed. It also checks that an
+// error in the response names the query parameter member.
 func (a *api) refusedFor(t *testing.T, target, member string) {
 	t.Helper()
 	p := a.do(t, "GET", target, "").refused(422, core.CodeValidationFailed)
@@ -42,8 +42,9 @@ func (a *api) refusedFor(t *testing.T, target, member string) {
 	}
 }
 
-// TestReadsRefuseByName checks that reads about sending refuse a malformed value with the
-// name of its member. A well-formed value that matches nothing must give an empty result.
+// TestReadsRefuseByName checks that reads about sending refuse a malformed query parameter
+// and name it in the error. A well-formed value that matches nothing must give an empty
+// result.
 func TestReadsRefuseByName(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -85,7 +86,7 @@ func TestReadsRefuseByName(t *testing.T) {
 }
 
 // TestWindowsReachAsFarAsThePlan checks that a time window may begin exactly at the limit
-// of the plan. An earlier beginning is refused with the limit.
+// of the plan. A window that begins earlier must be refused, with the limit in the error.
 func TestWindowsReachAsFarAsThePlan(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -176,8 +177,9 @@ func TestHostilePathParts(t *testing.T) {
 	})
 }
 
-// TestFailuresOfTheAccountAreDocumented checks that every route that calls the sending
-// account documents both statuses of the account's failures, with the seconds to wait.
+// TestFailuresOfTheAccountAreDocumented checks every route that calls the sending account.
+// If the account fails, the route must answer with a documented 503 or 504 and the header
+// Retry-After.
 func TestFailuresOfTheAccountAreDocumented(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})

@@ -31,7 +31,7 @@ func readsInOrder(bounced string) []ordered {
 	}
 }
 
-// monthAgo stands for a time that is 30 days before the product's clock.
+// monthAgo is replaced in a path by the time 30 days before the product's clock.
 const monthAgo = "{month ago}"
 
 // rows returns the items of all pages of a list, which it reads by following next_cursor.
@@ -46,8 +46,9 @@ func (a *api) rows(t *testing.T, target string) []map[string]any {
 	return all
 }
 
-// TestReadsAreTheWholeInOrder checks each list about sending. For every page size, the
-// links must lead through all rows that match the filters, in order and each once.
+// TestReadsAreTheWholeInOrder reads each list route about sending with several page sizes.
+// The links between pages must lead through all rows that match the filters, in order and
+// each once.
 func TestReadsAreTheWholeInOrder(t *testing.T) {
 	t.Parallel()
 	product.EachWith(t, product.Options{Past: true}, func(t *testing.T, p *product.Product) {

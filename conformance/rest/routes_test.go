@@ -55,7 +55,7 @@ func TestContactFromBirthToArchive(t *testing.T) {
 func TestReads(t *testing.T) {
 	t.Parallel()
 	a := start(t, product.Options{})
-	a.Clock.Freeze(a.Clock.Now()) // because the health check returns the time
+	a.Clock.Freeze(a.Clock.Now()) // the response of the health check contains the time
 	for target, cache := range map[string]string{
 		"/v1/account":                           "max-age=60",
 		"/v1/_scopes":                           "no-store",
@@ -108,7 +108,8 @@ func TestEveryCredentialKind(t *testing.T) {
 	}
 }
 
-// need is a call that succeeds with status if the caller has the scope.
+// need is a call with the scope that it requires. status is the HTTP status for a caller
+// with that scope.
 type need struct {
 	method, target, body string
 	scope                core.Scope
@@ -198,8 +199,8 @@ func absences() []need {
 	}
 }
 
-// ordinaryNeeds returns calls of the routes that are neither in needs nor in absences, with
-// the scope and the status that the operation declares.
+// ordinaryNeeds returns calls of the operations that the functions needs and absences do
+// not call. Scope and status of each call come from the operation's declaration.
 func ordinaryNeeds(t *testing.T, a *api) []need {
 	t.Helper()
 	var all []need

@@ -20,19 +20,19 @@ type rule struct {
 	steps []step
 }
 
-// step is one call of a rule. Its texts may contain names such as $a, which are unique to
-// the rule; see [originals].
+// step is one call of a rule. Its texts may contain variables such as $a, whose values are
+// unique to the rule; see [originals].
 type step struct {
 	// call is a method and a path, or "tool" and the name of an MCP tool.
 	call, body string
-	// status is the expected HTTP status of a route. A tool has none; only code tells
-	// whether it must fail.
+	// status is the expected HTTP status of a route. A tool has no status; for a tool, a
+	// non-empty code means that the call must fail.
 	status int
 	code   core.Code
-	// want is JSON that the response must contain. Of an object, it must have the named
-	// members with their values; of an array, exactly these elements in order. A string "~x"
-	// is a regular expression, and "!x" means any string but x. lacks names members that the
-	// response must not have.
+	// want is JSON that the response must contain. For an object in want, the response must
+	// have the named members with their values; for an array, exactly these elements in
+	// order. A string "~x" is a regular expression, and "!x" means any string but x. lacks
+	// names members that the response must not have.
 	want  string
 	lacks string
 	// keep is a member of the response, as a path with dots. Later steps can use its value
@@ -40,9 +40,9 @@ type step struct {
 	keep string
 }
 
-// originals returns the replacements for the names in the texts of rule i, which are unique
-// to that rule. $a and $b are addresses, and $A and $B the same addresses escaped for a
-// path. $x and $y are external ids, and $n is an identifier.
+// originals returns the replacements for variables such as $a in the steps of rule i. Each
+// rule gets values of its own. $a and $b are addresses, and $A and $B the same addresses
+// escaped for a path. $x and $y are external ids, and $n is an identifier.
 func originals(i int) []string {
 	address := func(letter string) string { return fmt.Sprintf("%s.rule%d+tag@example.com", letter, i) }
 	return []string{
@@ -51,8 +51,8 @@ func originals(i int) []string {
 	}
 }
 
-// holds runs the steps of rule i in order and checks their responses. agent is the access
-// token for tools.
+// holds runs the steps of rule i in order and checks their responses. The access token
+// agent is used for calls of tools.
 func (r rule) holds(t *testing.T, a *api, agent string, i int) {
 	t.Helper()
 	var kept []string
@@ -135,8 +135,8 @@ func (s step) check(t *testing.T, at string, got answer, own *strings.Replacer) 
 	}
 }
 
-// missing compares JSON values and returns the first place where got does not contain want,
-// or "" if it contains all of want.
+// missing compares two JSON values. It returns a text about the first member of want that
+// got lacks or has with another value, or "" if there is no such member.
 func missing(path string, want, got any) string {
 	switch want := want.(type) {
 	case map[string]any:
@@ -171,8 +171,8 @@ func missing(path string, want, got any) string {
 	return ""
 }
 
-// callTool calls an MCP tool and returns the structured content of its result as the body
-// of an answer.
+// callTool calls an MCP tool. It returns the structured content of the result in the form
+// of an HTTP answer, so that a rule can check it like a route's.
 func (a *api) callTool(t testing.TB, token, name, arguments string) *answer {
 	t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + name + `","arguments":` + arguments + `}}`

@@ -18,7 +18,8 @@ import (
 // followWait is the time after which a test gives up waiting for the product's jobs.
 const followWait = time.Minute
 
-// divided is an API caller that can also define segments and queue jobs of the product.
+// divided is an API caller for tests of segments. It can also define segments and queue the
+// product's background jobs.
 type divided struct {
 	*api
 	segments *segments.Segments
@@ -37,7 +38,8 @@ func divide(t *testing.T, p *product.Product) divided {
 	}), jobs}
 }
 
-// save defines a segment. The API has no route for that.
+// save defines a segment with the key and the predicate source. The API has no route for
+// that.
 func (d divided) save(t *testing.T, key, source string) {
 	t.Helper()
 	_, err := d.segments.Save(t.Context(), d.OrgID, segments.Definition{Key: key, Name: key, Source: source, Origin: segments.Managed})
@@ -87,7 +89,8 @@ func (d divided) state(t *testing.T, key string) string {
 	return fmt.Sprintf("%s%s: %d of %s", head.Status, warns, head.MemberCount, strings.Join(names, " "))
 }
 
-// becomes waits until the product's jobs have brought a segment to the state.
+// becomes queues the jobs that evaluate segments until the segment's state, as the method
+// state returns it, equals want. It fails the test after followWait.
 func (d divided) becomes(t *testing.T, key, want string) {
 	t.Helper()
 	again := time.NewTicker(20 * time.Millisecond)
@@ -109,7 +112,7 @@ func (d divided) becomes(t *testing.T, key, want string) {
 	}
 }
 
-// stays checks that a segment still has the state after the jobs have run.
+// stays checks that the segment's state equals want now, without waiting.
 func (d divided) stays(t *testing.T, key, want string) {
 	t.Helper()
 	if got := d.state(t, key); got != want {
@@ -117,7 +120,8 @@ func (d divided) stays(t *testing.T, key, want string) {
 	}
 }
 
-// effect has the effects that the change of an attribute or property returns.
+// effect has the members of a response to a change of an attribute or property: the class
+// of the change, the affected segments, and how many contacts leave them.
 type effect struct {
 	MutationClass string `json:"mutation_class"`
 	Impact        *struct {
@@ -131,7 +135,8 @@ type effect struct {
 	} `json:"impact"`
 }
 
-// String returns the effect as a short text. "!" marks segments that no longer compile.
+// String returns the effect as a short text. "!" follows the name of a segment whose
+// predicate no longer compiles.
 func (e effect) String() string {
 	text := e.MutationClass
 	if e.Impact == nil {
@@ -151,7 +156,8 @@ func (e effect) String() string {
 	return fmt.Sprintf("%s, %d drop out, %v", text, e.Impact.ProjectedDropout, names)
 }
 
-// has makes a call and checks that it returns this effect.
+// has makes a call that changes an attribute or property. It checks that the effect in the
+// response equals want, in the format of effect.String.
 func (d divided) has(t *testing.T, want, method, path, body string) {
 	t.Helper()
 	var got effect
@@ -161,8 +167,8 @@ func (d divided) has(t *testing.T, want, method, path, body string) {
 	}
 }
 
-// TestSegmentsFollowTheRegistry changes attributes. It checks that the preview, the
-// response to the change, and the segments after the jobs have run agree on the effect.
+// TestSegmentsFollowTheRegistry changes attributes. It checks that the preview and the
+// response to the change announce the effect on segments that the jobs then cause.
 func TestSegmentsFollowTheRegistry(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -215,8 +221,8 @@ func TestSegmentsFollowTheRegistry(t *testing.T) {
 }
 
 // TestSegmentsFollowProperties changes promoted properties of activities. It checks that
-// the preview, the response to the change, and the segments after the jobs have run agree
-// on the effect.
+// the preview and the response to the change announce the effect on segments that the jobs
+// then cause.
 func TestSegmentsFollowProperties(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -245,8 +251,8 @@ func TestSegmentsFollowProperties(t *testing.T) {
 		d.has(t, "disruptive, 1 drop out, [known]", "PUT", amount, `{"activity_name":"paid","property":"amount","type":"number"}`)
 		d.becomes(t, "known", "active with a warning: 2 of ann bob")
 		d.becomes(t, "big", "active with a warning: 1 of bob")
-		// After eight days the activities are outside of the time window. The sweep job must
-		// find that.
+		// After eight days the activities are older than the time window of the segment
+		// "big". The sweep job must remove its members.
 		d.Clock.Advance(8 * 24 * time.Hour)
 		if err := d.jobs.Enqueue(t.Context(), segments.SweepArgs{OrgID: d.OrgID}); err != nil {
 			t.Fatal(err)
@@ -258,9 +264,9 @@ func TestSegmentsFollowProperties(t *testing.T) {
 	})
 }
 
-// TestSegmentsFollowLists checks that segments that test a deleted list become invalid and
-// keep their members. Segments that test an invalid segment must use the members that it
-// keeps. The membership log must have no entry that members left the deleted list.
+// TestSegmentsFollowLists deletes a list. A segment that tests the list must become invalid
+// and keep its members, and segments that test that segment must use them. The membership
+// log must not say that members left the deleted list.
 func TestSegmentsFollowLists(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
@@ -295,7 +301,8 @@ func TestSegmentsFollowLists(t *testing.T) {
 	})
 }
 
-// logged returns how many contacts entered and left a list according to the membership log.
+// logged counts the entries of the membership log about the list: how many say that a
+// contact entered it, and how many that one left it.
 func (d divided) logged(t *testing.T, list string) (entered, left int) {
 	t.Helper()
 	lines, err := d.DB.ListMembers().MembershipLog(t.Context(), d.OrgID, nil, 10_000)
@@ -314,9 +321,9 @@ func (d divided) logged(t *testing.T, list string) (entered, left int) {
 	return entered, left
 }
 
-// TestSegmentsFollowTopics checks that a topic's default counts for contacts without a
-// choice. If a topic is deleted, the segments that test it become invalid and keep their
-// members.
+// TestSegmentsFollowTopics checks that contacts without a choice about a topic match
+// segments by the topic's default. If a topic is deleted, the segments that test it become
+// invalid and keep their members.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {

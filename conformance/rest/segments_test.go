@@ -132,9 +132,10 @@ func TestPagesOfDefinitions(t *testing.T) {
 	})
 }
 
-// TestARepositorysSegmentTakesThePlaceOfAManagedOne checks that a segment from a repository
-// replaces a managed one with the same key, and that a managed one does not replace it.
-// After the repository no longer defines it, the segment is archived and keeps its members.
+// TestARepositorysSegmentTakesThePlaceOfAManagedOne checks that a segment defined in a Git
+// repository replaces one with the same key that was defined in Mailhelm, and not the
+// reverse. A segment that the repository no longer defines is archived and keeps its
+// members.
 func TestARepositorysSegmentTakesThePlaceOfAManagedOne(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {

@@ -106,7 +106,8 @@ func TestSendingAccountFails(t *testing.T) {
 					t.Errorf("%s, %s: Retry-After = %q, retry_after = %d, want %s", name, call[0], got, p.RetryAfter, tc.wait)
 				}
 			}
-			// Reads of the mirror and of the plan succeed without the account.
+			// Reads from the database, such as contacts and the plan, succeed without the
+			// sending account.
 			a.do(t, "GET", "/v1/contacts", "").want(200)
 			a.Clock.Advance(2 * time.Minute) // until the cached data of the account has expired
 			var account struct {

@@ -24,8 +24,8 @@ func kindOf(err error) port.FailureKind {
 	return "untyped"
 }
 
-// accountIsRead checks that every read of an account returns the values of its setup. It
-// ignores the order of lists, and DKIM tokens.
+// accountIsRead checks that reads of an account return the values with which the test set
+// it up. It ignores DKIM tokens and the order of lists.
 func accountIsRead(t *testing.T, s Subject) {
 	want := Setup{
 		Overview: port.Overview{

@@ -13,8 +13,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Calls returns one call of every method of the port, keyed by the method's name. It fails
-// the test if the port has a method without a call.
+// Calls returns one call of every method of the interface port.Account, keyed by the
+// method's name. It fails the test if a method has no call.
 func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.Context) error {
 	t.Helper()
 	all := knownCalls(a, orgID)
@@ -26,8 +26,8 @@ func Calls(t *testing.T, a port.Account, orgID string) map[string]func(context.C
 	return all
 }
 
-// knownCalls returns one call of each method, keyed by the method's name. All arguments are
-// valid, so that a call fails only because of the state of the account.
+// knownCalls returns one call of each method of port.Account, keyed by the method's name.
+// All arguments are valid, so that a call fails only because of the state of the account.
 func knownCalls(a port.Account, orgID string) map[string]func(context.Context) error {
 	const email = "person@example.com"
 	return map[string]func(context.Context) error{
@@ -63,9 +63,9 @@ func knownCalls(a port.Account, orgID string) map[string]func(context.Context) e
 	}
 }
 
-// failuresAreTyped calls every method during each kind of failure. It checks the kind of
-// the error and the error that API callers get, and that the stored contact does not
-// change.
+// failuresAreTyped makes the account fail in three ways and calls every method each time.
+// It checks the kind of the error and the status that API callers get. The stored contact
+// must not change.
 func failuresAreTyped(t *testing.T, s Subject) {
 	const email = "person@example.com"
 	before := port.Contact{Email: email, UnsubscribeAll: true}

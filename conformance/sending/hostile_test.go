@@ -48,8 +48,8 @@ func newHostile(t *testing.T, answer http.HandlerFunc) *hostile {
 	return h
 }
 
-// asked returns the number of requests to the provider. With forAMessage, it does not count
-// reads of the account, because the adapter reads the send rate before the first message.
+// asked returns the number of requests to the provider. If forAMessage is true, it does not
+// count reads of the account: the adapter reads the send rate before the first message.
 func (h *hostile) asked(forAMessage bool) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -157,9 +157,9 @@ func everyCallEnds(t *testing.T, a sending.Account) {
 // doneOnce has the methods that the adapter never retries.
 var doneOnce = map[string]bool{"Send": true, "SendBulk": true, "RequestProductionAccess": true}
 
-// TestEveryFailureOfEveryCall checks the kind of each failure. Calls are tried twice if a
-// retry may help; calls in doneOnce are never retried. Errors must contain no text of the
-// provider, and must have a time to retry.
+// TestEveryFailureOfEveryCall checks the kind of each failure. The adapter must try a call
+// twice if a retry may help, and calls in doneOnce only once. Errors must contain no text
+// of the provider, and errors with a status from 500 on must have a time to retry.
 func TestEveryFailureOfEveryCall(t *testing.T) {
 	t.Parallel()
 	text := fmt.Sprintf(`{"message":%q,"__type":%q}`, marker, marker)
@@ -218,9 +218,9 @@ func wantNothingShown(t *testing.T, method string, err error) {
 	}
 }
 
-// TestRoleOverASocket checks that the adapter requests a role at the connection's own
-// endpoint, with the external id. The next requests must be signed with the key of the
-// role.
+// TestRoleOverASocket checks that the adapter calls AssumeRole of AWS at the endpoint of
+// the connection, with the external id. It must sign later requests with the key that
+// AssumeRole returned.
 func TestRoleOverASocket(t *testing.T) {
 	t.Parallel()
 	var signed []string

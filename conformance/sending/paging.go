@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// maxPage is the maximum number of contacts on a page that the port allows.
+	// maxPage is the maximum number of contacts that an account may return on a page.
 	maxPage  = 1000
-	maxPages = 100 // limit of walk, so that a token that does not advance fails the test
+	maxPages = 100 // maximum number of pages that walk reads, so that an endless token fails the test
 )
 
-// walk returns the contacts of all pages. If between is not nil, it is called between two
-// pages.
+// walk reads all pages of an organization's contacts and returns the contacts. If the
+// function between is not nil, walk calls it between two pages.
 func walk(t *testing.T, a port.Account, orgID string, between func(page int)) []port.Contact {
 	t.Helper()
 	var all []port.Contact
@@ -129,8 +129,9 @@ func badTokens(t *testing.T, s Subject) {
 		_, _, err := s.Account.Contacts(t.Context(), "org", bad)
 		WantKind(t, fmt.Sprintf("token %q", bad), err, port.Invalid)
 	}
-	// An account may accept or refuse another organization's token. It must not return
-	// contacts of that organization, but both organizations have the same addresses here.
+	// An account may accept or refuse a page token of another organization. This test does
+	// not check whose contacts it returns, because both organizations have the same
+	// addresses.
 	if _, _, err := s.Account.Contacts(t.Context(), "org", token); err != nil {
 		WantKind(t, "a token of another organization", err, port.Invalid)
 	}

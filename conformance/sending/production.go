@@ -15,7 +15,8 @@ func productionRequest() port.ProductionRequest {
 	}
 }
 
-// domainsHaveTokens checks that a domain has DKIM tokens and an address has none.
+// domainsHaveTokens checks that a sender identity has DKIM tokens if it is a domain, and
+// none if it is an email address.
 func domainsHaveTokens(t *testing.T, s Subject) {
 	setup := people()
 	setup.Identities = []port.Identity{

@@ -13,7 +13,8 @@ type Subject struct {
 	Seed func(t *testing.T, orgID string, s Setup)
 	// Restart closes the account and opens it again, as after a restart of the process.
 	Restart func(t *testing.T) port.Account
-	// Fail makes every call of the adapter fail with f, until heal is called.
+	// Fail makes every call of the adapter fail with the failure f, until the test calls
+	// heal.
 	Fail func(t *testing.T, f port.Failure) (heal func())
 }
 

@@ -6,9 +6,9 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// RunSMTP runs the tests of an SMTP account: consent, which Mailhelm stores itself, and
-// sending without templates, channels and a suppression list. The account must report
-// everything else as unsupported.
+// RunSMTP runs the tests of an SMTP account. Mailhelm stores the consent of such an account
+// itself. An SMTP server sends messages, but has no templates, channels and suppression
+// list.
 func RunSMTP(t *testing.T, open func(t *testing.T) Subject) {
 	t.Helper()
 	promises{
@@ -49,7 +49,7 @@ func bareMessage(to ...string) port.Message {
 }
 
 // serverTakesMessages sends three messages to four recipients in all. Each message must get
-// an id of its own, and each recipient must count.
+// an id of its own. All four recipients must count for the daily quota.
 func serverTakesMessages(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	ids := map[string]bool{}
@@ -87,7 +87,7 @@ func serverRejectsStrangers(t *testing.T, s Subject) {
 }
 
 // serverQuotaIsKept sends to more recipients than the daily quota allows. The call must
-// fail with Throttled and must not count.
+// fail with Throttled, and its recipients must not count for the quota.
 func serverQuotaIsKept(t *testing.T, s Subject) {
 	setup := senders()
 	setup.Overview.Max24HourSend = 2
@@ -120,8 +120,8 @@ func serverCannot(t *testing.T, s Subject) {
 }
 
 // serverHasNone calls methods about templates, channels and suppressed addresses, which
-// SMTP does not have. Lists and deletions must succeed, and reads of one object must fail
-// with NotFound.
+// SMTP does not have. Reads of all objects must return none, deletions must succeed, and
+// reads of one object must fail with NotFound.
 func serverHasNone(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	all := Calls(t, s.Account, "org")

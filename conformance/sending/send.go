@@ -71,7 +71,7 @@ func wantSent(t *testing.T, s Subject, want int64) {
 }
 
 // unsendableMessages sends valid messages that the state of the account forbids. Each must
-// fail with Rejected and must not count for the quota.
+// fail with Rejected, and its recipients must not count for the quota.
 func unsendableMessages(t *testing.T, s Subject) {
 	sandbox := senders()
 	sandbox.Overview.Sandbox = true
@@ -131,7 +131,7 @@ func invalidMessages(t *testing.T, s Subject) {
 }
 
 // dailyQuotaIsKept sends to more recipients than the quota of 24 hours allows. The call
-// must fail with Throttled and must not count.
+// must fail with Throttled, and its recipients must not count for the quota.
 func dailyQuotaIsKept(t *testing.T, s Subject) {
 	setup := senders()
 	setup.Overview.Max24HourSend = 2
@@ -171,7 +171,7 @@ func bulkOutcomes(t *testing.T, s Subject) {
 }
 
 // invalidBulks sends bulk messages without recipients, with too many recipients, and with a
-// sender or template that the account refuses.
+// sender or template that the account refuses. No recipient may be accepted.
 func invalidBulks(t *testing.T, s Subject) {
 	s.Seed(t, "org", senders())
 	_, err := s.Account.SendBulk(t.Context(), "org", bulk())

@@ -14,9 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestSES runs the tests of the port for the SES adapter. The adapter calls a simulated
-// account through package wire, which imitates the API of Amazon SES. Each organization has
-// a stored connection, as in the product.
+// TestSES runs the tests of package conformance/sending for the SES adapter. The adapter
+// calls a simulated account through package wire, which imitates the API of Amazon SES.
+// Each organization has a stored connection, as in the product.
 func TestSES(t *testing.T) {
 	t.Parallel()
 	conformance.Run(t, func(t *testing.T) conformance.Subject {

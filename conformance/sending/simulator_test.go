@@ -30,8 +30,8 @@ func newEngine(t *testing.T) *engine {
 	return e
 }
 
-// clock returns a time that is one second later at each call. So a write that must not
-// change a time cannot pass the test because both writes have the same time.
+// clock returns a time that is one second later at each call. So a test always detects a
+// write that sets a new time where it must keep the old one.
 func (e *engine) clock() time.Time {
 	return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC).Add(time.Duration(e.ticks.Add(1)) * time.Second)
 }

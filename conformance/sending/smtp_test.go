@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestSMTP runs the tests of the port for the SMTP adapter with a real SMTP server. Each
-// organization has a stored connection, as in the product.
+// TestSMTP runs the tests of package conformance/sending for the SMTP adapter with a real
+// SMTP server. Each organization has a stored connection, as in the product.
 func TestSMTP(t *testing.T) {
 	t.Parallel()
 	conformance.RunSMTP(t, func(t *testing.T) conformance.Subject {
@@ -93,7 +93,7 @@ func listen(t *testing.T) string {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.Serve(l) })
 	t.Cleanup(func() {
-		_, _ = s.Close(), l.Close() // closing the server does not close a listener that it does not serve yet
+		_, _ = s.Close(), l.Close() // s.Close closes l only after s.Serve has begun to use it
 		serving.Wait()
 	})
 	return l.Addr().String()

@@ -20,8 +20,9 @@ func suppressedEntry(email string, reason port.SuppressionReason, minutes int) p
 	return port.Suppressed{Email: email, Reason: reason, At: listed.Add(time.Duration(minutes) * time.Minute)}
 }
 
-// suppressionIsRead checks that reads of single suppressed addresses and of a page agree.
-// Addresses that only another organization has must be NotFound.
+// suppressionIsRead checks that a read of one suppressed address and a read of a page
+// return the same entry. An address that only another organization suppressed must give
+// NotFound.
 func suppressionIsRead(t *testing.T, s Subject) {
 	setup := people()
 	setup.Suppressed = []port.Suppressed{
@@ -49,8 +50,8 @@ func suppressionIsRead(t *testing.T, s Subject) {
 	WantKind(t, "an address that is not on the list", err, port.NotFound)
 }
 
-// allSuppressed returns the suppressed addresses of all pages that were added between since
-// and until.
+// allSuppressed reads all pages of the suppression list in the time window from since to
+// until. It returns the addresses.
 func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []string {
 	t.Helper()
 	var emails []string
@@ -74,7 +75,7 @@ func allSuppressed(t *testing.T, a port.Account, since, until time.Time) []strin
 }
 
 // suppressionHasWindows reads the suppression list with and without a start time and an end
-// time.
+// time. Only addresses that were added in the window may be returned.
 func suppressionHasWindows(t *testing.T, s Subject) {
 	setup := people()
 	for i, email := range []string{"a@example.com", "b@example.com", "c@example.com"} {

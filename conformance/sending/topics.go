@@ -12,8 +12,8 @@ import (
 	port "github.com/mailhelm/mailhelm/core/sending"
 )
 
-// errTopicExists is the error of the change that addTopic returns. ChangeTopics must return
-// this error unchanged.
+// errTopicExists is returned by the function of addTopic if the topic exists. ChangeTopics
+// must return it unchanged.
 var errTopicExists = errors.New("there is such a topic")
 
 // topicOf returns a valid topic with the name, to which contacts are subscribed by default.
@@ -95,7 +95,7 @@ func topicsAreChanged(t *testing.T, s Subject) {
 }
 
 // unchangedTopics makes changes of topics that have no effect. They must not change the
-// time of the contact list.
+// contact list, not even its update time.
 func unchangedTopics(t *testing.T, s Subject) {
 	s.Seed(t, "org", people())
 	before := readList(t, s.Account)

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// headers checks three rules of response headers: only the response about the account may
-// be cached, a page links to the next page, and the list of undeliverable addresses links
-// to its rules.
+// headers checks three rules of response headers. Only the response about the account may
+// be cached. A page links to the next page. The list of undeliverable addresses links to
+// its rules.
 func (s scene) headers(t *testing.T, all []route) {
 	var rules struct{ Version string }
 	s.decode(t, s.get(t, s.own, "/v1/undeliverable/rules"), &rules)

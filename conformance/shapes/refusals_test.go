@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// problemTable is the table of the members that every problem document has, except code and
-// type.
+// problemTable lists the members that every problem document has, except code and type,
+// with the kinds of their values.
 const problemTable = `
 	title                                 text
 	status                                int
@@ -20,8 +20,8 @@ const problemTable = `
 	next_step                             text
 	request_id                            text`
 
-// extraMembers has the tables of the additional members of problem documents, keyed by
-// error code.
+// extraMembers lists the additional members of problem documents, with the kinds of their
+// values, keyed by error code.
 var extraMembers = map[string]string{
 	"invalid_key":             "",
 	"not_found":               "resource text",
@@ -31,8 +31,8 @@ var extraMembers = map[string]string{
 	"upstream_unavailable":    "retry_after int",
 }
 
-// refused checks that a response is a problem document with this status and code, and
-// compares all its members with the tables.
+// refused checks that a response is a problem document with this status and code. Its
+// members must be those in problemTable and extraMembers.
 func (s scene) refused(t *testing.T, what string, got answer, status int, code string) {
 	t.Helper()
 	if got.status != status || got.header.Get("Content-Type") != "application/problem+json" || got.header.Get("Cache-Control") != "no-store" {
@@ -43,8 +43,8 @@ func (s scene) refused(t *testing.T, what string, got answer, status int, code s
 	surveyOf(shapeOf(t, problemTable+named+extraMembers[code])).look(t, what, got.body)
 }
 
-// windowed are the routes with a time window, and asking are the routes that call the
-// sending account.
+// windowed are the routes that accept a time window, and asking are the routes that call
+// the sending account.
 var (
 	windowed = []string{
 		"/v1/messages", "/v1/recipients/{email}/messages",
@@ -53,7 +53,7 @@ var (
 	asking = []string{"/v1/suppressions", "/v1/suppressions/{email}"}
 )
 
-// target returns the path of a call of the route that succeeds for the first organization.
+// target returns a path with which a call of the route succeeds for the first organization.
 func (r route) target() string {
 	path, _, _ := strings.Cut(r.prefix()+r.own[0], "?")
 	return path

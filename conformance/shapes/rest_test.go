@@ -10,16 +10,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// route is a GET route, with the table of its response and calls that together show all its
-// members.
+// route is a GET route with the expected members of its response, and calls whose responses
+// together have all of them.
 type route struct {
 	path  string
 	table string
-	// own and other are the ends of the paths of the calls by the two organizations.
+	// own and other complete the path of the route. The first organization calls it with
+	// own, the second with other.
 	own, other []string
 }
 
-// listOf returns the table of a list, made from the table of one record.
+// listOf returns the expected members of a list response, made from those of one record in
+// the list.
 func listOf(record string) string {
 	table := ""
 	for line := range strings.Lines(record) {
@@ -67,7 +69,7 @@ func routes(t *testing.T, s scene) []route {
 	}
 }
 
-// prefix returns the path before its first parameter.
+// prefix returns the part of the route's path before the first path parameter.
 func (r route) prefix() string {
 	before, _, _ := strings.Cut(r.path, "{")
 	return before

@@ -73,8 +73,8 @@ func (s scene) underWay(t *testing.T) {
 	}
 }
 
-// mirror runs the syncs with the sending account, and sets the status of the unpublished
-// tracking domain to failed.
+// mirror runs the jobs that copy channels and templates from the sending account. It then
+// sets the status of the unpublished tracking domain to failed.
 func (s scene) mirror(t *testing.T) {
 	t.Helper()
 	log := slog.New(slog.DiscardHandler)
@@ -87,8 +87,8 @@ func (s scene) mirror(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		// The status is set in the same transaction, before the job finds that the DNS of the
-		// simulator has the records.
+		// The transaction that stores the domain also sets its status. Otherwise a job could
+		// first find the DNS records in the simulator.
 		d.Status = channels.TrackingFailed
 		return s.DB.Channels().SetTrackingStatus(ctx, s.OrgID, d)
 	})
@@ -121,12 +121,12 @@ func (s scene) bare(t *testing.T) {
 	}
 }
 
-// twoMinutes is longer than responses of the account are cached, and longer than the period
-// of the rate limit.
+// twoMinutes is longer than the product caches responses of the sending account, and longer
+// than the period of the rate limit.
 const twoMinutes = 2 * time.Minute
 
-// silence makes every call to the account fail while f runs. It first advances the clock,
-// so that no cached response of the account is used.
+// silence makes every call to the sending account fail while f runs. It first advances the
+// clock, so that no cached response of the account is used.
 func (s scene) silence(f func()) {
 	s.Clock.Advance(twoMinutes)
 	s.Simulator.Faults().Set(simulator.Fault{Kind: sending.Refused})
@@ -200,7 +200,7 @@ func (s scene) decode(t *testing.T, got answer, into any) {
 	}
 }
 
-// first returns the member with the name of the first item of a list, for use in a path.
+// first reads a list and returns the named member of its first item, for use in a path.
 func (s scene) first(t *testing.T, list, name string) string {
 	t.Helper()
 	var page struct{ Data []map[string]any }

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// declaredBy describes the members of a JSON schema in the format of [shape.declared].
+// declaredBy returns the kinds of values of each member that a JSON schema describes. The
+// format is that of [shape.declared], so that both can be compared.
 func declaredBy(schema map[string]any) map[string]string {
 	texts := map[string]string{}
 	declareMembers(texts, "", schema)
@@ -22,7 +23,8 @@ func declareMembers(texts map[string]string, path string, schema map[string]any)
 }
 
 func declare(texts map[string]string, path string, schema map[string]any, optional bool) {
-	if either, ok := schema["anyOf"].([]any); ok { // the result of a tool is anyOf a success and a failure
+	// the output schema of a tool is anyOf: one schema for success and one for failure
+	if either, ok := schema["anyOf"].([]any); ok {
 		schema, _ = either[0].(map[string]any)
 	}
 	values, _ := schema["enum"].([]any)

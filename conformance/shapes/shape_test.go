@@ -19,19 +19,19 @@ type shape map[string]member
 // member tells which values a member of a response may have.
 type member struct {
 	// kinds are the kinds of values: uuid, time, text, int, number, bool, object, array,
-	// open and null. A text with few values has "=" and the value for each of them. An open
-	// object has members that are not listed.
+	// open and null. A text with a fixed set of values has a kind for each of them: "=" and
+	// the value. An open object has members that are not listed.
 	kinds []string
 	// optional members may be absent.
 	optional bool
-	// rare has the kinds that are allowed but do not occur in the data of the test. "?"
-	// means that an optional member is always present there.
+	// rare lists allowed kinds that do not occur in the data of the test. "?" in rare means
+	// that the member is optional but always present in that data.
 	rare []string
 }
 
-// shapeOf parses a table. Each line has a path and the kinds of its values. "?" marks an
-// optional member, and parentheses mark a rare kind. The parents of a path are objects or
-// lists, unless they have a line of their own.
+// shapeOf parses a table of members. Each line has a path and the kinds of its values. "?"
+// marks an optional member. Parentheses mark a kind that does not occur in the test's data.
+// The parents of a path are objects or lists, unless they have a line of their own.
 func shapeOf(t *testing.T, table string) shape {
 	t.Helper()
 	s := shape{}
@@ -68,8 +68,8 @@ func shapeOf(t *testing.T, table string) shape {
 	return s
 }
 
-// above returns the path of the object or list that contains the member, and the kind
-// "object" or "array".
+// above returns the path of the object or list that contains the member at the path, and
+// its kind: "object" or "array".
 func above(path string) (parent, kind string) {
 	if list, is := strings.CutSuffix(path, "[]"); is {
 		return list, "array"
@@ -80,8 +80,8 @@ func above(path string) (parent, kind string) {
 	return "", ""
 }
 
-// declared describes the shape in the terms of a JSON schema, with one text for each
-// member.
+// declared returns, for each member of the shape, its sorted kinds as one text, such as
+// "null text". An optional member has "?" at the end.
 func (s shape) declared() map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -98,7 +98,8 @@ func declaration(kinds []string, optional bool) string {
 	return strings.Join(kinds, " ")
 }
 
-// survey compares responses with a shape and records which kinds of values occurred.
+// survey compares responses with a shape and records which of the allowed kinds of values
+// occurred.
 type survey struct {
 	shape
 	seen map[string]map[string]bool
@@ -167,8 +168,8 @@ func (s survey) saw(path, kind string) {
 	s.seen[path][kind] = true
 }
 
-// complete fails the test if a kind in the table occurred in no response, unless it is
-// rare. If a member has several allowed words, one of them must have occurred.
+// complete fails the test if a kind that the shape lists occurred in no response, unless it
+// is in rare. If a member has several allowed words, one of them must have occurred.
 func (s survey) complete(t *testing.T, what string) {
 	t.Helper()
 	for path, m := range s.shape {
@@ -191,7 +192,7 @@ func (s survey) complete(t *testing.T, what string) {
 	}
 }
 
-// kindOf returns the kind among kinds that the value has, or "" if it has none of them.
+// kindOf returns the kind of the value, if kinds contains it, or "" otherwise.
 func kindOf(value any, kinds []string) string {
 	for _, kind := range kinds {
 		if isOf(value, kind) {
@@ -220,8 +221,8 @@ func isOf(value any, kind string) bool {
 	panic(fmt.Sprintf("%T is no JSON", value))
 }
 
-// textIs reports whether a string has the format of the kind. Times must be in UTC, and ids
-// in their usual spelling.
+// textIs reports whether a string has the format of the kind. A time must be in UTC, and a
+// UUID must have its standard spelling.
 func textIs(value, kind string) bool {
 	switch kind {
 	case "text":

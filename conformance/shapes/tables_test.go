@@ -1,6 +1,7 @@
 package shapes_test
 
-// The tables of the members of records, and of the responses that contain the records.
+// Each constant lists the members of one record or one response, with the kinds of their
+// values.
 const (
 	accountTable = `
 		org.id                                uuid
@@ -150,8 +151,8 @@ const (
 		pagination.next_cursor                text null`
 )
 
-// rulesTable returns the table of the rules for undeliverable addresses. All rules have the
-// same members, except that rules about one event have no window_days.
+// rulesTable lists the members of the response with the rules for undeliverable addresses.
+// All rules have the same members, except that rules about one event have no window_days.
 func rulesTable() string {
 	table := `
 		profile                               =strict =standard =aggressive =custom

@@ -11,15 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// tool is an MCP tool that reads, with the table of its result and calls that together show
-// all its members.
+// tool is a read-only MCP tool with the expected members of its result, and calls whose
+// results together have all of them.
 type tool struct {
 	name  string
 	table string
 	own   []string
 	other []string
-	// elsewhere names members that the tool's output schema does not describe in full,
-	// because another tool's schema does. Agents pay for every word of tools/list.
+	// elsewhere names members whose schema is only in the output of another tool. It is not
+	// repeated, because tools/list fills part of an agent's context.
 	elsewhere []string
 }
 
@@ -96,13 +96,13 @@ const (
 		truncated                             bool`
 )
 
-// below returns the table of a record with a path put before each member.
+// below returns the member table of a record with the path put before each member.
 func below(path, record string) string {
 	return strings.ReplaceAll(listOf(record), "data[].", path+".")
 }
 
-// sampleOf returns the table of a list as tools return it: some items, and the numbers of
-// items shown and in all.
+// sampleOf returns the expected members of a list in a tool's result: some items, the
+// number of those items, and the number of all items.
 func sampleOf(record string) string {
 	return below("items[]", record) + `
 		shown                                 int
@@ -139,7 +139,7 @@ func toolsOf(t *testing.T, s scene) []tool {
 			name: "messages_diagnose", table: diagnosisTable + "\n" + below("message", messageTable), elsewhere: []string{"message", "events[].type"},
 			own: diagnosed, other: []string{`{"message_id":"bare"}`},
 		},
-		{ // "more" is rare: no limit can be set, and the demo has few templates
+		{ // "more" does not occur: the tool accepts no limit, and the demo has few templates
 			name: "templates_list", table: strings.Replace(sampleOf(templateTable), "? text", "? (text)", 1),
 			own: []string{`{}`}, other: []string{`{}`},
 		},
@@ -167,9 +167,9 @@ func TestResultsOfTools(t *testing.T) {
 	}
 }
 
-// listing describes the shape as the output schemas of tools/list do. They have no formats,
-// and all members are optional, because a failure has other members. Members in elsewhere
-// are any object or text.
+// listing describes the shape as output schemas in tools/list do: without formats, and with
+// all members optional, because a failure has other members. A member in elsewhere may be
+// any object or text.
 func (s shape) listing(elsewhere []string) map[string]string {
 	texts := map[string]string{}
 	for path, m := range s {
@@ -190,8 +190,8 @@ func (s shape) listing(elsewhere []string) map[string]string {
 	return texts
 }
 
-// required returns an output schema of tools/list, in which all members are optional, with
-// all members required.
+// required returns a copy of an output schema of tools/list with all members required. In
+// tools/list, all members are optional.
 func required(schema map[string]any) map[string]any {
 	all := maps.Clone(schema)
 	members, _ := schema["properties"].(map[string]any)

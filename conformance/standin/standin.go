@@ -25,7 +25,8 @@ import (
 // Config has the settings of an endpoint for a test. Either Operations or Fixtures is
 // required.
 type Config struct {
-	// Operations are served as tools, whether or not the table of tools has their names.
+	// Operations are served as tools, even if the product's table of tools does not list
+	// them.
 	Operations []core.Operation
 	// Fixtures are tools without an operation. They test images, requests for input and
 	// progress.
@@ -101,8 +102,8 @@ func Serve(t *testing.T, cfg Config) string {
 	return address
 }
 
-// mustMount serves an operation that is not in the table of tools. Call it before any
-// request.
+// mustMount serves an operation that has no entry in the product's table of tools. Call it
+// before any request.
 func mustMount(t *testing.T, server *tools.Server, name string) {
 	t.Helper()
 	if err := server.Mount(name); err != nil {
@@ -110,8 +111,8 @@ func mustMount(t *testing.T, server *tools.Server, name string) {
 	}
 }
 
-// oneClient stores a client and returns an authenticator that accepts [Token] as its access
-// token. The token expires after an hour of the clock.
+// oneClient stores a client and returns an authenticator that accepts [Token] for it. The
+// token expires after one hour.
 func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authenticator {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "team", RetentionDays: 90}
@@ -128,11 +129,11 @@ func oneClient(t *testing.T, db *storage.DB, clock core.Clock) guardrails.Authen
 	})
 }
 
-// oneToken is what an authenticator knows about the access token [Token].
+// oneToken is the stored record of the access token [Token].
 type oneToken access.Token
 
-// VerifyToken returns o if the token is [Token], for any resource. It fails for other
-// tokens.
+// VerifyToken returns the record of [Token], whatever the resource is. It fails for all
+// other tokens.
 func (o oneToken) VerifyToken(_ context.Context, token string, _ access.Resource) (access.Token, error) {
 	if token != Token {
 		return access.Token{}, errors.New("unknown token")

@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// masterKey returns a master key of 32 bytes with the value fill. Tests pass 1, and 2 where
-// they need a different key.
+// masterKey returns a master key of 32 bytes that all have the value of fill. Tests pass 1,
+// and 2 where they need a different key.
 func masterKey(t *testing.T, fill byte) signing.MasterKey {
 	t.Helper()
 	key, err := signing.NewMasterKey(bytes.Repeat([]byte{fill}, 32))

@@ -9,8 +9,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage"
 )
 
-// ownActivity gives the organization an activity, the idempotency and once claims of that
-// activity, and a promoted property.
+// ownActivity gives the organization an activity and a promoted property. It also stores
+// the activity's idempotency key, and the record that the contact has had an activity of
+// this name.
 func (o *owned) ownActivity(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()
@@ -38,8 +39,8 @@ func (o owned) onceClaim() activities.OnceClaim {
 	return activities.OnceClaim{OnceKey: activities.OnceKey{ContactID: o.contact.ID, Name: "same"}, ActivityID: o.activity.ID}
 }
 
-// activityState returns the owner's activities, promoted properties, identified people and
-// claimed keys, read as the owner.
+// activityState returns the owner's activities, promoted properties, contacts named by
+// activities, and the keys by which duplicates are found.
 func (o owned) activityState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Activities()

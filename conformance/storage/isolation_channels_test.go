@@ -20,8 +20,8 @@ func seenBy(org string) channels.Seen {
 	}
 }
 
-// ownChannels gives the organization an adopted channel, a tracking domain, a template and
-// a pending request for production access.
+// ownChannels gives the organization a channel in use, a tracking domain, a template and a
+// pending request for production access.
 func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()
@@ -37,7 +37,8 @@ func (o *owned) ownChannels(t *testing.T, db *storage.DB) {
 	must(t, db.ProductionRequests().InsertRequest(ctx, o.org, o.request))
 }
 
-// channelState returns the objects that ownChannels made, read as the owner.
+// channelState returns the owner's channels, identities, tracking domains, last sync,
+// template and request for production access.
 func (o owned) channelState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	ctx, store := t.Context(), db.Channels()

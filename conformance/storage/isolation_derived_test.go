@@ -22,9 +22,10 @@ func (o owned) names() []string {
 	}
 }
 
-// derivedReaches returns calls of every store method that is neither written out in reaches
-// nor exempt. Each call runs as the organization org with one name of the owner's objects.
-// It fails the test for a method with an argument that argumentsFor cannot make.
+// derivedReaches generates calls of the store methods that neither the function reaches
+// calls nor the list exempt names. Each call runs as the organization org with one name of
+// the owner's objects. It fails the test for a method with an argument that argumentsFor
+// cannot make.
 func derivedReaches(t *testing.T, o owned, org string) map[string]reach {
 	t.Helper()
 	all := map[string]reach{}
@@ -54,8 +55,8 @@ func (m storeMethod) signature() reflect.Type {
 }
 
 // argumentsFor returns the arguments for a call of m, without the context. The first is
-// org, and every other string or list of strings holds name. It returns an error for a type
-// without a known value.
+// org. For every other string or list of strings it passes name. It returns an error for a
+// type for which it has no value.
 func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 	if _, err := m.accessor(); err != nil {
 		return nil, err
@@ -85,8 +86,8 @@ func argumentsFor(m storeMethod, org, name string) ([]reflect.Value, error) {
 	return arguments, nil
 }
 
-// call calls the method on the store that db returns for it. It returns the results that
-// are not empty, or nil, and the error of the method.
+// call calls the method on its store in db. It returns the method's error, and its results
+// without empty ones; no result is nil.
 func (m storeMethod) call(ctx context.Context, db *storage.DB, arguments []reflect.Value) (any, error) {
 	accessor, err := m.accessor()
 	if err != nil {
@@ -118,9 +119,9 @@ func (m storeMethod) accessor() (string, error) {
 	return "", fmt.Errorf("no method of storage.DB returns %s", m.store)
 }
 
-// TestDerivedReaches checks that argumentsFor makes arguments for a method of strings, and
-// refuses one with other types. It also checks that the call finds the contact of its own
-// organization only.
+// TestDerivedReaches checks that argumentsFor makes arguments for a method that takes
+// strings, and refuses one with other types. A derived call must find the contact of its
+// own organization only.
 func TestDerivedReaches(t *testing.T) {
 	t.Parallel()
 	type unknown interface {

@@ -29,7 +29,8 @@ func reachMessages(org string) map[string]reach {
 			louder := sameEvent()
 			louder.ID, louder.Type = "other", messages.Complaint
 			fresh, err := db.Messages().RecordEvents(t.Context(), org, []messages.Event{sameEvent(), louder}, later(4))
-			// Another organization may record the same ids, so both events must count as new.
+			// Another organization may record events with the same ids, so RecordEvents must
+			// report both as new.
 			return len(fresh) != 2, err
 		},
 		"Message": func(t *testing.T, db *storage.DB) (any, error) {

@@ -15,8 +15,9 @@ import (
 // counted is a report filter whose window contains every time that the tests use.
 var counted = reports.Filter{Window: core.Window{From: start.AddDate(-1, 0, 0), To: start.AddDate(1, 0, 0)}}
 
-// ownReports gives the organization a bounce and an open event, the daily and hourly counts
-// of the bounce, and a mark, which prevents counting an event twice.
+// ownReports gives the organization a bounce and an open event, and the daily and hourly
+// counts of the bounce. It also stores the mark of a counted event, which prevents counting
+// the event twice.
 func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	t.Helper()
 	at := start.Truncate(24 * time.Hour)
@@ -36,7 +37,8 @@ func (o *owned) ownReports(t *testing.T, db *storage.DB) {
 	must(t, err)
 }
 
-// reportsState returns the objects that ownReports made, read as the owner.
+// reportsState returns the owner's report counts, read with the methods of the report
+// store.
 func (o owned) reportsState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any
@@ -78,7 +80,7 @@ func reachReports(org string) map[string]reach {
 		},
 		"Mark": func(t *testing.T, db *storage.DB) (any, error) {
 			fresh, err := db.Reports().Mark(t.Context(), org, []string{"mark"})
-			return len(fresh) == 0, err // Another organization may store the same mark, so it must count as new.
+			return len(fresh) == 0, err // The owner's mark must not count as this organization's.
 		},
 	}
 }

@@ -30,8 +30,8 @@ func (o *owned) ownSegments(t *testing.T, db *storage.DB) {
 	must(t, store.ReplaceSuppressed(t.Context(), o.org, []string{"gone@x"}))
 }
 
-// question returns a segment query for the address of the owner's contact. It runs as the
-// organization org but is compiled with the owner's schema.
+// question returns a query for the contacts with the address of the owner's contact. It
+// searches the organization org, but its predicate is compiled with the owner's attributes.
 func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Question {
 	t.Helper()
 	schema, err := db.Segments().PredicateSchema(t.Context(), o.org)
@@ -41,7 +41,8 @@ func (o *owned) question(t *testing.T, db *storage.DB, org string) segments.Ques
 	return segments.Question{OrgID: org, Predicate: checked, Slots: schema.Slots, Now: start}
 }
 
-// segmentState returns the objects that ownSegments made, read as the owner.
+// segmentState returns the owner's segments, their members and log, the queued
+// re-evaluations and the suppressed addresses.
 func (o owned) segmentState(t *testing.T, db *storage.DB) []any {
 	t.Helper()
 	var seen []any

@@ -62,7 +62,8 @@ func TestMirrorConsent(t *testing.T) {
 				t.Errorf("%s (-want +got):\n%s", want.Email, diff)
 			}
 		}
-		// The rows that the topic filters read must have been updated too.
+		// MirrorConsent must also have updated the rows by which contacts are filtered by
+		// topic.
 		opted, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "news", Limit: 10})
 		must(t, err)
 		out, err := store.Contacts(ctx, org, contacts.ContactFilter{Topic: "news", Subscription: sending.OptOut, Limit: 10})

@@ -44,7 +44,7 @@ func TestDocumentClientFollowsItsDocument(t *testing.T) {
 		second.Name, second.RedirectURIs, second.Scopes, second.RefreshDays = "Other", []string{}, core.AllScopes(), 90
 		saved, err = db.OpenClients().SaveDocumentClient(ctx, second)
 		must(t, err)
-		want := second // want is the second version, except for the fields that an update keeps
+		want := second // the client as its second document describes it, except for the fields that an update keeps
 		want.ID, want.CreatedAt, want.RefreshDays, want.RedirectURIs = first.ID, first.CreatedAt, 30, saved.RedirectURIs
 		stored, err := db.Clients().Client(ctx, documentID)
 		must(t, err)

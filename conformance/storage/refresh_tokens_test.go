@@ -76,9 +76,9 @@ func TestRotation(t *testing.T) {
 	})
 }
 
-// TestRotationStaysInTheFamily checks that a refresh token cannot be rotated to another
-// organization, grant or client. The outcome is Unknown for used and unused tokens alike,
-// so that it does not reveal whether the token exists.
+// TestRotationStaysInTheFamily checks that a refresh token cannot be rotated for another
+// organization, grant or client. The outcome must be Unknown for used and unused tokens, so
+// that it does not reveal whether the token exists.
 func TestRotationStaysInTheFamily(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

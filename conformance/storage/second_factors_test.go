@@ -13,8 +13,8 @@ import (
 
 var errLost = errors.New("lost the race")
 
-// wantWinners fails the test unless exactly want outcomes are nil and all others are
-// errLost.
+// wantWinners fails the test unless outcomes has exactly want nil errors and all its other
+// errors are errLost.
 func wantWinners(t *testing.T, what string, want int, outcomes []error) {
 	t.Helper()
 	winners := 0

@@ -122,8 +122,8 @@ func (t *tally) drain(name string) string {
 	return b.String()
 }
 
-// reasonOf returns the first line of a skipped test's output that has the file and the
-// reason.
+// reasonOf returns the first line of a skipped test's output that is not a status line such
+// as "=== RUN". That line has the file and the reason.
 func reasonOf(output string) string {
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)

@@ -12,10 +12,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// namedPerAnswer is the number of channels or identities that one sentence lists.
+// namedPerAnswer is the maximum number of channels or identities that a sentence in an
+// answer lists.
 const namedPerAnswer = 10
 
-// TestNamesOfAccountsComeBackAsText uses every text of the corpus as the name of an
+// TestNamesOfAccountsComeBackAsText uses each hostile test text as the name of an
 // organization, a channel and an identity, and as the region of an account. It checks that
 // the answers return each text unchanged, and quote it in sentences.
 func TestNamesOfAccountsComeBackAsText(t *testing.T) {
@@ -33,8 +34,8 @@ func TestNamesOfAccountsComeBackAsText(t *testing.T) {
 	})
 }
 
-// organization stores an organization with this sending account, and returns credentials of
-// it.
+// organization stores an organization with this sending account, and returns the
+// organization's credentials.
 func (w world) organization(t *testing.T, org core.Org, account simulator.Setup) product.Credentials {
 	t.Helper()
 	org.ID, org.Tier, org.RetentionDays = core.NewID(), "team", 90

@@ -23,11 +23,11 @@ func (j *journal) Write(p []byte) (int, error) {
 	return j.text.Write(p)
 }
 
-// TestHostileArgumentsAreQuotedOrNotRepeated sends malicious texts of each kind in the
-// corpus in every text member of every operation's input. It also sends them as an unknown
-// member, and as the name of a tool and of a method. No answer may be a server error or
-// contain the text unquoted, and the log must not contain the text. A full run sends every
-// text to every operation.
+// TestHostileArgumentsAreQuotedOrNotRepeated sends hostile texts of each kind in every text
+// member of every operation's input. It also sends them as an unknown member, and as the
+// name of a tool and of a method. No answer may be a server error or contain the text
+// unquoted, and the log must not contain the text. A full run sends every text to every
+// operation.
 func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	t.Parallel()
 	log := new(journal)
@@ -62,7 +62,8 @@ func TestHostileArgumentsAreQuotedOrNotRepeated(t *testing.T) {
 	checkLog(t, log.text.String(), storable(t))
 }
 
-// byKind groups texts by their kinds, in the order in which the kinds first occur.
+// byKind returns the texts in groups of the same kind. The groups are in the order in which
+// their kinds first occur.
 func byKind(texts []hostile) [][]hostile {
 	var kinds [][]hostile
 	at := map[string]int{}
@@ -103,8 +104,8 @@ func (w world) sendHostile(t *testing.T, s subject, h hostile, turn int) {
 	checkVoice(t, s.name()+" with "+h.String()+" at "+place, got, h)
 }
 
-// checkLog checks that each line of the log is JSON and contains only fixed texts, ids and
-// numbers.
+// checkLog checks that each line of the log is JSON. No line may contain a concealed
+// character, or a sentence of one of the texts.
 func checkLog(t *testing.T, log string, texts []hostile) {
 	t.Helper()
 	if strings.Count(log, "\n") < 1000 {

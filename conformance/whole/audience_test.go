@@ -16,8 +16,8 @@ import (
 	bulkstore "github.com/mailhelm/mailhelm/storage/bulk"
 )
 
-// The kinds of names of segments, activities and bulk writes. For each, the tests use the
-// name of an object of the other organization.
+// Each kind names segments, activities or bulk writes in one way, such as by id. It creates
+// an object of the other organization and returns its name.
 var (
 	segmentID = kind{"segment id", func(t *testing.T, w world, n int) string {
 		return w.segment(t, w.p.Other.OrgID, fmt.Sprintf("foreign-segment-%03d", n)).ID
@@ -50,8 +50,8 @@ var (
 	propertyID = kind{"activity property id", func(t *testing.T, w world, n int) string {
 		return w.property(t, w.p.Other.OrgID, fmt.Sprintf("foreign activity %03d", n), "foreign").ID
 	}, func(int) string { return core.NewID() }}
-	// A promoted property has two names. The caller sends one of them equal to the stored
-	// one, so that only the organization differs.
+	// The name of an activity and the name of a property together identify a promoted
+	// property. A test sends one of the two as the other organization has it stored.
 	promotedName = kind{"name of promoted activities", func(t *testing.T, w world, n int) string {
 		return w.property(t, w.p.Other.OrgID, fmt.Sprintf("foreign promoted %03d", n), ownAddress("foreign", n)).ActivityName
 	}, func(n int) string { return fmt.Sprintf("absent promoted %03d", n) }}
@@ -77,8 +77,9 @@ var (
 	})
 )
 
-// predicateOf returns a kind of name: a predicate, made from format, that contains the name
-// of an object. makes creates the object in the other organization.
+// predicateOf returns a kind whose texts are predicates with the name of an object, such as
+// in list "x". format has a verb for the name. makes creates the object in the other
+// organization.
 func predicateOf(sort, format string, makes func(t *testing.T, w world, name string)) kind {
 	return kind{"predicate of a " + sort, func(t *testing.T, w world, n int) string {
 		t.Helper()
@@ -122,7 +123,7 @@ func (w world) recordActivity(t *testing.T, item map[string]any) {
 	}
 }
 
-// TestHostileTextsOfActivitiesAndSegments puts every text of the corpus in each text member
+// TestHostileTextsOfActivitiesAndSegments puts each hostile test text in each text member
 // of activities, properties and segments. It checks the answers of every operation that
 // reads them.
 func TestHostileTextsOfActivitiesAndSegments(t *testing.T) {

@@ -42,8 +42,8 @@ func (s subject) name() string {
 	return s.route.Method + " " + s.route.Path
 }
 
-// subjects returns all tools and routes of the product, in order. They are created once,
-// because declaring an operation compiles its schemas.
+// subjects returns all tools and routes of the product, always in the same order. They are
+// created once, because declaring an operation compiles its schemas.
 var subjects = sync.OnceValue(func() []subject {
 	var all []subject
 	for _, op := range catalogue.Operations(catalogue.Domains{}) {
@@ -100,7 +100,8 @@ func (c caller) call(t *testing.T, s subject, arguments map[string]any) answer {
 	if !s.takesBody() {
 		return send(t, c.p, s.route.Method, address, c.rest, "")
 	}
-	if items, ok := body[s.route.Items]; ok && s.route.Items != "" { // the request body is the list itself
+	// the route takes a JSON array as its body, not an object
+	if items, ok := body[s.route.Items]; ok && s.route.Items != "" {
 		return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, items)))
 	}
 	return send(t, c.p, s.route.Method, address, c.rest, string(encoded(t, body)))
@@ -166,8 +167,8 @@ func (a answer) result() map[string]any {
 	return result
 }
 
-// said returns the operation's output: the structured content of a tool's result, or the
-// body of a REST response.
+// said returns what the operation returned: the structured content of a tool's result, or
+// the body of a REST response.
 func (a answer) said() map[string]any {
 	if result := a.result(); result != nil {
 		structured, _ := result["structuredContent"].(map[string]any)

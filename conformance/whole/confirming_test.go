@@ -31,8 +31,8 @@ type reachOut struct {
 	Status string `json:"status" jsonschema:"enum=sent"`
 }
 
-// reaching returns an operation for tests that needs a confirmation. nameOf formats the
-// name of the list in the text of the confirmation.
+// reaching returns an operation that needs a confirmation and does nothing. nameOf formats
+// the name of a contact list in the text of the confirmation.
 func (w world) reaching(name string, scope core.Scope, nameOf func(string) string) core.Operation {
 	return core.Declare(core.Op[reachIn, reachOut]{
 		Name: name, Title: "Reach people", Purpose: "Reaches people.", Effect: core.Destroys, Scopes: []core.Scope{scope},
@@ -47,15 +47,15 @@ func (w world) reaching(name string, scope core.Scope, nameOf func(string) strin
 	})
 }
 
-// The names of the two operations for tests: quoting quotes the name of the list in its
-// confirmation, and forgetful does not.
+// The names of the two operations that confirming serves. The confirmation of quoting has
+// the name of the list in quotation marks, that of forgetful without.
 const (
 	quoting   = "broadcasts_send"
 	forgetful = "workflows_activate"
 )
 
-// confirming serves the operations for tests at an MCP endpoint with the product's
-// database, and returns its URL.
+// confirming serves the operations quoting and forgetful at an MCP endpoint with the
+// product's database, and returns its URL.
 func (w world) confirming(t *testing.T) string {
 	t.Helper()
 	mine := core.Principal{
@@ -71,8 +71,9 @@ func (w world) confirming(t *testing.T) string {
 	})
 }
 
-// checkConfirmations checks that a confirmation quotes every name: in a plain result, in a
-// form, and in the refusal of a confirmation.
+// checkConfirmations uses each text as the name of a list. The operation quoting must quote
+// the name in a plain result, in a form, and in the refusal of a confirmation. The
+// operation forgetful must not show concealed characters of the name.
 func (w world) checkConfirmations(t *testing.T, texts []hostile) {
 	t.Helper()
 	url := w.confirming(t)

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// hostile is a malicious text of the corpus, testdata/hostile.txt.
+// hostile is a malicious test text from the file testdata/hostile.txt.
 type hostile struct {
 	kind   string
 	number int // among those of a test
@@ -43,8 +43,8 @@ func corpus(t *testing.T) []hostile {
 	return all
 }
 
-// storable returns the texts that the databases can store: texts of the corpus, and texts
-// with every concealed character.
+// storable returns the hostile texts that the databases can store, and texts that together
+// have every concealed character.
 func storable(t *testing.T) []hostile {
 	t.Helper()
 	var kept []hostile
@@ -73,7 +73,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// sentencesIn returns the parts of a text between quotation marks and control characters
+// sentencesIn splits a text at quotation marks and control characters. It returns the parts
 // that are too long to be ordinary words.
 func sentencesIn(text string) []string {
 	const shortest, longest = 10, 30

@@ -33,11 +33,12 @@ const (
 	// attribute.
 	textsPerContact = 6
 	// textsPerOrganization is the number of texts that are stored in one organization. It
-	// limits the attribute registry, which every write of a contact reads.
+	// limits the number of the organization's attributes, because every write of a contact
+	// reads all of them.
 	textsPerOrganization = 48
 )
 
-// TestStoredTextComesBackAsText stores every text of the corpus in every text member that
+// TestStoredTextComesBackAsText stores each hostile test text in every text member that
 // callers can write. It reads the texts with every tool and route, and checks that they are
 // returned as text.
 func TestStoredTextComesBackAsText(t *testing.T) {
@@ -94,7 +95,8 @@ func batches(texts []hostile) iter.Seq[[]hostile] {
 }
 
 // inOrganization creates an organization with a contact list, and with the attributes in
-// which the texts are stored. It returns a world whose caller belongs to it.
+// which the texts are stored. It returns a copy of w whose caller belongs to that
+// organization.
 func (w world) inOrganization(t *testing.T, texts []hostile) world {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Batch", Slug: fmt.Sprintf("batch-%03d", texts[0].number), Tier: "team", RetentionDays: 90}
@@ -261,9 +263,9 @@ func (w world) storeDefinitions(t *testing.T, batch []hostile) {
 	w.must(t, err)
 }
 
-// throughWrites calls every operation that takes the address of a contact and returns the
-// contact, with the contact of the batch. For each text it calls the operations that take
-// an external id, with that text. Operations that archive are called last.
+// throughWrites calls the operations that find a contact by its address and return it, with
+// the contact of the batch. For each text it calls the operations that take an external id,
+// with that text. Operations that archive are called last.
 func (w world) throughWrites(t *testing.T, batch []hostile) {
 	t.Helper()
 	shown, values := map[string]bool{}, map[string]any{}
@@ -329,7 +331,8 @@ func (w world) storeTopics(t *testing.T, texts []hostile) {
 }
 
 // readDefinitions calls every read without path parameters, and checks all its pages. It
-// then makes writes whose refusals mention attributes.
+// then makes invalid writes of contacts, which are refused with an error text that names
+// attributes or topics.
 func (w world) readDefinitions(t *testing.T, texts []hostile) {
 	t.Helper()
 	for _, s := range subjects() {
@@ -391,7 +394,7 @@ func (w world) readTopics(t *testing.T, texts []hostile) {
 	t.Helper()
 	for batch := range slices.Chunk(texts, 40) {
 		w.storeTopics(t, batch)
-		w.own = callerOf(t, w.p, w.p.Live) // a token lasts an hour, and each batch takes a minute of it
+		w.own = callerOf(t, w.p, w.p.Live) // tokens last an hour of the clock, and each batch takes a minute
 		shown := map[string]bool{}
 		for _, s := range subjects() {
 			if s.Name == "topics_list" || s.Name == "audience_get_schema" {
@@ -406,7 +409,7 @@ func (w world) readTopics(t *testing.T, texts []hostile) {
 	}
 }
 
-// readWhole reads all pages of an operation and adds the texts that they contain to into.
+// readWhole reads all pages of an operation and adds every text in them to the set into.
 func (w world) readWhole(t *testing.T, s subject, texts []hostile, into map[string]bool) {
 	t.Helper()
 	arguments := map[string]any{}

@@ -65,7 +65,7 @@ var (
 	}, func(n int) string { return fmt.Sprintf("absent-topic-%03d", n) }}
 )
 
-// names maps each member of an input that takes text to the kinds of objects that the text
+// names maps each text member of an operation's input to the kinds of objects that the text
 // can name. A test fails for a member that is neither in this table nor in [namesNothing].
 var names = map[string][]kind{
 	"email":                     {contactAddress, suppressedAddress},
@@ -106,8 +106,8 @@ var names = map[string][]kind{
 	"identity":                     {messageDomain, identityName},
 }
 
-// namesOf has further kinds of objects that a member can name in some operations. Its keys
-// are the prefix of the operations' names and the member.
+// namesOf has further kinds of objects for some operations. A key such as "segments_ id"
+// means the member id of all operations whose names begin with segments_.
 var namesOf = map[string][]kind{
 	"segments_ id":            {segmentID, segmentKey},
 	"activity_properties_ id": {propertyID},
@@ -150,7 +150,7 @@ var namesNothing = map[string]string{
 	"cursor":          "a time and a row to go on behind, in the caller's own rows whoever made it",
 }
 
-// companions has the arguments that a member requires in the same call.
+// companions maps a member to the other arguments that a call with this member requires.
 var companions = map[string]map[string]any{"attribute_key": {"attribute_value": "x"}}
 
 // answered is the expected answer of an operation to the name of another organization's
@@ -161,9 +161,9 @@ type answered struct {
 	why    string
 }
 
-// otherwise has the expected answers other than 404. Its keys are the operation and the
-// member, followed by the kind of name if the answer differs by kind. Answers of
-// [subject.aFilter] are not in it.
+// otherwise has the expected answers other than 404 to the name of another organization's
+// object. A key is an operation and a member, sometimes followed by a kind of name.
+// [subject.aFilter] returns the answers of filters.
 var otherwise = map[string]answered{
 	"contacts_archive email":       {200, "", "archiving nobody is no error"},
 	"contacts_archive external_id": {200, "", "archiving nobody is no error"},
@@ -222,9 +222,9 @@ var otherwise = map[string]answered{
 	"recipients_messages email":          {200, "", "nobody mailed it"},
 }
 
-// inAWrite returns the expected answer to a name of another organization's object in the
-// body of a write. The object that is written exists, so the answer is a validation error
-// of the member.
+// inAWrite returns the expected answer if a member of a write's body names another
+// organization's object: a validation error of that member. The second result is false for
+// other members.
 func inAWrite(place string) (answered, bool) {
 	root, _, _ := strings.Cut(strings.TrimRight(place, "[]{}"), ".")
 	switch root {
@@ -240,9 +240,9 @@ func inAWrite(place string) (answered, bool) {
 // one of several, so that none of them is required in the schema.
 var identifying = []string{"email", "external_id", "contact_id", "id", "message_id"}
 
-// aFilter returns the expected answer of a read to the name of another organization's
-// object in an optional member: an empty result. The second result is false if the member
-// is not such a filter.
+// aFilter returns the expected answer if a filter of a read names another organization's
+// object: an empty result. The second result is false if the member is required, identifies
+// an object, or belongs to a write.
 func (s subject) aFilter(t *testing.T, place string) (answered, bool) {
 	t.Helper()
 	optional := !slices.Contains(nodeOf(t, s.input).Required, place) && slices.Contains(s.input.Members(), place)

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/messages"
 )
 
-// The kinds of names of messages. For each, the tests use the name of a message of the
-// other organization.
+// Each kind names messages in one way, such as by id. It creates a message of the other
+// organization and returns its name.
 var (
 	messageID = kind{"message id", func(t *testing.T, w world, n int) string {
 		return w.foreignMessage(t, n).MessageID
@@ -47,7 +47,7 @@ func (w world) recordMessage(t *testing.T, orgID string, events ...messages.Even
 	w.must(t, err)
 }
 
-// TestHostileTextsOfMessages puts every text of the corpus in each text member of messages
+// TestHostileTextsOfMessages puts each hostile test text in each text member of messages
 // and their events. It checks the answers of every operation that reads them.
 func TestHostileTextsOfMessages(t *testing.T) {
 	t.Parallel()
@@ -81,8 +81,8 @@ func TestHostileTextsOfMessages(t *testing.T) {
 	})
 }
 
-// hostileEvents returns the events of messages with every outcome. Each text member has the
-// text, shortened where names are short.
+// hostileEvents returns the events of messages with every outcome. Each text member of the
+// events has the hostile text, shortened where names have a maximum length.
 func (w world) hostileEvents(t *testing.T, id string, h hostile) []messages.Event {
 	t.Helper()
 	name := h.asLongAs(longestName)

@@ -19,7 +19,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/templates"
 )
 
-// The kinds of names of objects in the sending account, such as channels and templates.
+// Each kind names objects of the sending account, such as channels, in one way. It creates
+// an object of the other organization and returns its name.
 var (
 	channelName = kind{"channel name", func(t *testing.T, w world, n int) string {
 		return w.foreignChannel(t, n).Name
@@ -60,8 +61,8 @@ func (w world) foreignChannel(t *testing.T, n int) sending.ConfigurationSet {
 // templates of a test. One run reads only some of them.
 const syncsOfTemplates = 4
 
-// follow adds objects to an organization's sending account and copies them into the mirror,
-// so that a later run of the sync job changes nothing.
+// follow adds objects to an organization's sending account and copies them into the
+// database, so that a later run of the sync job changes nothing.
 func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	t.Helper()
 	seeded := w.p.Simulator.Seed(t.Context(), orgID, setup)
@@ -75,7 +76,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 	}
 	unverified, err := w.p.DB.Channels().UnverifiedDomains(t.Context(), orgID)
 	w.must(t, err)
-	for _, d := range unverified { // as the job that checks DNS records would do
+	for _, d := range unverified { // sets the status that the job that checks DNS records would set
 		now := w.p.Clock.Now()
 		d.Status, d.CheckedAt, d.VerifiedAt = channels.TrackingVerified, &now, &now
 		w.must(t, w.p.DB.Channels().SetTrackingStatus(t.Context(), orgID, d))
@@ -83,7 +84,7 @@ func (w world) follow(t *testing.T, orgID string, setup simulator.Setup) {
 }
 
 // suppress adds an address to the account's suppression list and to the organization's
-// undeliverable addresses. why is the reason.
+// undeliverable addresses. The parameter why is the reason of the suppression.
 func (w world) suppress(t *testing.T, orgID, email, why string) {
 	t.Helper()
 	at := w.p.Clock.Now().UTC().Truncate(time.Second)
@@ -101,9 +102,9 @@ func (w world) suppress(t *testing.T, orgID, email, why string) {
 	w.p.Clock.Advance(61 * time.Second) // until the cached suppression list has expired
 }
 
-// TestNamesInTheMirrorComeBackAsText uses every text of the corpus as the name of a
-// channel, a tracking domain, an identity and a template. It also uses it as a subject and
-// as the reason of a suppression. It checks every operation that returns these texts.
+// TestNamesInTheMirrorComeBackAsText uses each hostile test text as the name of a channel,
+// a tracking domain, an identity and a template. It also uses it as a subject and as the
+// reason of a suppression. It checks every operation that returns these texts.
 func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Once(t, func(t *testing.T, p *product.Product) {
@@ -145,14 +146,14 @@ func TestNamesInTheMirrorComeBackAsText(t *testing.T) {
 	})
 }
 
-// mirrored has the operations that list the objects that TestNamesInTheMirrorComeBackAsText
-// stores.
+// mirrored has the operations that list channels, templates and other objects that the test
+// stores with hostile names.
 var mirrored = []string{
 	"channels_list", "identities_list", "tracking_domains_list", "templates_list", "suppressions_list", "undeliverable_list", "sending_readiness_check",
 }
 
-// readOne calls each operation that reads one object of the mirror, with this name and with
-// the address and slug of number i.
+// readOne calls each operation that reads one object of the sending account. It passes the
+// name, and the address and slug of the test's object number i.
 func (w world) readOne(t *testing.T, name string, i int, h hostile) {
 	t.Helper()
 	byName := map[string]any{"name": name, "domain": name, "slug": fmt.Sprintf("hostile-%03d", i), "identity": name, "email": address(i)}

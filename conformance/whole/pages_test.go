@@ -18,7 +18,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-// TestNoTextBreaksOutOfAPage uses each text of the corpus as the name of an organization, a
+// TestNoTextBreaksOutOfAPage uses each hostile test text as the name of an organization, a
 // client, an API key and a member. It checks that every page with the name has the same
 // elements and attributes as with a harmless name, and shows the name as text.
 func TestNoTextBreaksOutOfAPage(t *testing.T) {
@@ -52,7 +52,7 @@ type browser struct {
 	t    *testing.T
 	p    *product.Product
 	http http.Client
-	// in is the id of the organization that the dashboard shows; named sets it.
+	// in is the id of the organization that the dashboard shows. The method named sets it.
 	in string
 }
 

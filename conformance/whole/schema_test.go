@@ -32,9 +32,9 @@ func nodeOf(t *testing.T, schema *core.Schema) node {
 	return n
 }
 
-// is reports whether the schema allows values of the type. Members of rows have no type in
-// the schema, because an invalid row must fail alone. Their description begins with the
-// type instead.
+// is reports whether the schema allows values of the type. In bulk writes, members of a row
+// have no type in the schema, so that an invalid row fails alone. Their description begins
+// with the type instead.
 func (n node) is(kind string) bool {
 	if kind == "string" && n.Type == nil && strings.HasPrefix(n.Text, "String") {
 		return true
@@ -65,8 +65,9 @@ func (n node) texts(at string) []string {
 	return found
 }
 
-// with returns arguments that have the text at the place, which is a path from texts, and
-// all required members. beside returns the text of another required member.
+// with returns arguments with all required members, and with the text at place, a path that
+// the method texts returns. beside returns the value of a required text member at another
+// place.
 func (n node) with(place, text string, beside func(place string) string) any {
 	return n.build("", place, text, beside)
 }
@@ -108,7 +109,7 @@ func (n node) value() any {
 	return of.sample("", "x", nil)
 }
 
-// sample returns a valid value of the schema. Strings have the value text.
+// sample returns a valid value of the schema. Every string in it is the given text.
 func (n node) sample(at, text string, beside func(string) string) any {
 	switch {
 	case n.Enum != nil:

@@ -27,10 +27,10 @@ var scopesOfArguments = map[string]map[string]core.Scope{
 	"messages_search": {"recipient": core.MessagesUnmask},
 }
 
-// holdings returns the sets of scopes with which to call the operation: no scope, the
-// required scopes without each one of them, exactly the required scopes, and all scopes. If
-// an argument requires a further scope, it adds that scope alone, and together with the
-// required ones.
+// holdings returns the sets of scopes with which to call the operation: no scope, exactly
+// the required scopes, and all scopes. For each required scope there is a set without it.
+// If an argument requires a further scope, there is a set with that scope alone, and one
+// with the required scopes and that scope.
 func (s subject) holdings() []holding {
 	sets := []holding{{"no scope", nil}}
 	for _, missing := range s.Scopes {
@@ -98,8 +98,9 @@ func TestCallableIfAndOnlyIfAllowed(t *testing.T) {
 	})
 }
 
-// scopedCaller returns a caller with exactly these scopes. A client without scopes gets no
-// access token. So if scopes is empty, the token has a scope that no operation requires.
+// scopedCaller returns a caller with exactly these scopes. If scopes is empty, the access
+// token gets a scope that no operation requires, because a client without scopes gets no
+// token.
 func scopedCaller(t *testing.T, p *product.Product, env core.Environment, scopes core.Scopes) caller {
 	t.Helper()
 	credentials := credentialsWith(t, p, p.OrgID, env, scopes)
@@ -147,8 +148,8 @@ func (s subject) checkAllowed(t *testing.T, c caller, env core.Environment, held
 }
 
 // checkArgumentAllowed checks the answer to a call with an argument that requires the scope
-// needed. If a scope of the operation itself is missing, the refusal must be the same as
-// without the argument.
+// in needed. If the caller lacks a scope of the operation itself, the refusal must be about
+// that scope.
 func (s subject) checkArgumentAllowed(t *testing.T, got answer, held core.Scopes, needed core.Scope) {
 	t.Helper()
 	missing := held.Missing(s.Scopes)

@@ -16,9 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/rest"
 )
 
-// TestEveryPlaceForTextSaysWhatItNames checks that every member of an input that takes text
-// is in names or namesNothing. It fails for a new member until the member is added to one
-// of these tables.
+// TestEveryPlaceForTextSaysWhatItNames checks every text member of every input. The table
+// names must list the kinds of objects that it names, or the table namesNothing the meaning
+// of its text. A new member fails the test until it is added.
 func TestEveryPlaceForTextSaysWhatItNames(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}
@@ -92,7 +92,7 @@ func (w world) checkForeign(t *testing.T, s subject, place string, k kind, numbe
 		completeActivity(arguments, own)
 		maps.Copy(arguments, companions[place])
 		if identifies := []string{"email", "external_id", "contact_id"}; !slices.Contains(identifies, place) && slices.Contains(s.input.Members(), "email") {
-			arguments["email"] = own // the call then names a contact that exists
+			arguments["email"] = own // the other arguments of the call then identify an existing contact
 		}
 		got := w.own.call(t, s, arguments)
 		got.body = neutral(got.body, name, own)
@@ -122,8 +122,8 @@ func ownAddress(which string, number int) string {
 	return fmt.Sprintf("own.%s.%03d@example.org", which, number)
 }
 
-// ownFor returns the id of one of the caller's own objects if the operation needs one in
-// addition to the tested name. For other operations it returns own, the address of a
+// ownFor returns the value for a required argument other than the tested one. It is the id
+// of an object of the caller if the operation needs one, otherwise own, the address of a
 // contact.
 func (w world) ownFor(t *testing.T, s subject, own string) string {
 	t.Helper()
@@ -161,7 +161,7 @@ var (
 func neutral(body string, asked ...string) string {
 	for _, text := range asked {
 		body = strings.ReplaceAll(body, text, "ASKED")
-		// a list key that was made from the name
+		// the list key that the product derives from the name
 		body = strings.ReplaceAll(body, strings.ReplaceAll(text, "_", "-"), "ASKED")
 	}
 	body = regexp.MustCompile(`own-(foreign|absent)\d+`).ReplaceAllString(body, "OWN")
@@ -185,8 +185,8 @@ func headersOf(h http.Header) []string {
 	return lines
 }
 
-// othersState returns the results of all reads by the other organization, keyed by
-// operation, and the number of its audit events.
+// othersState calls all read operations as the other organization. It returns the results,
+// keyed by operation, and the number of the organization's audit events.
 func (w world) othersState(t *testing.T) map[string]string {
 	t.Helper()
 	state := map[string]string{}
@@ -202,7 +202,7 @@ func (w world) othersState(t *testing.T) map[string]string {
 			arguments["source"] = everybody
 		}
 		state[s.name()] = w.read(t, s, arguments)
-		if s.Name == "contact_list_get" { // a sync may finish between two reads
+		if s.Name == "contact_list_get" { // the times may differ, because a sync may finish between two reads
 			state[s.name()] = neutral(state[s.name()])
 		}
 		if s.Name == "contacts_list" {
@@ -226,8 +226,8 @@ func (w world) read(t *testing.T, s subject, arguments map[string]any) string {
 
 var addresses = regexp.MustCompile(`"email":"([^"]+)"`)
 
-// readContacts reads each contact of a page one by one and adds it to state. These reads
-// include the consent that only the sending account has.
+// readContacts reads each contact of a page one by one, and stores the results in state.
+// These reads include the consent that only the sending account has.
 func (w world) readContacts(t *testing.T, page string, state map[string]string) {
 	t.Helper()
 	for _, found := range addresses.FindAllStringSubmatch(page, -1) {
@@ -236,8 +236,8 @@ func (w world) readContacts(t *testing.T, page string, state map[string]string) 
 	}
 }
 
-// TestPlacesAreFilled checks that the arguments that the tests send contain the text at the
-// intended member. Otherwise the other tests could pass without testing that member.
+// TestPlacesAreFilled checks that the arguments that the tests send have the text in the
+// intended member. Otherwise other tests could pass without testing that member.
 func TestPlacesAreFilled(t *testing.T) {
 	t.Parallel()
 	beside := func(string) string { return "own@example.com" }

@@ -34,8 +34,8 @@ func collect(at string, value any, into map[string]string) {
 	case map[string]any:
 		for name, member := range v {
 			text, isText := member.(string)
-			// A member "detail" is the product's own, but an attribute of a contact may have
-			// the same name.
+			// A sentence in a member "detail" is the product's own, except in the attributes
+			// of a contact.
 			if isText && slices.Contains(ourWords, name) && !strings.HasSuffix(at, ".attributes") {
 				into[at+"."+name] = text
 			}
@@ -62,8 +62,8 @@ func (a answer) blocks() []string {
 
 var quoted = regexp.MustCompile("`[^`]*`|" + `"[^"]*"`)
 
-// longestSentence is the maximum number of characters of a refusal. Names and lists of
-// names in it are shortened.
+// longestSentence is the maximum number of characters of an error sentence. The product
+// shortens names, and lists of names, in it.
 const longestSentence = 1600
 
 // checkVoice checks rules of every answer. Text blocks and the product's own sentences have

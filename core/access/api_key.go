@@ -74,7 +74,7 @@ type KeyStore interface {
 	// APIKeysPastGrace returns at most limit keys of all organizations that expired at or
 	// before now and are not revoked. They are ordered by ExpiresAt.
 	APIKeysPastGrace(ctx context.Context, now time.Time, limit int) ([]APIKey, error)
-	// RevokeAPIKey sets the time at which a key was revoked. Another call does not change
-	// it.
+	// RevokeAPIKey sets the time at which a key was revoked. It does not change a time that
+	// is set already.
 	RevokeAPIKey(ctx context.Context, orgID, id string, at time.Time) error
 }

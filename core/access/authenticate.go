@@ -64,7 +64,8 @@ type AuthenticatorConfig struct {
 	Clock   core.Clock
 }
 
-// known is a cached principal, with the ids by which Forget and the like remove it.
+// known is a cached principal, with the ids by which the Forget methods remove it from the
+// cache.
 type known struct {
 	principal core.Principal
 	tokenID   string // "" for an API key
@@ -134,8 +135,8 @@ func (a *Authenticator) ForgetToken(tokenID string) {
 	a.principals.Remove(func(k known) bool { return k.tokenID == tokenID && tokenID != "" })
 }
 
-// ForgetTokens removes the cached principals of all access tokens. The next request with a
-// token is checked against the current signing keys.
+// ForgetTokens removes the cached principals of all access tokens. The next request with
+// each token is checked against the current signing keys.
 func (a *Authenticator) ForgetTokens() {
 	a.principals.Remove(func(k known) bool { return k.tokenID != "" })
 }

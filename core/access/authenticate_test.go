@@ -75,8 +75,8 @@ func (g *gate) advance(d time.Duration) {
 	g.now = g.now.Add(d)
 }
 
-// key stores a new API key and returns it with its secret. It calls change on the key
-// before it stores it.
+// key stores a new API key and returns it with its secret. Before that, it calls the
+// function change with the key.
 func (g *gate) key(env core.Environment, change func(*access.APIKey)) (access.APIKey, string) {
 	g.t.Helper()
 	minted := access.MintAPIKey(env)

@@ -7,8 +7,8 @@ import "strings"
 const maxBearer = 8 << 10
 
 // Bearer returns the credential from the values of the Authorization header (RFC 6750
-// section 2.1). The header must occur once, with the scheme Bearer in any case and one
-// token68 (RFC 9110 section 11.2). It fails with invalid_key.
+// section 2.1). It fails with invalid_key unless the header occurs once, with the scheme
+// Bearer in any case and one token68 (RFC 9110 section 11.2).
 func Bearer(authorization []string) (string, error) {
 	if len(authorization) == 0 {
 		return "", invalidKey(errBearerMissing)

@@ -17,8 +17,8 @@ type Client struct {
 	Environment core.Environment
 	SecretHash  []byte // SHA-256 of the ocs_ secret; nil for a public client
 	Scopes      core.Scopes
-	// RedirectURIs are the addresses to which codes may be sent, compared byte by byte. A
-	// client without any cannot use the authorization code grant.
+	// RedirectURIs are the addresses to which authorization codes may be sent, compared byte
+	// by byte. A client without any cannot use the authorization code grant.
 	RedirectURIs []string
 	// RefreshDays is how many days after the authorization a grant of this client can be
 	// refreshed: 30, 90 or 365; 0 means forever.
@@ -62,7 +62,7 @@ type ClientStore interface {
 	// with the OrgID and ID of c.
 	SetClient(ctx context.Context, c Client) error
 	SetClientSecret(ctx context.Context, orgID, id string, hash []byte) error
-	// RevokeClient sets the time at which a client was revoked. Another call does not change
-	// it.
+	// RevokeClient sets the time at which a client was revoked. It does not change a time
+	// that is set already.
 	RevokeClient(ctx context.Context, orgID, id string, at time.Time) error
 }

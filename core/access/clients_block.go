@@ -43,9 +43,10 @@ type openClient struct {
 	ClientID string `json:"client_id"`
 }
 
-// setBlocked calls do to block or unblock a client, unless the client is in the wanted
-// state already, and revokes the client's grants. Unblocking revokes them too, because a
-// person may have approved the client at the moment when it was blocked.
+// setBlocked calls do, which blocks or unblocks a client, and then revokes the client's
+// grants. If the client has the wanted state already, setBlocked changes nothing.
+// Unblocking revokes grants too, because a person may have approved the client at the
+// moment when it was blocked.
 func (l Lifecycle) setBlocked(ctx context.Context, orgID, clientID string, to bool, do func(context.Context, time.Time) error) error {
 	if !IsClientID(clientID) && !IsDocumentClientID(clientID) {
 		return core.NotFound("client") // not queried: PostgreSQL rejects some bytes, such as NUL

@@ -29,7 +29,7 @@ const (
 // SelfDescribed is the description that a client registers of itself (RFC 7591). None of it
 // is verified.
 type SelfDescribed struct {
-	Name         string // shown name; "" takes the host of the first redirect URI
+	Name         string // displayed name; if it is "", the host of the first redirect URI is used
 	Public       bool   // whether the client has no secret
 	RedirectURIs []string
 	Scopes       core.Scopes

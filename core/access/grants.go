@@ -15,7 +15,7 @@ type Grant struct {
 	UserID   string
 	ClientID string // the public client id: oc_... or the URL of a metadata document
 	Resource Resource
-	Scopes   core.Scopes // the greatest scopes of tokens; never extended
+	Scopes   core.Scopes // the scopes that tokens of this grant can have at most; never extended
 	// CreatedAt is the time of the authorization. ExpiresAt is the time after which the
 	// grant can no longer be refreshed; nil means never. A refresh does not change either.
 	CreatedAt time.Time
@@ -33,8 +33,8 @@ type GrantStore interface {
 	// first. userID selects the grants of one person; "" selects all. The result includes
 	// grants whose authorization code was not redeemed, until PurgeGrants deletes them.
 	Grants(ctx context.Context, orgID, userID string, limit int) ([]Grant, error)
-	// RevokeGrant sets the time at which a grant was revoked. Another call does not change
-	// it.
+	// RevokeGrant sets the time at which a grant was revoked. It does not change a time that
+	// is set already.
 	RevokeGrant(ctx context.Context, orgID, id string, at time.Time) error
 	// RevokeGrantsOf revokes all grants of a client in an organization and returns their
 	// ids. It is called when the client is blocked or revoked.
@@ -42,8 +42,8 @@ type GrantStore interface {
 	// RevokeGrantsOfUser revokes all grants of a person in an organization and returns their
 	// ids. It is called when the person's membership ends.
 	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
-	// PurgeGrants deletes codes, used refresh tokens and denylist entries that expired
-	// before now. It also deletes grants whose code expired unredeemed. It returns the
-	// number of deleted rows.
+	// PurgeGrants deletes authorization codes, used refresh tokens and denylist entries that
+	// expired before now. It also deletes grants whose code expired before a client redeemed
+	// it. It returns the number of deleted rows.
 	PurgeGrants(ctx context.Context, now time.Time) (int, error)
 }

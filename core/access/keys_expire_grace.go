@@ -32,8 +32,9 @@ func (l Lifecycle) GraceWorker(log *slog.Logger) jobs.Worker[GraceArgs] {
 	}}
 }
 
-// ExpireGrace revokes the rotated keys of all organizations whose grace has ended, each in
-// its own transaction. It returns how many it revoked.
+// ExpireGrace revokes rotated keys at the end of their 24 hours of grace, for all
+// organizations. Each key is revoked in its own transaction. It returns how many keys it
+// revoked.
 func (l Lifecycle) ExpireGrace(ctx context.Context) (int, error) {
 	for ended := 0; ; {
 		keys, err := l.Keys.APIKeysPastGrace(ctx, l.Clock(), graceBatch)

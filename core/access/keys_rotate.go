@@ -10,7 +10,8 @@ import (
 // Grace is how long a rotated key works after the rotation.
 const Grace = 24 * time.Hour
 
-// rotatedTo and rotatedFrom are the audit details of the old and of the new key.
+// rotatedTo and rotatedFrom are the details of two audit entries: rotatedTo of the entry
+// about the old key, rotatedFrom of that about the new key.
 type (
 	rotatedTo struct {
 		ReplacedBy string    `json:"replaced_by"` // id of the new key

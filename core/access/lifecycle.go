@@ -14,8 +14,9 @@ import (
 // operation and its audit entries are one transaction.
 //
 // It does not check permissions or a second factor: callers do. An operation that is called
-// inside another transaction joins it. Its changes are then removed from the cache before
-// the commit, so the caller must call Principals again after the commit.
+// inside another transaction joins it. It then removes principals from the cache before the
+// commit, so after the commit the caller must remove them again with the methods of
+// Principals.
 type Lifecycle struct {
 	Stores
 	Orgs       Orgs
@@ -38,8 +39,8 @@ type Forgetter interface {
 // maxName is the length of the longest name that [CheckName] accepts, in characters.
 const maxName = 100
 
-// change calls do in a transaction. After the commit, it removes the credentials with these
-// ids from the cache.
+// change calls do in a transaction. After the commit, it removes the principals of the
+// credentials with these ids from the cache.
 func (l Lifecycle) change(ctx context.Context, do func(ctx context.Context, now time.Time) error, ids ...string) error {
 	err := l.Transactor.InTx(ctx, func(ctx context.Context) error { return do(ctx, l.Clock()) })
 	if err != nil || l.Principals == nil {
@@ -83,7 +84,7 @@ func diffScopes(before, after core.Scopes) scopeDiff {
 
 func (d scopeDiff) empty() bool { return len(d.Added)+len(d.Removed) == 0 }
 
-// without returns the scopes that are in set and not in other.
+// without returns the scopes of set that other does not have.
 func without(set, other core.Scopes) []string {
 	rest := []string{}
 	for _, s := range set {

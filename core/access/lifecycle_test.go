@@ -52,8 +52,8 @@ func (g *gate) auditLines() []line {
 	return lines
 }
 
-// wantAccepted checks the result of authenticating with a key at the public API: the error
-// code want, or success if want is "".
+// wantAccepted authenticates with a key at the public API. It fails the test unless the
+// error has the code want, or if want is "" and there is an error.
 func (g *gate) wantAccepted(secret string, want core.Code) {
 	g.t.Helper()
 	g.expect(secret, access.API, want)
@@ -213,8 +213,8 @@ func TestTasksRefuseWhatCannotBe(t *testing.T) {
 }
 
 // TestTasksTakeTurns checks that concurrent operations on one key run one after another.
-// The key gets one successor and one audit event for its end, and every change of scopes is
-// logged.
+// Only one rotation may create a new key, and only one operation may log that the old key
+// was ended. Every change of scopes must be logged.
 func TestTasksTakeTurns(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

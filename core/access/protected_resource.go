@@ -22,9 +22,10 @@ type ProtectedResource struct {
 	ResourceDocumentation  string   `json:"resource_documentation,omitempty"`
 }
 
-// NewProtectedResource returns the metadata document of the host with the URL resource, the
-// `aud` of its tokens. The issuer must equal the issuer in the metadata of the
-// authorization server byte for byte. The URL docs may be "".
+// NewProtectedResource returns the metadata document of a host. resource is the URL of the
+// host and the "aud" of its access tokens. The issuer must equal, byte for byte, the issuer
+// in the metadata of the authorization server. docs, the URL of the documentation, may be
+// "".
 func NewProtectedResource(resource, issuer, name, docs string, scopes core.Scopes) ProtectedResource {
 	return ProtectedResource{
 		Resource:               resource,

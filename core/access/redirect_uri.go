@@ -12,8 +12,8 @@ import (
 // maxRedirectURI is the longest redirect URI that can be registered, in bytes.
 const maxRedirectURI = 2000
 
-// loopbackHosts are the hosts that a redirect URI may name without TLS. A code for one of
-// them is never sent to another one.
+// loopbackHosts are the hosts that a redirect URI may name without TLS. An authorization
+// code for one of these hosts is never sent to another of them.
 var loopbackHosts = []string{"localhost", "127.0.0.1", "[::1]"}
 
 // CheckRedirectURI fails for a redirect URI that cannot be registered. It must be an

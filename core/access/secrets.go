@@ -24,7 +24,7 @@ const (
 const (
 	secretBytes    = 32 // random bytes in a secret
 	clientIDBytes  = 16 // random bytes in a client id, which is public
-	secretLength   = 52 // 32 bytes in Base32 without padding
+	secretLength   = 52 // number of characters of 32 bytes in Base32 without padding
 	prefixLength   = 8  // length of [APIKey].Prefix, in characters
 	maxClientIDLen = 128
 )

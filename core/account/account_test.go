@@ -29,7 +29,7 @@ type bundle struct {
 // complained-about messages.
 type figures struct {
 	sent, bounced, complained int64
-	asked                     core.Window // the window passed to the latest call of Rates
+	asked                     core.Window // the time window of the latest call of Rates
 }
 
 func (f *figures) Rates(_ context.Context, _ string, w core.Window) (sent, bounced, complained int64, err error) {

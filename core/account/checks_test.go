@@ -54,7 +54,8 @@ func TestRatesAreHeldToTheProvidersThresholds(t *testing.T) {
 }
 
 // TestReadinessLooksAtTheMirror checks that sending_readiness_check reads channels and
-// identities from the mirror after a sync. Reading the lists of the account itself is slow.
+// identities from the database once a sync has copied them. Reading them from the account
+// is slow.
 func TestReadinessLooksAtTheMirror(t *testing.T) {
 	t.Parallel()
 	b := setup(t, simulator.Setup{Account: &sending.Overview{SendingEnabled: true, Max24HourSend: 1000, Region: "eu-central-1"}})

@@ -22,8 +22,8 @@ const (
 // customer's infrastructure template is not the newest. If the provider refuses or times
 // out, the request is stored as failed.
 //
-// The new request is stored in a transaction of asker before the provider is called. If
-// that transaction fails, nothing is stored and the provider is not called.
+// Before the provider is called, the new request is stored in a transaction that asker
+// runs. If that transaction fails, nothing is stored and the provider is not called.
 func (a *Account) RequestProductionAccess(
 	ctx context.Context, asker core.Transactor, orgID string, p sending.ProductionRequest,
 ) (sending.AccessRequest, error) {
@@ -43,7 +43,7 @@ func (a *Account) RequestProductionAccess(
 	if asked != nil {
 		r.Status = sending.AccessFailed
 	}
-	// The outcome at the provider is stored even if the caller's context has ended.
+	// The provider's answer is stored even if the caller's context has ended.
 	_, err := a.Requests.DecideRequest(context.WithoutCancel(ctx), orgID, r)
 	a.overviews.forget(orgID)
 	return r, errors.Join(sending.Unavailable(asked), err)

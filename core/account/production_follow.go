@@ -24,7 +24,8 @@ const (
 // access. The job needs no arguments.
 type FollowArgs struct{}
 
-// Kind returns the name of the job in the database and in metrics.
+// Kind returns the name of the job that checks requests for production access, for the
+// database and metrics.
 func (FollowArgs) Kind() string { return "production_access_follow" }
 
 // FollowWorker returns the worker of the periodic job that checks the open requests for
@@ -57,8 +58,9 @@ func (a *Account) Follow(ctx context.Context, orgID string) error {
 	return err
 }
 
-// afterLook returns r with the status that follows from the account's state o and the age
-// of r. known is false if the account did not answer; o is then ignored.
+// afterLook returns the request r with its new status. The status follows from the
+// account's state o and the age of r. If the account did not answer, known is false and o
+// is ignored.
 func afterLook(r sending.AccessRequest, o sending.Overview, known bool, now time.Time) sending.AccessRequest {
 	age := now.Sub(r.CreatedAt)
 	granted := known && (!o.Sandbox || o.Review == sending.ReviewGranted)

@@ -14,7 +14,7 @@ var form = sending.ProductionRequest{
 	MailType: sending.Transactional, Website: "https://example.com", UseCase: strings.Repeat("Receipts for orders. ", 3),
 }
 
-// newSandboxed returns a test bundle whose organization has a simulated account in the
+// newSandboxed returns a test setup whose organization has a simulated account in the
 // sandbox.
 func newSandboxed(t *testing.T) *bundle {
 	t.Helper()

@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// ready returns the state of an account that passes every check, and the lists that a sync
-// reads from it.
+// ready returns the state of an account that passes every check, and the configuration sets
+// and identities that a sync would copy from it.
 func ready() (sending.Overview, channels.Seen) {
 	overview := sending.Overview{AccountID: "123456789012", Region: "eu-central-1", SendingEnabled: true, Max24HourSend: 1000, SentLast24Hours: 10}
 	return overview, channels.Seen{
@@ -130,8 +130,8 @@ func states() map[string]state {
 	}
 }
 
-// build returns a test bundle whose account has the changes of the test case and was
-// synced.
+// build returns a test setup whose account has the changes of the test case. A sync has
+// copied the account's channels and identities.
 func (s state) build(t *testing.T) *bundle {
 	t.Helper()
 	overview, seen := ready()

@@ -71,9 +71,9 @@ type findings struct {
 
 type rates struct{ sent, bounced, complained int64 }
 
-// prepareReadiness reads the state of the sending account, without the cache. Before the
-// first sync it also reads channels and identities; later, checkReadiness reads them from
-// the mirror. It fails if the account does not answer.
+// prepareReadiness reads the state of the sending account, without the cache. Channels and
+// identities are read from the account only if no sync has copied them yet; otherwise
+// checkReadiness reads them from the database. It fails if the account does not answer.
 func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckReadinessIn) (CheckReadinessIn, error) {
 	org := c.Principal.Org.ID
 	in.found = &findings{}
@@ -94,8 +94,9 @@ func (a *Account) prepareReadiness(ctx context.Context, c *core.Call, in CheckRe
 	return in, sending.Unavailable(a.askForAll(ctx, org, in.found))
 }
 
-// reach returns the state of the sending account. If that does not show whether the account
-// can be reached, it also probes the account.
+// reach returns the state of the sending account. It also probes an account that can be
+// probed, such as an SMTP server, because the state does not show whether the server
+// answers.
 func (a *Account) reach(ctx context.Context, orgID string) (sending.Overview, error) {
 	overview, err := a.Account.Overview(ctx, orgID)
 	if prober, ok := a.Account.(sending.Prober); ok && err == nil {
@@ -144,8 +145,8 @@ func (a *Account) checkReadiness(ctx context.Context, c *core.Call, in CheckRead
 	}, nil
 }
 
-// fill reads the inputs of the checks that Mailhelm stores: the mirror, the connection, the
-// latest request for production access and the rates.
+// fill reads the inputs of the checks that are in the database: channels, identities and
+// tracking domains, the connection, the latest request for production access and the rates.
 func (a *Account) fill(ctx context.Context, org core.Org, f *findings) error {
 	var err error
 	if f.channels == nil && f.identities == nil {

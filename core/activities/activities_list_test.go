@@ -28,7 +28,7 @@ func TestPagesAreNewestFirstAndFiltered(t *testing.T) {
 		b := setup(t, db)
 		ann := b.contact(t, "ann@x.example", "u1")
 		odd := core.NewID()
-		b.contact(t, "odd@x.example", odd) // an external id in the form of a contact id
+		b.contact(t, "odd@x.example", odd) // this contact has an external id in the form of a contact id
 		at := func(minutes int) string {
 			return b.clock().Add(time.Duration(minutes) * time.Minute).Format(time.RFC3339)
 		}

@@ -131,7 +131,7 @@ func (a *Activities) record(ctx context.Context, c *core.Call, in RecordIn) (Rec
 	return Recorded{Data: results}, nil
 }
 
-// insert stores the accepted items that are not duplicates.
+// insert stores the items that were neither refused nor found to be duplicates.
 func (a *Activities) insert(ctx context.Context, c *core.Call, items []sent, source Source) error {
 	org := c.Principal.Org.ID
 	fresh := make([]Activity, 0, len(items))

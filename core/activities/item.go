@@ -75,7 +75,7 @@ const (
 type sent struct {
 	index      int
 	name       string
-	email      string // "" if not sent; the same for emailKey and externalID
+	email      string // email, emailKey and externalID are "" if the caller did not send them.
 	emailKey   string
 	externalID string
 	key        string // "" also in mode Once

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestReasons checks every reason that an item's own values can cause, and that the nearest
-// valid values are accepted.
+// TestReasons checks every reason for which an item can be refused because of its own
+// values. Valid values at the limits must be accepted.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	b := setup(t, storagetest.SQLite(t))

@@ -9,8 +9,8 @@ import (
 )
 
 // Property is a promoted property: a member of the activities' properties that predicates
-// may test, with the type as which they read it. A value of another type counts as absent.
-// Predicates may test properties of website activities without promotion.
+// may test. Predicates read it as the property's type, and a value of another type counts
+// as absent. Predicates may test properties of website activities without promotion.
 type Property struct {
 	ID           string       `json:"id" jsonschema:"format=uuid"`
 	ActivityName string       `json:"activity_name" voice:"untrusted"`
@@ -22,7 +22,7 @@ type Property struct {
 	UpdatedAt    time.Time    `json:"updated_at"`
 }
 
-// Origin is the place where the definition of a property is edited: the API or a Git
+// Origin tells where the definition of a property is edited: through the API or in a Git
 // repository.
 type Origin string
 
@@ -90,8 +90,8 @@ func (in PropertyIn) applyTo(p Property) Property {
 
 // PropertyStore stores the promoted properties.
 type PropertyStore interface {
-	// InsertProperty fails with core.CodeConflict if the property of the activity is already
-	// promoted.
+	// InsertProperty fails with core.CodeConflict if this property of the same activity name
+	// is already promoted.
 	InsertProperty(ctx context.Context, orgID string, p Property) error
 	// Property returns the promoted property with the id, or fails with core.CodeNotFound.
 	// Inside a transaction it locks the property until the transaction ends.
@@ -104,9 +104,10 @@ type PropertyStore interface {
 	// UpdateProperty fails as InsertProperty does.
 	UpdateProperty(ctx context.Context, orgID string, p Property) error
 	DeleteProperty(ctx context.Context, orgID, id string) error
-	// CountDropout counts the active contacts whose values predicates would no longer find
-	// after a change of p. Such a contact has an activity whose value is of p's type and not
-	// also of the type stays. stays is "" if the change loses all values.
+	// CountDropout counts the active contacts that predicates would no longer find by the
+	// property after a change of p. Such a contact has an activity with a value of p's type
+	// that is not also of the new type. The parameter stays is the new type, "" if the
+	// change loses all values.
 	CountDropout(ctx context.Context, orgID string, p Property, stays PropertyType) (int, error)
 }
 

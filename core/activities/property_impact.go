@@ -18,8 +18,8 @@ const (
 type PropertyChange struct {
 	Before Property
 	After  *Property
-	// Preview is true if the change is only previewed. Receivers of the change must then
-	// store nothing.
+	// Preview is true if the change is only previewed. The function Config.AffectedSegments
+	// must then store nothing.
 	Preview bool
 	// Dropout is the number of active contacts with a value that predicates no longer find;
 	// see [Impact].
@@ -91,9 +91,9 @@ func (a *Activities) dropout(ctx context.Context, orgID string, change PropertyC
 	return a.Store.CountDropout(ctx, orgID, change.Before, stays)
 }
 
-// counted is the number of contacts that lose a value through a change of a property. It is
-// counted before the transaction, and stored with the property as it was then. Counting
-// reads all activities of a name. Inside the transaction it would delay other writes.
+// counted is the number of contacts that lose a value through a change of a property.
+// Counting reads all activities of a name. It happens before the transaction, where it does
+// not delay other writes. before is the property at the time of the count.
 type counted struct {
 	before Property
 	lost   int

@@ -156,8 +156,8 @@ func TestWhoDropsOutWithAProperty(t *testing.T) {
 	})
 }
 
-// dropsOut runs an operation and checks the number of contacts in the impact that it
-// returns. A result without an impact counts as 0.
+// dropsOut runs a change or a preview of a property. It checks the number of contacts that
+// lose a value, as the result reports it. A result without that number counts as 0.
 func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values ...any) {
 	t.Helper()
 	out, err := b.run(t.Context(), name, fmt.Sprintf(arguments, values...))
@@ -180,8 +180,8 @@ func (b *bundle) dropsOut(t *testing.T, lost int, name, arguments string, values
 	}
 }
 
-// TestADropOutIsOfThePropertyThatIsChanged changes the property between Prepare, which
-// counts the drop-out, and Do. It checks that Do counts the drop-out again.
+// TestADropOutIsOfThePropertyThatIsChanged changes a property between Prepare, which counts
+// the contacts that lose a value, and Do. It checks that Do counts them again.
 func TestADropOutIsOfThePropertyThatIsChanged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, db *storage.DB) {

@@ -29,9 +29,9 @@ type Store interface {
 	// and no other contact has the id. It returns how many ids it set.
 	BindExternalIDs(ctx context.Context, orgID string, people []Person, at time.Time) (int, error)
 
-	// ClaimKeys stores idempotency keys as used by activities, until expires. If another
-	// activity already uses a key, ClaimKeys returns that activity under the key and does
-	// not store the new use. It may fail with ErrClaims.
+	// ClaimKeys stores idempotency keys as used by activities, until the time in expires. If
+	// another activity already uses a key, ClaimKeys returns that activity under the key and
+	// does not store the new use. It may fail with ErrClaims.
 	ClaimKeys(ctx context.Context, orgID string, claims []KeyClaim, now, expires time.Time) (map[string]KeyClaim, error)
 	// ClaimOnce stores pairs of contact and name as used by activities, without expiry. If
 	// another activity already uses a pair, ClaimOnce returns that activity under the pair.
@@ -40,8 +40,8 @@ type Store interface {
 
 	// Insert stores activities. Their contacts must belong to the organization.
 	Insert(ctx context.Context, orgID string, activities []Activity) error
-	// Activities returns one page of activities, newest first, ordered by the time at which
-	// they happened and id.
+	// Activities returns one page of activities, newest first. They are ordered by the time
+	// at which they happened, then by id.
 	Activities(ctx context.Context, orgID string, f Filter) ([]Activity, error)
 	// Summaries returns one summary for each activity name of the contact. The name with the
 	// latest activity comes first.

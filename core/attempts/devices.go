@@ -15,8 +15,8 @@ const devicesKept = 20
 // DeviceStore stores known devices; core/people has the store. Both methods take part in
 // the transaction of their context.
 type DeviceStore interface {
-	// PutDevice stores a device, or updates its time of last use and its expiry. It keeps
-	// the keep most recently used devices of the person and deletes the others.
+	// PutDevice stores a device, or updates its last use and expiry. Of the person's devices
+	// it keeps the most recently used ones, keep in number.
 	PutDevice(ctx context.Context, d people.Device, keep int) error
 	// Device returns the device with the hash, if it has not expired at now, and its
 	// person's email address. It fails with core.CodeNotFound if there is no such device.

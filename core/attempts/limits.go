@@ -22,13 +22,13 @@ const (
 	// Attempts for one address from one network.
 	attemptsPerPair = 10
 	pairRefill      = 30 * time.Second
-	// Attempts for one address from all networks. Beyond attemptsPerAddress, each network
-	// has only attemptsUnderFire attempts for the address.
+	// Attempts for one address from all networks. After these, each network has only
+	// attemptsUnderFire attempts for the address.
 	attemptsPerAddress = 100
 	addressRefill      = time.Minute
 	attemptsUnderFire  = 3
 	underFireRefill    = 5 * time.Minute
-	// Attempts from a known device. All other attempts do not reduce them.
+	// Attempts from one known device. Attempts from elsewhere do not count for this limit.
 	attemptsPerDevice = 10
 	deviceRefill      = 30 * time.Second
 	// Wrong passwords for one address before a job warns the address's owner.
@@ -67,7 +67,8 @@ func New(cfg Config) *Limits {
 		byAddress: throttle.New(attemptsPerAddress, addressRefill),
 		underFire: throttle.New(attemptsUnderFire, underFireRefill),
 		byDevice:  throttle.New(attemptsPerDevice, deviceRefill),
-		// minus one: the attempt that the throttle refuses triggers the warning
+		// one less than wrongUntilWarning: the first attempt over this limit triggers the
+		// warning
 		wrong:  throttle.New(wrongUntilWarning-1, wrongRefill),
 		warned: throttle.New(1, people.WarnEvery),
 		links:  newLinkLimits(),
@@ -92,13 +93,13 @@ func (l *Limits) Admit(ctx context.Context, in people.SignInRequest) error {
 	return refuseAttempt(pairs.Take(pairOf(in.Email, in.Client), now))
 }
 
-// AdmitFrom counts an attempt without an address. It fails with rate_limited over the
-// limit.
+// AdmitFrom counts an attempt to sign in with a passkey, which names no address. It fails
+// with rate_limited over the limit.
 func (l *Limits) AdmitFrom(client string) error {
 	return refuseAttempt(l.byNetwork.Take(client, l.Clock()))
 }
 
-// ClearFailures clears the counts of one network for one address, and no others.
+// ClearFailures clears one network's counts of attempts for one address, and no others.
 func (l *Limits) ClearFailures(in people.SignInRequest) {
 	l.byPair.Forget(pairOf(in.Email, in.Client))
 	l.underFire.Forget(pairOf(in.Email, in.Client))
@@ -116,8 +117,8 @@ func (l *Limits) CountFailure(ctx context.Context, in people.SignInRequest) {
 	}
 }
 
-// knownDevice returns the hash of the known device with this secret. It returns "" if it is
-// not a device of the person with this address, and if the store fails.
+// knownDevice returns the hash of the known device with this secret. It returns "" for an
+// unknown secret or another person's device, and if the store fails.
 func (l *Limits) knownDevice(ctx context.Context, secret, email string, now time.Time) string {
 	if !access.IsLink(secret) {
 		return ""

@@ -35,7 +35,7 @@ func (w world) attribute(t *testing.T, name string) string {
 	return ""
 }
 
-// runPass runs the job that converts stored contacts after changes of attributes.
+// runPass runs the job that rewrites stored contacts after changes of attributes.
 func (w world) runPass(t *testing.T) {
 	t.Helper()
 	if err := w.Attributes.PassWorker().Work(t.Context(), attributes.PassArgs{}); err != nil {
@@ -181,8 +181,9 @@ func TestAnotherTypeConvertsWhatFits(t *testing.T) {
 		w.holds(t, "three@x.test", `{"age":3}`)  // "Rome" is no number: it stays stored, and reads omit it
 		w.Want(t, "contacts_update", `{"email":"three@x.test","attributes":{"age":5}}`)
 		w.holds(t, "three@x.test", `{"age":5}`)
-		// The drop-out counts values that predicates find before the change. "Rome" is no
-		// number, so predicates do not find it and its contact is not counted.
+		// The preview counts contacts whose value predicates find before the change and not
+		// after it. "Rome" is no number, so predicates never found it, and its contact is not
+		// counted.
 		renamed := w.Want(t, "attributes_preview", fmt.Sprintf(`{"id":%q,"name":"town","type":"number"}`, id))
 		if lost := renamed["impact"].(map[string]any)["projected_dropout"]; lost != 1.0 {
 			t.Errorf("drop-out of a name that goes %v, want the one in use with a number", lost)
@@ -207,8 +208,8 @@ func TestValuesFollowARename(t *testing.T) {
 		if lost := rename("town")["impact"].(map[string]any)["projected_dropout"]; lost != 3.0 {
 			t.Errorf("drop-out %v, want all three that have a value", lost)
 		}
-		// Before the pass over stored contacts, an edit keeps the value under the new name,
-		// and null clears the value.
+		// This is before the job rewrites stored contacts. An edit keeps the value under the
+		// new name, and null clears the value.
 		w.Want(t, "contacts_update", `{"email":"one@x.test","attributes":{"age":1}}`)
 		w.holds(t, "one@x.test", `{"age":1,"town":"12"}`)
 		w.Want(t, "contacts_update", `{"email":"two@x.test","attributes":{"town":null}}`)
@@ -377,8 +378,8 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 		w.Want(t, "attributes_create", `{"name":"city","type":"string"}`)
 		shows("cleared", ada, `{"plan":"pro"}`)
 		shows("replaced", bob, `{"plan":"pro"}`)
-		// A stored value stays visible after it was removed from the enum. The contact that
-		// has it may be written with it again; a new contact may not.
+		// A value that was removed from the enum stays visible in contacts that have it. A
+		// write of such a contact may repeat the value, and a new contact may not have it.
 		w.Want(t, "attributes_update", `{"id":"`+w.attribute(t, "plan")+`","name":"plan","type":"enum","enum_values":["free"]}`)
 		shows("an enum that lost the value", ada, `{"plan":"pro"}`)
 		w.Want(t, "contacts_replace", `{"email":"`+ada+`","attributes":{"plan":"pro"}}`)
@@ -386,8 +387,8 @@ func TestDeletedAttributesAreGoneFromReads(t *testing.T) {
 	})
 }
 
-// showsAndTakesBack checks that each read shows the wanted attributes of a contact. It then
-// writes them back by each kind of write.
+// showsAndTakesBack checks that reads and a write show the wanted attributes of a contact.
+// It then writes these attributes back with three operations, which must accept them.
 func (w world) showsAndTakesBack(t *testing.T, step, email, want string) {
 	t.Helper()
 	c := w.Want(t, "contacts_lookup", `{"email":"`+email+`"}`)

@@ -13,8 +13,8 @@ type DeleteAttributeIn struct {
 	counted *countedDropout
 }
 
-// Effect has the class and the impact of a change of an attribute that was made or
-// previewed.
+// Effect is the result of changing an attribute or of previewing a change. It has the class
+// of the change and its impact on segments and contacts.
 type Effect struct {
 	MutationClass MutationClass `json:"mutation_class" jsonschema:"enum=free,enum=safe_but_stale,enum=disruptive"`
 	Impact        *Impact       `json:"impact"`

@@ -30,11 +30,11 @@ type Change struct {
 	// After is the attribute after the change, or nil if the attribute is deleted.
 	After *Attribute
 	Class MutationClass
-	// Preview is true if the change is only previewed. Receivers of the change must then
-	// store nothing.
+	// Preview is true if the change is only previewed. The function Config.AffectedSegments
+	// must then store nothing.
 	Preview bool
-	// Dropout is the number of active contacts whose value predicates no longer find; see
-	// [Impact].
+	// Dropout is the number of active contacts that predicates no longer find by this
+	// attribute; see [Impact].
 	Dropout int
 }
 
@@ -76,9 +76,9 @@ func lostValues(before, after Attribute) []string {
 	return lost
 }
 
-// countDropout counts the active contacts whose value predicates no longer find after the
-// change. A new name or a deletion loses every value of the attribute's type. A new type
-// loses the values that cannot be converted to it.
+// countDropout counts the active contacts that predicates no longer find by the attribute
+// after the change. A new name or a deletion loses every value of the attribute's type. A
+// new type loses the values that cannot be converted to it.
 func (a *Attributes) countDropout(ctx context.Context, orgID string, change Change) (int, error) {
 	if change.Class != Disruptive {
 		return 0, nil
@@ -120,17 +120,16 @@ func (a *Attributes) assess(ctx context.Context, orgID string, change Change, kn
 }
 
 // countedDropout is the number of contacts that lose a value through a change of an
-// attribute. It is counted before the transaction, and stored with the attribute as it was
-// then. Counting reads every contact, which would block other writes inside the
-// transaction.
+// attribute. Counting reads every contact. It happens before the transaction, where it does
+// not block other writes. The attribute at the time of the count is stored with it.
 type countedDropout struct {
 	before Attribute
 	lost   int
 }
 
-// countAhead counts the contacts that lose a value if the attribute is changed to after, or
-// deleted if after is nil. It fails with core.CodeNotFound if there is no such attribute,
-// and with core.CodeConflict if a repository defines it.
+// countAhead counts the contacts that lose a value if the attribute gets the definition
+// after, or is deleted if after is nil. It fails with core.CodeNotFound if there is no such
+// attribute, and with core.CodeConflict if a repository defines it.
 func (a *Attributes) countAhead(ctx context.Context, orgID, id string, after *Attribute) (*countedDropout, error) {
 	before, err := a.readEditable(ctx, orgID, id)
 	if err != nil {

@@ -48,7 +48,7 @@ func coerceString(value any) (any, string) {
 		return v, ""
 	case json.Number:
 		return v.String(), ""
-	case float64: // a number that was stored before; input is a json.Number
+	case float64: // a stored number; a number that a caller sends is a json.Number
 		b, err := json.Marshal(v)
 		if err == nil {
 			return string(b), ""

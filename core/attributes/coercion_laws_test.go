@@ -42,9 +42,9 @@ func TestNumbersComeOfNumbersAndTheirSpelling(t *testing.T) {
 	})
 }
 
-// TestNumbersBeyondPredicatesAreRefused checks numbers that predicates treat as absent:
-// Registry.Coerce refuses them, Settle does not convert to them, and SlotValue returns nil
-// for them.
+// TestNumbersBeyondPredicatesAreRefused checks numbers that predicates treat as absent.
+// They must be refused as input and when stored values are converted, and SlotValue must
+// return nil for them.
 func TestNumbersBeyondPredicatesAreRefused(t *testing.T) {
 	t.Parallel()
 	number := Attribute{Type: Number}
@@ -123,7 +123,7 @@ func TestEnumsAreTheirValuesOnly(t *testing.T) {
 		if is := slices.Contains(values, text); is != (reason == "") || is && got != text {
 			t.Fatalf("%q of %q = %v, %q", text, values, got, reason)
 		}
-		// Settle accepts a stored string that is not one of the enum's values.
+		// A stored string is accepted even if it is not one of the enum's values.
 		if stored, fits := enum.Settle(text); !fits || stored != text {
 			t.Fatalf("stored %q settles to %v, %v", text, stored, fits)
 		}
@@ -148,8 +148,9 @@ func TestStringsSpellWhatTheyWere(t *testing.T) {
 	})
 }
 
-// TestASlotHoldsWhatFits checks that SlotValue returns a value for each stored value of the
-// attribute's type, and nil for values of other types.
+// TestASlotHoldsWhatFits checks SlotValue, which returns the copy of a value that
+// predicates test. It must return a value for each stored value of the attribute's type,
+// and nil for values of other types.
 func TestASlotHoldsWhatFits(t *testing.T) {
 	t.Parallel()
 	types := []Type{String, Number, Bool, Datetime, Enum}

@@ -34,8 +34,8 @@ const (
 	Enum     Type = "enum"
 )
 
-// castClass returns the type as which the attribute's values are stored. It differs from
-// Type for an enum, whose values are stored as strings.
+// castClass returns the type of the stored values. It is Type, except for an enum, whose
+// values are stored as strings.
 func (a Attribute) castClass() Type {
 	if a.Type == Enum {
 		return String
@@ -43,6 +43,6 @@ func (a Attribute) castClass() Type {
 	return a.Type
 }
 
-// StoredLike reports whether the values of both attributes are stored as the same type.
-// Stored contacts then need no conversion when the definition a becomes b.
+// StoredLike reports whether the values of both attributes are stored as the same type. If
+// so, stored contacts need no conversion when the definition a is replaced by b.
 func (a Attribute) StoredLike(b Attribute) bool { return a.castClass() == b.castClass() }

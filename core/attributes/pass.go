@@ -10,15 +10,15 @@ import (
 const (
 	passEvery = 15 * time.Second
 	passLimit = 10 * time.Minute
-	// passStep is the maximum number of contacts that one transaction of the pass converts.
+	// passStep is the maximum number of contacts that the job converts in one transaction.
 	passStep = 500
 )
 
-// PassArgs has the arguments of the pass, the job that converts stored contacts after a
-// change of attributes. It needs none.
+// PassArgs has the arguments of the job that converts stored contacts after a change of
+// attributes. It needs none.
 type PassArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that converts stored contacts.
 func (PassArgs) Kind() string { return "attribute_pass" }
 
 // PassWorker returns the job that converts the values of stored contacts after a change of

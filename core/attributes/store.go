@@ -20,14 +20,14 @@ type Store interface {
 	Attribute(ctx context.Context, orgID, id string) (Attribute, error)
 	// InsertAttribute stores the attribute and assigns it a slot (database column) if one is
 	// free. It fails with core.CodeConflict if another attribute has the name. It also fails
-	// so if a renamed attribute had the name and its values are still stored under that
-	// name.
+	// with that code if the name is the old name of a renamed attribute and contacts still
+	// store values under it.
 	InsertAttribute(ctx context.Context, orgID string, a Attribute) error
 	// UpdateAttribute replaces the attribute's name, type, enum values, description and
 	// update time. Stored values of contacts are moved and converted afterwards. It fails
-	// with core.CodeConflict under the conditions of InsertAttribute. It also fails if
-	// contacts store values of a deleted attribute under the new name, because the values
-	// would mix.
+	// with core.CodeConflict if another attribute has the new name. It also fails if
+	// contacts still store values of a renamed or deleted attribute under the new name,
+	// because the values would mix.
 	UpdateAttribute(ctx context.Context, orgID string, a Attribute) error
 	// DeleteAttribute removes the attribute from the registry and frees its slot (database
 	// column). Contacts keep the stored values, and reads omit them.
@@ -44,12 +44,12 @@ type Store interface {
 type PassStore interface {
 	// PassesDue returns the ids of the organizations that have contacts to convert.
 	PassesDue(ctx context.Context) ([]string, error)
-	// Pass converts the values of the next contacts, at most limit of them. It runs in the
-	// transaction of ctx if there is one, else in a transaction of its own.
+	// Pass converts the values of at most limit contacts that are left to convert. It runs
+	// in the transaction of ctx if there is one, else in a transaction of its own.
 	Pass(ctx context.Context, orgID string, limit int) (Passed, error)
 }
 
-// Passed is the result of one step of the pass over stored contacts.
+// Passed is the result of one step of the job that converts stored contacts.
 type Passed struct {
 	// Changed has the ids of the contacts whose stored values changed.
 	Changed []string

@@ -22,7 +22,8 @@ type Config struct {
 	// Attributes reads the attribute registry, against which the attribute values of rows
 	// are checked.
 	Attributes AttributeReader
-	// Topics reads the mirrored topics, and Lists finds the static lists, that rows name.
+	// Topics reads the topics that rows name, from the copy in the database. Lists finds the
+	// static lists that rows name.
 	Topics TopicReader
 	Lists  ListFinder
 	// Orgs lists the ids of all organizations, for the periodic job.
@@ -33,15 +34,15 @@ type Config struct {
 	// Queue receives a job for each new bulk write. If Queue is nil, bulk writes wait for
 	// the next periodic run.
 	Queue jobs.Queue
-	// Observe counts, for metrics, n rows (what is "bulk_row") with the outcome. If Observe
-	// is nil, outcomes are not counted.
+	// Observe counts, for metrics, the outcomes of rows: n rows had the outcome. The
+	// parameter what is always "bulk_row". If Observe is nil, outcomes are not counted.
 	Observe func(what, outcome string, n int)
 	// OnChange is called with the contacts whose record, consent or lists changed, in the
 	// transaction of the write. If OnChange is nil, changes are not reported.
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 	// OnWrite is called with the caller of a bulk write and the contacts that it changed, in
-	// the transaction of the write. Operations that write a single contact report it
-	// elsewhere. If OnWrite is nil, bulk writes are not reported.
+	// the transaction of the write. The program uses it to delete stored results of the
+	// caller's earlier calls that the write made outdated. nil keeps them.
 	OnWrite func(ctx context.Context, orgID, caller string, contactIDs []string) error
 }
 
@@ -53,14 +54,15 @@ type AttributeReader interface {
 
 // TopicReader reads the mirrored topics.
 type TopicReader interface {
-	// Topics returns the mirrored topics of the organization, sorted by name.
+	// Topics returns the organization's topics, sorted by name, from the copy in the
+	// database.
 	Topics(ctx context.Context, orgID string) ([]topics.Topic, error)
 }
 
 // ListFinder finds static lists.
 type ListFinder interface {
-	// Find returns the static lists with these ids or keys. It skips ids and keys of no
-	// list.
+	// Find returns the static lists with these ids or keys. It skips ids and keys that no
+	// list has.
 	Find(ctx context.Context, orgID string, names []string) ([]lists.Ref, error)
 }
 

@@ -21,14 +21,14 @@ type judgedChunk struct {
 type chunkReader struct {
 	bulk     *Bulk
 	org, job string
-	// next waits for the read that was started in advance, and returns its chunk, which
-	// begins at the row nextFirst. It is nil if no such read is in progress.
+	// next waits for the chunk that is being read in advance, and returns it. That chunk
+	// begins at the row nextFirst. next is nil if no chunk is being read in advance.
 	next      func() (judgedChunk, error)
 	nextFirst int
 	stop      context.CancelFunc
 }
 
-// chunk returns the chunk that begins at the row with the index first.
+// chunk returns the chunk whose first row has the index first.
 func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error) {
 	if r.next == nil || r.nextFirst != first {
 		r.close()
@@ -40,7 +40,7 @@ func (r *chunkReader) chunk(ctx context.Context, first int) (judgedChunk, error)
 	return chunk, err
 }
 
-// prefetch starts to read the chunk that begins at the row with the index first.
+// prefetch starts to read the chunk whose first row has the index first.
 func (r *chunkReader) prefetch(ctx context.Context, first int) {
 	ctx, r.stop = context.WithCancel(ctx)
 	r.nextFirst = first

@@ -22,8 +22,8 @@ const (
 	// the sending account.
 	pushEvery   = 15 * time.Second
 	pushTimeout = 10 * time.Minute
-	// pushBatch is the number of pushes that are claimed, and whose addresses are locked,
-	// together.
+	// pushBatch is the number of pushes (consent to write to the account) that one process
+	// claims at a time. It locks their addresses together.
 	pushBatch = 200
 	// pushReaders is the number of contacts that are read from the account concurrently.
 	pushReaders = 8
@@ -32,7 +32,7 @@ const (
 	pushLease    = 5 * time.Minute
 	pushFirst    = 10 * time.Second
 	pushLongest  = time.Hour
-	pushNoAnswer = 2 // number of batches without any success that end a run
+	pushNoAnswer = 2 // a run ends after this number of batches in which the account accepted nothing
 )
 
 // PushArgs has the arguments of the job that writes stored consent to the sending accounts.
@@ -41,7 +41,7 @@ type PushArgs struct {
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that writes stored consent to the sending accounts.
 func (PushArgs) Kind() string { return "contact_pushes" }
 
 // PushWorker returns the job that writes the consent stored by bulk writes to the sending
@@ -79,15 +79,15 @@ type PushConfig struct {
 	// Locks serializes writers of the same address. The sync with the account must use the
 	// same locks.
 	Locks *sending.KeyedLocks
-	// Repairs repairs the account after writes of contacts that reached it before their
-	// transaction failed.
+	// Repairs undoes, at the account, single writes of contacts that changed the account and
+	// whose transaction then failed.
 	Repairs Repairer
 	// Orgs lists the ids of all organizations, for the periodic job.
 	Orgs  func(context.Context) ([]string, error)
 	Clock core.Clock
 	Log   *slog.Logger
-	// Observe counts, for metrics, n pushes (what is "contact_push") with the outcome. If
-	// Observe is nil, outcomes are not counted.
+	// Observe counts, for metrics, the outcomes of pushes: n pushes had the outcome. The
+	// parameter what is always "contact_push". If Observe is nil, outcomes are not counted.
 	Observe func(what, outcome string, n int)
 }
 
@@ -97,19 +97,20 @@ type PushedList interface {
 	// account or the account has no contact list.
 	Topics(ctx context.Context, orgID string) ([]sending.Topic, error)
 	// WriteToList calls write, which needs the account's contact list. If the account has no
-	// list, WriteToList creates one and calls write again. bare is then true, because the
-	// new list has no topics.
+	// list, WriteToList creates one and calls write again. The argument of write is then
+	// true, because the new list has no topics.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
-// Repairer repairs the account after writes of contacts that reached it before their
-// transaction failed.
+// Repairer undoes, at the account, single writes of contacts that changed the account and
+// whose transaction then failed.
 type Repairer interface {
 	// Repair returns the number of writes that it repaired. It may be called again.
 	Repair(ctx context.Context, orgID string) (int, error)
 }
 
-// Pushes writes the consent that bulk writes stored to the sending accounts.
+// Pushes copies consent from the database, where bulk writes stored it, to the sending
+// accounts.
 type Pushes struct {
 	PushConfig
 }
@@ -117,7 +118,8 @@ type Pushes struct {
 // NewPushes returns a Pushes.
 func NewPushes(cfg PushConfig) *Pushes { return &Pushes{cfg} }
 
-// PushReport has the number of pushes for each outcome.
+// PushReport has the number of pushes (writes of stored consent to the account) for each
+// outcome.
 type PushReport struct {
 	// Settled is the number of pushes that the account accepted. Refused pushes are never
 	// retried, PutOff pushes are retried later.
@@ -149,7 +151,8 @@ func (ps *Pushes) Push(ctx context.Context, org string) (PushReport, error) {
 	return report, nil
 }
 
-// pushedBatch is a batch of pushes that one process claimed together until the time until.
+// pushedBatch is a batch of pushes that one process has claimed. The field until is the
+// time at which the claim ends.
 type pushedBatch struct {
 	pushes *Pushes
 	org    string
@@ -158,7 +161,7 @@ type pushedBatch struct {
 }
 
 // work pushes a batch. It first locks the address of every contact. So no write of a single
-// contact happens between the read from the account and the write to it.
+// contact happens while the account's consent is read, merged and written.
 func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
 	for _, p := range pushes {
@@ -246,8 +249,8 @@ func (ps *Pushes) heldOf(ctx context.Context, org string, p Push) (*sending.Cont
 }
 
 // writeConsent writes the consent of active contacts to the account, and removes their
-// earlier addresses from the account's list. It stores the error of each failed push in
-// failures.
+// earlier addresses from the account's list. If a push fails, it stores the error in the
+// slice failures.
 func (b *pushedBatch) writeConsent(ctx context.Context, pushes []Push, failures []error) {
 	var put []sending.Contact
 	var places []int

@@ -50,7 +50,8 @@ type Fault struct {
 	Reason string `json:"reason" voice:"untrusted"`
 }
 
-// failedItem returns the outcome of the row with the index, which was refused with err.
+// failedItem returns the outcome of the row with the index, which was refused with err. cl
+// has the row's address and external id.
 func failedItem(index int, cl contacts.Claim, err error) Item {
 	refusal := core.AsError(err)
 	item := Item{Index: index, Status: ItemFailed, Email: core.Quotable(cl.Email, maxEmailLength), Reason: string(refusal.Code)}

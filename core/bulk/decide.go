@@ -12,7 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// readRow is a valid row of a bulk write, converted to the plan of a contact write.
+// readRow is a valid row of a bulk write, with the contacts.Plan (the description of a
+// write of one contact) made from it.
 type readRow struct {
 	index int
 	plan  contacts.Plan
@@ -39,15 +40,15 @@ func (row readRow) attributes(held map[string]any) (map[string]any, error) {
 // that were already decided. Rows are decided in order, each by the rules of a single
 // write. The results are then written for many contacts at once.
 //
-// The database checks the uniqueness of addresses and external ids after each contact. So a
-// row may claim an address or id that another contact gives up only after that contact is
-// written; see waits.
+// The database checks after each contact that addresses and external ids are unique. If a
+// row claims an address or external id that a pending change of another contact gives up,
+// that change must be written first; see waits.
 type bulkState struct {
 	now        time.Time
 	byEmail    map[string]*bulkContact
 	byExternal map[string]*bulkContact
 	freed      map[string]bool
-	vacated    map[string]bool // email keys that contacts of this chunk gave up
+	vacated    map[string]bool // email keys of addresses that rows of this chunk took away from contacts
 	dropped    []string
 	touched    []*bulkContact
 }
@@ -60,7 +61,7 @@ type bulkContact struct {
 	touched bool
 	lists   *lists.Change
 	said    *contacts.Said // stated consent that the sending account does not have yet
-	tell    bool           // whether the write must store a push of the consent
+	tell    bool           // whether the write must store the consent for the job that pushes it
 }
 
 func newBulkState(now time.Time, known []NamedContact) *bulkState {
@@ -152,9 +153,10 @@ func (s *bulkState) decide(ctx context.Context, row readRow) Item {
 	}
 }
 
-// currentConsent returns the consent that a row changes, as the mirror has it. If the row
-// merges a shell (a contact that only a sync created) into the contact, the shell's consent
-// counts too. The consent at the sending account is merged later, when the push runs.
+// currentConsent returns the consent that the database has before the row changes it. If
+// the row merges a shell (a contact that only a sync created) into the contact, the shell's
+// consent counts too. The consent at the sending account is merged later, when the push
+// runs.
 func (s *bulkState) currentConsent(was *contacts.Contact, shell, email string) sending.Contact {
 	if was == nil {
 		return sending.Contact{}
@@ -172,8 +174,8 @@ func (s *bulkState) drop(email string) {
 	delete(s.byEmail, contacts.EmailKey(email))
 }
 
-// put replaces the contact c with after, and records what must be written to the database
-// and pushed to the account.
+// put replaces the contact c with after. It records the contact for the next write to the
+// database, and the consent that the row states for the account.
 func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Plan) {
 	isNew, archived, wasStub, left := c.ID == "", c.Status == contacts.Archived, c.Stub, ""
 	if !isNew {
@@ -197,8 +199,9 @@ func (s *bulkState) put(c *bulkContact, after contacts.Contact, plan contacts.Pl
 	}
 }
 
-// release removes from the indexes the address and the external id that the contact gives
-// up. It returns the earlier address if it changed, else "".
+// release is called when c is replaced by after. It removes an address and an external id
+// that c gives up from the maps of s. It returns the earlier address if it changed, else
+// "".
 func (s *bulkState) release(c *bulkContact, after contacts.Contact) string {
 	left := ""
 	if key := contacts.EmailKey(c.Email); key != contacts.EmailKey(after.Email) {

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/contacts"
 )
 
-// PlanOfRow returns the contact plan to which a JSON row of a bulk write or an import is
-// converted.
+// PlanOfRow returns the contacts.Plan (the description of a write of one contact) to which
+// a JSON row of a bulk write is converted.
 func (b *Bulk) PlanOfRow(ctx context.Context, org, row string) (contacts.Plan, error) {
 	rows, _, err := b.readRows(ctx, org, Chunk{Rows: []json.RawMessage{json.RawMessage(row)}})
 	if err != nil || len(rows) == 0 {

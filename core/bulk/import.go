@@ -9,8 +9,8 @@ import (
 )
 
 // Import writes rows as contacts_bulk does, waits for the end and returns the outcomes. It
-// accepts at most MaxRows rows. The caller chooses the id. Import may be repeated with the
-// same id: the rows that were stored under it first are processed once.
+// accepts at most MaxRows rows. The caller chooses the id. If a bulk write with the id
+// exists, Import ignores rows and completes that bulk write.
 func (b *Bulk) Import(ctx context.Context, orgID, id string, rows []json.RawMessage) ([]Item, error) {
 	err := b.acceptBulk(ctx, orgID, "", id, rows)
 	if err != nil && !core.IsConflict(err) {

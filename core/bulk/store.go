@@ -25,14 +25,13 @@ type JobStore interface {
 	// It returns how many it deleted.
 	DeleteBulkJobs(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
 
-	// BulkChunk returns the chunk of a bulk write that begins at the row with the index
-	// first.
+	// BulkChunk returns the chunk of a bulk write whose first row has the index first.
 	BulkChunk(ctx context.Context, orgID, jobID string, first int) (Chunk, error)
-	// FinishBulkChunk replaces the rows of the chunk that begins at the index first with
-	// their outcomes.
+	// FinishBulkChunk replaces the rows of a chunk by their outcomes. The first row of the
+	// chunk has the index first.
 	FinishBulkChunk(ctx context.Context, orgID, jobID string, first int, outcomes []Item) error
 	// BulkItems returns outcomes of a bulk write in the order of its rows, beginning with
-	// the row at the index from. It returns at least limit outcomes if there are so many,
+	// the row whose index is from. It returns at least limit outcomes if there are so many,
 	// and may return more.
 	BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]Item, error)
 }

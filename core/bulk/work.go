@@ -34,7 +34,7 @@ type Args struct {
 	JobID string `json:"job_id,omitempty"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that processes bulk writes.
 func (Args) Kind() string { return "contacts_bulk" }
 
 // BulkWorker returns the job that processes bulk writes.
@@ -282,7 +282,8 @@ func (r *rowReader) loadLists(ctx context.Context, names map[string]bool) error 
 	return err
 }
 
-// read checks one row and returns it with its plan.
+// read checks one row and returns it with the contacts.Plan (the description of a write)
+// made from it.
 func (r *rowReader) read(row Row) (readRow, error) {
 	read := readRow{plan: contacts.Plan{
 		Way: contacts.Upserting, Claim: row.claim(), Attributes: row.Attributes, Topics: row.TopicPreferences, Stated: row.Stated,
@@ -318,8 +319,9 @@ func (r *rowReader) read(row Row) (readRow, error) {
 	return read, nil
 }
 
-// writeRows applies the rows in order and writes the changed contacts. It stores the
-// outcome of a row in outcomes, at the row's index minus first.
+// writeRows applies the rows in order and writes the changed contacts. It stores each row's
+// outcome in the slice outcomes, which begins with the outcome of the row with the index
+// first.
 func (b *Bulk) writeRows(ctx context.Context, org string, rows []readRow, outcomes []Item, first int) error {
 	state, err := b.loadState(ctx, org, rows)
 	if err != nil || len(rows) == 0 {

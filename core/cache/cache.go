@@ -52,8 +52,8 @@ func (c *Cache[K, V]) Epoch() uint64 {
 	return c.epoch
 }
 
-// Put stores a value until the given instant. It does nothing if Remove was called after
-// Epoch returned epoch.
+// Put stores a value until the given time. The caller must have got epoch from Epoch before
+// it read the value. If Remove was called since, Put does nothing.
 func (c *Cache[K, V]) Put(key K, value V, until time.Time, epoch uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -83,8 +83,8 @@ func (c *Cache[K, V]) evict() {
 	delete(c.entries, victim)
 }
 
-// Remove drops every entry whose value matches. It visits all entries, which is affordable
-// because revocations are rare.
+// Remove drops every entry for whose value matches returns true. It visits all entries,
+// which is affordable because revocations are rare.
 func (c *Cache[K, V]) Remove(matches func(V) bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

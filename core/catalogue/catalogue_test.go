@@ -72,8 +72,8 @@ func TestEveryArgumentIsDescribed(t *testing.T) {
 // activities), which a connected Git repository may own.
 var definitionScopes = []core.Scope{core.ListsManage, core.TopicsManage, core.AttributesManage, core.ActivitiesManage}
 
-// forgetsGit reports whether an operation changes definitions and does not declare
-// GitOwned.
+// forgetsGit reports whether an operation changes definitions without declaring, in
+// GitOwned, what it does if a Git repository owns them.
 func forgetsGit(info core.OperationInfo) bool {
 	defines := slices.ContainsFunc(info.Scopes, func(s core.Scope) bool { return slices.Contains(definitionScopes, s) })
 	return defines && info.Effect != core.Reads && info.GitOwned == core.GitIndifferent
@@ -86,7 +86,8 @@ func TestWritesOfDefinitionsSayWhatGitMakesOfThem(t *testing.T) {
 			t.Errorf("%s writes a definition and does not declare GitOwned", op.Info().Name)
 		}
 	}
-	// No operation violates the rule now, so check that forgetsGit finds a violation.
+	// All operations pass, so this checks with made-up operations that forgetsGit finds a
+	// violation.
 	for _, scope := range definitionScopes {
 		for _, effect := range []core.Effect{core.Writes, core.Destroys} {
 			info := core.OperationInfo{Effect: effect, Scopes: []core.Scope{core.ContactsManage, scope}}

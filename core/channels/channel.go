@@ -10,9 +10,9 @@ import (
 // Status is the state of a channel, a configuration set of the sending account.
 type Status string
 
-// The states of a channel. A channel that the account has is discovered, and becomes active
-// when a member of the organization adopts it. It is detached if the account no longer has
-// it. The API's states archived and pending are not used yet.
+// The states of a channel. A channel that a sync finds in the account is discovered. It
+// becomes active when a member of the organization takes it into use. It is detached if the
+// account no longer has it. The API's states archived and pending are not used yet.
 const (
 	Active     Status = "active"
 	Discovered Status = "discovered"
@@ -20,8 +20,8 @@ const (
 )
 
 // StatusOf returns the state of a channel. present means that the account has the channel,
-// adopted that the organization adopted it. So a channel that returns to the account gets
-// its earlier state.
+// adopted that the organization has taken it into use. So a channel that returns to the
+// account gets its earlier state.
 func StatusOf(present, adopted bool) Status {
 	switch {
 	case !present:

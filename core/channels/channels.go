@@ -78,8 +78,9 @@ func (c *Channels) ChannelSlug(ctx context.Context, orgID, name string) (string,
 	return channel.Slug, err
 }
 
-// Adopt makes the discovered channel with the slug active and returns it. It fails under
-// the conditions of [Store.Adopt]. The caller must check permissions.
+// Adopt takes the discovered channel with the slug into use: it makes the channel active
+// and returns it. It fails if [Store.Adopt] refuses the channel, such as when another
+// organization uses it. The caller must check permissions.
 func (c *Channels) Adopt(ctx context.Context, orgID, slug string) (Channel, error) {
 	channel, err := c.Store.Channel(ctx, orgID, ChannelKey{Slug: slug})
 	if err != nil {
@@ -97,8 +98,9 @@ type PageIn struct {
 	Cursor string `json:"cursor,omitempty" jsonschema:"maxLength=1024" jsonschema_description:"Cursor: next_cursor of the previous page."`
 }
 
-// pageOf returns the page that in requests. read reads it from the store, place returns the
-// position of an item. filter names the list, so that a cursor of another list is refused.
+// pageOf returns the page that the caller requested. The function read reads it from the
+// store, and place returns the position of an item. filter names the list, so that a cursor
+// of another list is refused.
 func pageOf[T any](in PageIn, filter string, read func(after *core.After, limit int) ([]T, error), place func(T) core.After) (core.Page[T], error) {
 	return core.ReadPage(filter, in.Cursor, in.Limit, read, place)
 }

@@ -65,8 +65,8 @@ func TestAChannelFollowsTheAccountAndIsNeverActiveByItself(t *testing.T) {
 		if again := w.channel(t, "marketing"); again.ID != first.ID || !again.CreatedAt.Equal(first.CreatedAt) {
 			t.Errorf("another channel came back: %+v", again)
 		}
-		// A configuration set of the same name in another account is a new channel, which is
-		// not adopted.
+		// A configuration set of the same name in another account is a new channel, which the
+		// organization has not taken into use.
 		w.account[w.org].overview.AccountID = "999999999999"
 		status(channels.Discovered)
 	})
@@ -84,7 +84,7 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), w.org, "main"); err != nil {
 			t.Fatal(err)
 		}
-		for _, taken := range []string{"main", "second"} { // "second", because its identity is claimed with "main"
+		for _, taken := range []string{"main", "second"} { // "second" has the same identity
 			_, err := w.Adopt(t.Context(), other, taken)
 			if code(err) != core.CodeConflict || strings.Contains(err.Error(), w.org) {
 				t.Errorf("%s: %v", taken, err)
@@ -97,14 +97,15 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 		if _, err := w.Adopt(t.Context(), other, "free"); err != nil {
 			t.Error(err)
 		}
-		// The first organization's claim stays after the account has lost the channel.
+		// The channel stays reserved for the first organization after the account has lost
+		// it.
 		w.shows(w.org, shown{})
 		w.sync(t, w.org)
 		if _, err := w.Adopt(t.Context(), other, "main"); code(err) != core.CodeConflict {
 			t.Errorf("%v", err)
 		}
-		// Accounts for which the provider reports no id never count as shared by
-		// organizations.
+		// If the provider reports no account id, two organizations never count as sharing an
+		// account.
 		for _, org := range []string{w.org, other} {
 			w.shows(org, shown{sets: sets})
 			w.account[org].overview.AccountID = ""
@@ -116,9 +117,9 @@ func TestASharedAccountsThingsAreOneOrganizations(t *testing.T) {
 	})
 }
 
-// TestAdoptingAtOnceHasOneWinner checks that exactly one of several organizations succeeds
-// if they adopt the same channel, or the same identity, at once. The others must get a
-// conflict.
+// TestAdoptingAtOnceHasOneWinner makes several organizations that share an account take the
+// same channel, or the same identity, into use at once. Exactly one must succeed; the
+// others must get a conflict.
 func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -126,8 +127,8 @@ func TestAdoptingAtOnceHasOneWinner(t *testing.T) {
 		orgs := make([]string, rivals)
 		for i := range orgs {
 			orgs[i] = core.NewID()
-			// Each organization adopts its own channel "own-N", and the same identity is bound
-			// to all of these channels.
+			// Each organization calls Adopt for its own channel "own-N". All of these channels
+			// have the same identity.
 			own := fmt.Sprint("own-", i)
 			w.shows(orgs[i], shown{
 				sets: []sending.ConfigurationSet{{Name: "main"}, {Name: own}}, identities: []sending.Identity{{Identity: "example.com", ConfigurationSet: own}},

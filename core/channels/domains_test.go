@@ -43,8 +43,9 @@ func TestIdentitiesAreFoundWhateverTheirCase(t *testing.T) {
 	})
 }
 
-// looks returns how often the job checks the DNS records of click.example.com, if it runs
-// every 2 minutes for the given time. late returns the delay of each run.
+// looks runs the job every 2 minutes for the given time. It returns how often the job
+// checks the DNS records of click.example.com. The function late returns the delay of each
+// run.
 func (w *world) looks(t *testing.T, during time.Duration, late func() time.Duration) int {
 	t.Helper()
 	checked := func() time.Time {

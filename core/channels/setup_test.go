@@ -16,8 +16,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// world is [channels.Channels] on a test database, with accounts whose content a test sets,
-// and a simulated DNS (zone, down).
+// world is [channels.Channels] on a test database, with accounts whose content a test sets.
+// zone has the records of a simulated DNS, which does not answer while down is true.
 type world struct {
 	*channels.Channels
 	db   *storage.DB

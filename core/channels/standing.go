@@ -17,7 +17,8 @@ type Standing struct {
 	SyncedAt   time.Time // zero before the first sync
 }
 
-// Standing returns at most limit channels, limit identities and limit tracking domains.
+// Standing returns the newest channels, identities and tracking domains, at most limit of
+// each.
 func (c *Channels) Standing(ctx context.Context, orgID string, limit int) (Standing, error) {
 	var s Standing
 	sync, err := c.Store.LastSync(ctx, orgID)

@@ -16,14 +16,15 @@ type Store interface {
 	Channels(ctx context.Context, orgID string, after *core.After, limit int) ([]Channel, error)
 	// Channel returns the channel with the id, the slug or the provider's name in the key.
 	Channel(ctx context.Context, orgID string, by ChannelKey) (Channel, error)
-	// Adopt claims a channel, and the identities bound to it, for the organization. It fails
-	// with core.CodeConflict if another organization with the same account of the provider
-	// has claimed one of them. It also fails so if the account does not have the channel
-	// now. It may be repeated.
+	// Adopt takes a channel into use and reserves it, with its identities, for the
+	// organization. It fails with core.CodeConflict if another organization on the same
+	// provider's account has reserved one of them. It also fails with that code if the
+	// account does not have the channel now. It may be repeated.
 	Adopt(ctx context.Context, orgID, id string, at time.Time) error
 
 	Identities(ctx context.Context, orgID string, after *core.After, limit int) ([]Identity, error)
-	// Identity returns the identity whose name in lower case is key.
+	// Identity returns the sending identity. The parameter key is its domain or address in
+	// lower case.
 	Identity(ctx context.Context, orgID, key string) (Identity, error)
 	// Tokens returns the DKIM tokens of each domain that is an identity, keyed by domain.
 	// The domains must be in lower case.

@@ -23,11 +23,11 @@ type SyncArgs struct {
 	OrgID string `json:"org_id,omitempty"`
 }
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that copies channels from the sending accounts.
 func (SyncArgs) Kind() string { return "channel_sync" }
 
 // SyncWorker returns the job that copies the configuration sets and identities of every
-// organization's account into the mirror.
+// organization's account into the database.
 func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{
 		Work: func(ctx context.Context, args SyncArgs) error {
@@ -37,9 +37,9 @@ func (c *Channels) SyncWorker() jobs.Worker[SyncArgs] {
 	}
 }
 
-// Sync updates one organization's mirror from its account. New channels become discovered
-// and missing ones detached; Sync never adopts a channel. Without an account, or after a
-// failure, the mirror stays as it is.
+// Sync updates one organization's channels, identities and tracking domains in the database
+// from its account. New channels become discovered and missing ones detached; Sync makes no
+// channel active. Without an account, or after a failure, it changes nothing.
 func (c *Channels) Sync(ctx context.Context, orgID string) error {
 	overview, err := c.Account.Overview(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -90,14 +90,15 @@ func isUnsupported(err error) bool {
 
 const longestName = 320
 
-// storable reports whether SQLite and PostgreSQL accept the name. All names of the provider
-// are accepted; a simulated provider may have others.
+// storable reports whether SQLite and PostgreSQL accept the name. They accept every name of
+// a real provider; a simulated one may have others.
 func storable(name string) bool {
 	return name != "" && len(name) <= longestName && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
 }
 
-// Slugs returns a new slug for each name that is not in known, which maps names to their
-// slugs. A slug is made from the name, safe in URLs, and different from all other slugs.
+// Slugs returns a new slug for each name that has no slug yet. The parameter known maps the
+// other names to their slugs. A slug is made from the name, safe in URLs, and different
+// from all other slugs.
 func Slugs(known map[string]string, names []string) map[string]string {
 	taken := map[string]bool{}
 	for _, slug := range known {

@@ -36,8 +36,8 @@ type Record struct {
 	Value string `json:"value" voice:"untrusted"`
 }
 
-// describe returns d with SSL set from its status, and Records from its name and region.
-// tokens are the DKIM tokens of the identity of the same domain.
+// describe returns d with its SSL status and the DNS records to publish. tokens are the
+// DKIM tokens of the sending identity with the same domain.
 func (d TrackingDomain) describe(tokens []string) TrackingDomain {
 	d.SSL = map[TrackingStatus]string{TrackingPending: "pending", TrackingVerified: "active", TrackingFailed: "failed"}[d.Status]
 	d.Records = append([]Record{{Type: "CNAME", Name: d.Domain, Value: RedirectHost(d.Region)}}, dkimRecords(d.Domain, tokens)...)
@@ -72,7 +72,7 @@ const (
 	early = time.Minute
 )
 
-// due reports whether the records of the domain have to be checked now.
+// due reports whether it is time to check the DNS records of the domain again.
 func (d TrackingDomain) due(now time.Time) bool {
 	if d.CheckedAt == nil {
 		return true
@@ -88,7 +88,7 @@ func (d TrackingDomain) due(now time.Time) bool {
 }
 
 // withCheck returns the domain with the result of a check: verified if the records are
-// published, failed if they are not after a week.
+// published, failed if they are still not published after a week.
 func (d TrackingDomain) withCheck(published bool, now time.Time) TrackingDomain {
 	d.CheckedAt = &now
 	switch {

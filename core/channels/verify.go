@@ -12,7 +12,7 @@ import (
 // It needs none.
 type VerifyArgs struct{}
 
-// Kind returns the name of the job.
+// Kind returns the name of the job that checks the DNS records of tracking domains.
 func (VerifyArgs) Kind() string { return "tracking_domain_verify" }
 
 // VerifyWorker returns the job that checks whether the DNS records of pending tracking

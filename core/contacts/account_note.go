@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// NoteStore stores an [topics.AccountNote] before a write changes the sending account. A
-// note that remains shows that the write may have been interrupted.
+// NoteStore stores notes about writes of contacts that are about to change the sending
+// account. A note that remains shows that the write may have been interrupted.
 type NoteStore interface {
 	// NoteAccount stores a note outside of any transaction, so that the note is committed
 	// before the write calls the sending account.
@@ -25,9 +25,9 @@ func (wr writer) note(ctx context.Context, org, contactID, put string) (string, 
 	return n.ID, wr.Notes.NoteAccount(ctx, org, n)
 }
 
-// noteWrite records a note for a write that reactivates a contact or changes its address,
-// and returns its id, "" for other writes. listed says whether the sending account has the
-// new address already.
+// noteWrite records a note before a write that reactivates a contact or changes its
+// address, and returns the note's id. For other writes, it returns "". listed is true if
+// the sending account already has the new address.
 func (wr writer) noteWrite(ctx context.Context, org string, existing *Contact, email string, listed bool) (string, error) {
 	if existing == nil || existing.Status == Active && EmailKey(existing.Email) == EmailKey(email) {
 		return "", nil

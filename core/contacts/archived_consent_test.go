@@ -12,8 +12,8 @@ import (
 )
 
 // TestArchivedOptOutsHold checks that every write that reactivates a contact keeps the
-// contact's opt-outs in the mirror and at the sending account. That includes opt-outs that
-// the account has deleted or that the mirror never had. Consent that the write states
+// contact's opt-outs in the database and at the sending account. That includes opt-outs
+// that the account has deleted or that no sync has copied. Consent that the write states
 // replaces the opt-out.
 func TestArchivedOptOutsHold(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,8 @@ func TestEveryWriteTellsWhoChanged(t *testing.T) {
 		name, arguments string
 		told            []string
 	}{
-		{"contacts_lookup", `{"email":"ada@example.com"}`, ada}, // the change that contacts_create above reported
+		// a lookup reports nothing: this is the change by contacts_create above
+		{"contacts_lookup", `{"email":"ada@example.com"}`, ada},
 		{"contacts_update", `{"email":"ada@example.com","lists":{"add":["beta"]}}`, ada},
 		{"contacts_replace", `{"email":"ada@example.com"}`, ada},
 		{"contacts_upsert", `{"email":"ada@example.com","external_id":"1"}`, ada},

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// ConsentOf returns the consent that the mirror has for a contact, in the type that the
+// ConsentOf returns the contact's consent as the database has it, in the type that the
 // sending account uses.
 func ConsentOf(c Contact) sending.Contact {
 	return sending.Contact{Email: c.Email, UnsubscribeAll: c.UnsubscribeAll, Preferences: topics.ChoicesByTopic(c.TopicPreferences)}
@@ -21,13 +21,13 @@ func (c Contact) WithConsent(consent sending.Contact) Contact {
 	return c.withMailable()
 }
 
-// consentReader reads consent at the sending account and in the mirror.
+// consentReader reads consent at the sending account and in the database.
 type consentReader struct{ *Config }
 
-// liveConsent returns the consent in force. For an active contact, it is read from the
-// sending account, with consent that is still to be pushed counted as pushed. If the
-// account does not have the address, it returns the mirror's consent. It does not call the
-// account for an archived contact, because archiving removes the address from the account.
+// liveConsent returns the consent in force. For an active contact, it reads the sending
+// account, and applies stored consent that a job has yet to write there. If the account
+// does not have the address, it returns the consent in the database. For an archived
+// contact it does not call the account, because archiving removes the address from it.
 func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
 	if c.Status == Archived {
 		return ConsentOf(c), nil
@@ -46,8 +46,8 @@ func (r consentReader) liveConsent(ctx context.Context, orgID string, c Contact)
 	return MergeConsent(&live, c, *pending), nil
 }
 
-// rememberedConsent returns the consent that the mirror has for a contact, without choices
-// about topics that the sending account no longer has.
+// rememberedConsent returns the consent that the database has for a contact, without
+// choices about topics that the sending account no longer has.
 func (r consentReader) rememberedConsent(ctx context.Context, orgID string, c Contact) (sending.Contact, error) {
 	return r.List.DropUnknownTopics(ctx, orgID, ConsentOf(c))
 }

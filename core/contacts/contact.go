@@ -33,9 +33,9 @@ type Contact struct {
 	// and values that do not fit their attribute's type. A write keeps them unless it
 	// replaces all values.
 	Hidden map[string]any `json:"-"`
-	// Shell is true for a contact that a sync created and that no caller has written yet.
-	// Creating a contact with its address takes it over. If another contact gets its
-	// address, it is deleted.
+	// Shell is true for a contact that a sync created and that no caller has written yet. If
+	// a caller creates a contact with its address, the shell turns into that contact. If an
+	// existing contact gets its address, the shell is deleted.
 	Shell bool `json:"-"`
 	// Stub is true for a contact that only activities have named. It has not consented, the
 	// sending account does not have its address, and it is not mailable. It stops being a

@@ -7,7 +7,8 @@ import (
 )
 
 // withAttributes returns the contact with the changed attribute values; nil clears a value.
-// A changed value is removed from Hidden, so nil also clears a value that no read shows.
+// It also removes the changed attributes from Contact.Hidden, the values that no result
+// shows. So nil clears such a value too.
 func (c Contact) withAttributes(changes map[string]any) Contact {
 	c.Attributes = attributes.Merge(c.Attributes, changes)
 	if len(c.Hidden) > 0 && len(changes) > 0 {
@@ -23,13 +24,14 @@ func (c Contact) withAttributes(changes map[string]any) Contact {
 }
 
 // withOnlyAttributes returns the contact with exactly these attribute values. It removes
-// hidden values too.
+// all others, even those that no result shows (Contact.Hidden).
 func (c Contact) withOnlyAttributes(values map[string]any) Contact {
 	c.Attributes, c.Hidden = attributes.Merge(nil, values), nil
 	return c
 }
 
-// StoredAttributes returns all attribute values of the contact, including the hidden ones.
+// StoredAttributes returns all attribute values of the contact, including those in
+// Contact.Hidden, which no result shows.
 func (c Contact) StoredAttributes() map[string]any {
 	if len(c.Hidden) == 0 {
 		return c.Attributes

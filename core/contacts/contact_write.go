@@ -11,39 +11,40 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// write is one write of a contact, in two steps. push runs before the transaction: it reads
-// the mirror, checks everything that can be refused, and writes the consent to the sending
-// account. store runs inside the transaction: it reads the mirror again, applies the [Plan]
-// to the contact as it is now, and saves it with the consent that the account accepted.
+// write is one write of a contact, in two steps. push runs before the transaction. It reads
+// the contact, checks everything that can be refused, and writes the consent to the sending
+// account. store runs inside the transaction. It reads the contact again, applies the
+// [Plan] to it, and saves it with the consent that the account accepted.
 type write struct {
 	Plan
 	Told
 }
 
-// Told is what push, the step before the transaction, read from the sending account and
-// wrote to it.
+// Told has the results of push, the step before the transaction, which store uses inside
+// the transaction.
 type Told struct {
 	// Consent is the consent that the sending account accepted, with its email address.
 	Consent sending.Contact
-	// Shell is the id of the contact that has the new address and that only a sync has
-	// created, "" for none. The write deletes it. Each lookup of the contact sets Shell
-	// again.
+	// Shell is the id of another contact that only a sync has created and that has the
+	// address which the write sets; "" for none. The write deletes that contact. Each lookup
+	// of the contact to write sets Shell again.
 	Shell string
 	// IsNew is true if the contact did not exist before the transaction.
 	IsNew bool
 	// Left is the address that the contact had before the write.
 	Left string
-	// Spared is true if the sending account was not called, because the contact is a stub
-	// and stays one.
+	// Spared is true if push did not call the sending account. That is so if the contact is
+	// a stub, named only by activities, and the write does not end the stub.
 	Spared bool
-	// Note is the id of the note that dropNote deletes, "" for none.
+	// Note is the id of the note that push stored before it changed the sending account; ""
+	// for none. store deletes the note.
 	Note string
 }
 
-// settles reports whether the sending account is correct once this contact is stored. push
-// has written the new address to the account and removed the old one. If another process
-// has given the contact a third address since, the account would keep consent for an
-// address without a contact.
+// settles reports whether existing still has the address that push wrote to the sending
+// account, or the one that push removed from it. If another write has set a third address
+// since, storing this write would leave consent for that address at the account, without a
+// contact.
 func (w *write) settles(existing *Contact) bool {
 	if existing == nil {
 		return true
@@ -56,8 +57,8 @@ func (w *write) settles(existing *Contact) bool {
 type ContactWritten struct {
 	Contact Contact `json:"contact"`
 	Result  string  `json:"result"` // created, updated or reactivated
-	// VisitorID appears in the result of the call. It is a credential, so it is not stored
-	// with the result that a replay returns.
+	// VisitorID is part of the result of the call. It is a credential, so the result that is
+	// stored for replays does not contain it.
 	VisitorID string `json:"-"`
 }
 
@@ -68,14 +69,14 @@ func (w ContactWritten) RESTView() Contact { return w.Contact }
 func (w ContactWritten) WasCreated() bool { return w.Result == "created" }
 
 // existing returns the contact that the write names, nil if it does not exist. It sets
-// w.Shell.
+// w.Shell to the id of the contact that the write may delete.
 func (w *write) existing(ctx context.Context, store contactFinder, org string) (*Contact, error) {
 	existing, shell, err := w.find(ctx, store, org)
 	w.Shell = shell
 	return existing, err
 }
 
-// writer writes contacts to the sending account and to the mirror.
+// writer writes contacts to the sending account and to the database.
 type writer struct{ *Config }
 
 func (wr writer) consents() consentReader { return consentReader(wr) }
@@ -110,7 +111,7 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	w.Consent = w.DecideConsent(existing, inForce)
 	w.Consent.Email = after.Email
 	err = wr.List.WriteToList(ctx, org, func(bare bool) error {
-		if bare { // a new contact list has no topics yet
+		if bare { // the account's contact list was just created and has no topics
 			w.Consent.Preferences = nil
 		}
 		return wr.Account.PutContact(ctx, org, w.Consent)
@@ -118,8 +119,9 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 	if err != nil {
 		return topics.Unavailable(err)
 	}
-	// Compare the text, not EmailKey: the sending account may store the address under
-	// another form of an internationalized domain.
+	// Compare the addresses as text. EmailKey is the same for both forms of an
+	// internationalized domain, and the sending account may store the address under the
+	// other form.
 	if existing != nil && !strings.EqualFold(existing.Email, after.Email) {
 		return topics.Unavailable(wr.Account.DeleteContact(ctx, org, existing.Email))
 	}
@@ -128,10 +130,10 @@ func (wr writer) push(ctx context.Context, c *core.Call, w *write) error {
 
 const maxMoves = 5
 
-// hold locks the address and external id of the write, reads the contact, and returns it,
-// nil if it does not exist. If the contact has another address, hold releases the
-// addresses, locks that one too, and reads again. It always locks the external id before
-// any address, and keeps it.
+// hold locks the address and the external id that the write names, and returns the contact,
+// nil if it does not exist. If the contact has another address, hold releases the address
+// lock, locks both addresses, and reads the contact again. The external id is locked before
+// any address and stays locked.
 func (wr writer) hold(ctx context.Context, c *core.Call, w *write) (*Contact, error) {
 	org := c.Principal.Org.ID
 	var keys []string
@@ -169,10 +171,11 @@ func addressKey(c *core.Call, address string) string {
 	return sending.AddressLockKey(c.Principal.Org.ID, address)
 }
 
-// consentInForce returns the consent that a write to an address starts from. For an active
-// contact that keeps its address, that is its live consent. For any other, it also joins
-// the sending account's consent for the new address; an opt-out from any source counts. The
-// second result reports whether the account has the address.
+// consentInForce returns the consent that a write to the address email starts from. For an
+// active contact that keeps its address, that is the consent that liveConsent reads.
+// Otherwise it joins the contact's earlier consent with the sending account's consent for
+// email; an opt-out in either counts. The second result reports whether the account has the
+// address.
 func (r consentReader) consentInForce(ctx context.Context, org string, existing *Contact, email string) (sending.Contact, bool, error) {
 	var inForce sending.Contact
 	switch {
@@ -204,9 +207,9 @@ func (r consentReader) consentInForce(ctx context.Context, org string, existing 
 	return topics.JoinConsent(inForce, known), true, topics.Unavailable(err)
 }
 
-// store is the step of a write inside the transaction. A sync or an activity may create a
-// contact with the address after store has read it; the insert then fails, and store tries
-// once more.
+// store is the step of a write inside the transaction. Between its read and its insert, a
+// sync or an activity may create a contact with the address. The insert then fails, and
+// store reads and writes once more.
 func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	existing, err := w.existing(ctx, wr.Store, org)
@@ -239,8 +242,8 @@ func (wr writer) store(ctx context.Context, c *core.Call, w *write) (ContactWrit
 	return written, wr.reportChanged(ctx, org, written.Contact.ID)
 }
 
-// put stores the contact as the plan changes it: it updates existing, or inserts a new
-// contact if existing is nil.
+// put applies the plan to the contact and stores the result: it updates existing, or
+// inserts a new contact if existing is nil.
 func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Contact) (ContactWritten, error) {
 	org := c.Principal.Org.ID
 	after, err := w.Apply(existing)
@@ -252,12 +255,13 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 			return ContactWritten{}, err
 		}
 	}
-	// Not the time of the call: a sync compares this time with the time at which it read a
-	// page of contacts, to see which of the two is newer.
+	// Use the present time, not the time when the call began. A sync compares the contact's
+	// UpdatedAt with the time at which it read the account's contacts, to see which is
+	// newer.
 	now := wr.Clock()
 	consent := w.Consent
 	if w.Spared && existing != nil {
-		consent = ConsentOf(*existing) // also if it is no longer a stub
+		consent = ConsentOf(*existing) // keep the stored consent, even if another write has ended the stub
 	}
 	after = after.Activate(consent, w.Spared && after.Stub, now)
 	if existing == nil {
@@ -268,13 +272,14 @@ func (wr writer) put(ctx context.Context, c *core.Call, w *write, existing *Cont
 	case existing.Status == Archived:
 		result = "reactivated"
 	case (existing.Shell || existing.Stub) && w.IsNew:
-		result = "created" // a sync or an activity created it during this call
+		result = "created" // a sync or an activity created the contact during this call
 	}
 	return ContactWritten{Contact: after, Result: result}, wr.Store.UpdateContact(ctx, org, after)
 }
 
-// Activate returns the contact as active, with this consent, stub flag and time of change.
-// A contact without an id gets one.
+// Activate returns the contact as active, with this consent and with at as the time of its
+// last change. stub says whether it is a stub, a contact that only activities have named. A
+// contact without an id gets one.
 func (c Contact) Activate(consent sending.Contact, stub bool, at time.Time) Contact {
 	c.Status, c.UpdatedAt, c.Shell, c.Stub = Active, at, false, stub
 	if c.ID == "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// race runs an operation as the guardrails do, and calls between after Prepare and before
-// the transaction.
+// race runs an operation as the guardrails do. It calls the function between after Prepare
+// and before the transaction.
 func (b bundle) race(t *testing.T, name, arguments string, between func()) (contacts.ContactWritten, *core.Error) {
 	t.Helper()
 	op := b.Operation(name)
@@ -35,8 +35,8 @@ func (b bundle) race(t *testing.T, name, arguments string, between func()) (cont
 	return written, core.AsError(err)
 }
 
-// syncCreating syncs the mirror with the sending account and checks the number of created
-// contacts.
+// syncCreating syncs the database with the sending account and checks that the sync creates
+// the given number of contacts.
 func (b bundle) syncCreating(t *testing.T, created int) {
 	t.Helper()
 	if report, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil || report.Created != created {
@@ -48,7 +48,9 @@ func (b bundle) syncCreating(t *testing.T, created int) {
 // sync finds the address that Prepare wrote to the sending account. That must not change
 // the result.
 var writeRaces = []struct {
-	before          []string // arguments of contacts_upsert, then of contacts_archive
+	// arguments of an earlier contacts_upsert and, if there are two, of an earlier
+	// contacts_archive
+	before          []string
 	surface         core.Surface
 	name, arguments string
 	made            int // number of contacts that the sync creates
@@ -98,7 +100,8 @@ func TestASyncBetweenTheHalvesHidesNoCreation(t *testing.T) {
 	})
 }
 
-// overtaken is a contacts.Store that calls the function by just before it writes a contact.
+// overtaken is a contacts.Store that calls a function, the field by, just before each
+// insert or update of a contact.
 type overtaken struct {
 	contacts.Store
 	by func()
@@ -182,8 +185,8 @@ func TestAClaimIsLostToAMove(t *testing.T) {
 	}
 }
 
-// The test checks contacts_identify for a known visitor whose contact another caller
-// archives or renames after Prepare and before the transaction.
+// The test checks contacts_identify for a visitor whose contact another caller archives, or
+// gives another external id, after Prepare and before the transaction.
 func TestAVisitorGoesMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -84,7 +84,7 @@ func TestUpdateMerges(t *testing.T) {
 
 // TestMergeStartsFromTheAccount checks that an unrelated change keeps the opt-outs of a
 // person who has just unsubscribed at the sending account, before a sync copied them into
-// the mirror.
+// the database.
 func TestMergeStartsFromTheAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

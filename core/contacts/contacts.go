@@ -14,8 +14,8 @@ import (
 // comment says what nil means.
 type Config struct {
 	Store Store
-	// Visitors stores visitor ids. Notes records what a write is about to change at the
-	// sending account.
+	// Visitors stores visitor ids. Notes stores a note before a write changes the sending
+	// account; a note that remains shows an interrupted write.
 	Visitors VisitorStore
 	Notes    NoteStore
 	Account  sending.Account
@@ -23,10 +23,10 @@ type Config struct {
 	Attributes AttributeReader
 	// List is the contact list of the sending account.
 	List AccountList
-	// Lists resolves names of static lists to changes of membership, and applies the
-	// changes.
+	// Lists finds static lists by id or key, and changes which of them a contact is on.
 	Lists Memberships
-	// Locks serializes the writers of an address. The sync must use the same value.
+	// Locks lets only one write to an address run at a time. The sync must use the same
+	// locks.
 	Locks *sending.KeyedLocks
 	// Sealer encrypts visitor ids.
 	Sealer sending.Sealer
@@ -59,8 +59,8 @@ type AccountList interface {
 	// account no longer has.
 	DropUnknownTopics(ctx context.Context, orgID string, consent sending.Contact) (sending.Contact, error)
 	// WriteToList calls write, which needs the sending account's contact list. If the
-	// account has no list, it creates one without topics and calls write again with bare
-	// set.
+	// account has no list, WriteToList creates one without topics and calls write again,
+	// with bare true.
 	WriteToList(ctx context.Context, orgID string, write func(bare bool) error) error
 }
 
@@ -93,7 +93,8 @@ func (cs *Contacts) consents() consentReader { return consentReader{&cs.Config} 
 
 func (cs *Contacts) visitors() visitors { return visitors{&cs.Config} }
 
-// reportChanged calls Config.OnChange with one contact, if it is set.
+// reportChanged calls Config.OnChange with the id of one contact. It does nothing if
+// OnChange is nil.
 func (c *Config) reportChanged(ctx context.Context, orgID, contactID string) error {
 	if c.OnChange == nil {
 		return nil
@@ -101,8 +102,8 @@ func (c *Config) reportChanged(ctx context.Context, orgID, contactID string) err
 	return c.OnChange(ctx, orgID, []string{contactID})
 }
 
-// Operations returns the operations of this package in the order of the documentation,
-// except SetListMembership, which comes later there.
+// Operations returns the operations of this package in the order of the documentation.
+// SetListMembership is not among them: the documentation lists it after the bulk writes.
 func (cs *Contacts) Operations() []core.Operation {
 	return []core.Operation{
 		cs.contactsLookup(),

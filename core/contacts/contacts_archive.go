@@ -13,11 +13,11 @@ type ArchiveContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id, instead of the address."`
 
-	// left is the consent in force before archiving, nil if there was no contact to archive.
-	// It comes from the sending account, because the mirror may not have the contact's last
-	// opt-out yet.
+	// left is the contact's consent before archiving, nil if there is no contact to archive.
+	// It is read from the sending account, because the database may lack the contact's
+	// latest opt-out.
 	left *sending.Contact
-	note string // id of the note that dropNote deletes
+	note string // id of the note that prepareArchive stored, "" for none
 }
 
 // ArchivedContact is the result of archiving a contact.

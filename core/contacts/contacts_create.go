@@ -30,7 +30,8 @@ func (cs *Contacts) contactsCreate() core.Operation {
 		Prepare: cs.prepareCreate,
 		Do: func(ctx context.Context, c *core.Call, in CreateContactIn) (ContactWritten, error) {
 			written, err := cs.writer().store(ctx, c, in.write)
-			written.Result = "created" // also if a sync had created the contact, or it was archived
+			// also if the contact was archived, or only a sync or an activity had created it
+			written.Result = "created"
 			return written, err
 		},
 	})
@@ -55,8 +56,8 @@ func (cs *Contacts) prepareCreate(ctx context.Context, c *core.Call, in CreateCo
 
 // checkPlan checks that the plan's attributes are defined and converts their values to the
 // defined types. It also checks that the sending account has the plan's topics. A value
-// that its attribute no longer accepts passes if the contact already has it: a caller may
-// write back what it read.
+// that does not fit its attribute is accepted if the contact already has it, so that a
+// caller may write back what it read.
 func (wr writer) checkPlan(ctx context.Context, org string, p *Plan) error {
 	if len(p.Attributes) > 0 {
 		r, err := wr.readRegistry(ctx, org)

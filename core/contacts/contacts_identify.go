@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// IdentifyContactIn has the names by which a website knows its visitor.
+// IdentifyContactIn has the address, the external id or both of a website visitor.
 type IdentifyContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"nullable,format=idn-email,maxLength=254" jsonschema_description:"Address of the contact; a new address creates a contact."`
 	ExternalID string `json:"external_id,omitempty" jsonschema:"nullable,minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact. With email: bound to the contact with that address, if that has none."`
 
 	write  *write
-	pushed bool // Prepare has written to the sending account
+	pushed bool // true if Prepare has written to the sending account
 }
 
 // Identified is the result of contacts_identify: the visitor's contact and visitor id.
@@ -21,8 +21,8 @@ type Identified struct {
 	ContactID string `json:"contact_id" jsonschema:"format=uuid"`
 	Result    string `json:"result" jsonschema:"enum=created,enum=existing"`
 	Mailable  bool   `json:"mailable"`
-	// VisitorID appears in the result of the call. It is a credential, so it is not stored
-	// with the result that a replay returns.
+	// VisitorID is part of the result of the call. It is a credential, so the result that is
+	// stored for replays does not contain it.
 	VisitorID string `json:"-"`
 }
 
@@ -61,13 +61,13 @@ func (cs *Contacts) contactsIdentify() core.Operation {
 	})
 }
 
-// prepareIdentify finds the contact. It calls the sending account only if the contact must
-// be created or changed, so a known visitor is identified even while the account is
+// prepareIdentify checks whether the contact must be created or changed. Only then does it
+// call the sending account, so that other visitors are identified even while the account is
 // unavailable.
 func (cs *Contacts) prepareIdentify(ctx context.Context, c *core.Call, in IdentifyContactIn) (IdentifyContactIn, error) {
 	if in.Email == "" && in.ExternalID == "" {
 		missing := core.Invalid("email", "or `external_id` is required")
-		missing.Status = 400 // without a name, the request counts as malformed
+		missing.Status = 400 // a request without address and external id counts as malformed
 		return in, missing
 	}
 	org := c.Principal.Org.ID
@@ -87,16 +87,17 @@ func errArchivedVisitor() *core.Error {
 		"Take the contact back into use first with `PUT /v1/contacts/{email}` or contacts_upsert, or leave it archived and set no visitor cookie.")
 }
 
-// isKnownAs reports whether the contact is active and has the external id of the call. It
-// returns false for a contact that only a sync has created: the call must write it, or
-// another contact could take over its address and replace it.
+// isKnownAs reports whether the contact needs no write: it is active, has the external id
+// of the call, if any, and was not created only by a sync. A contact that only a sync has
+// created must be written; otherwise, another contact could take its address and replace
+// it.
 func (in IdentifyContactIn) isKnownAs(c Contact) bool {
 	return c.Status == Active && !c.Shell && (in.ExternalID == "" || c.ExternalID != nil && *c.ExternalID == in.ExternalID)
 }
 
-// findVisitor returns the contact of a visitor. It fails with external_id_conflict if the
-// address and the external id belong to different contacts, because identifying never
-// changes either.
+// findVisitor returns the contact with the visitor's external id or address. It fails with
+// external_id_conflict if the contact with the external id has another address, or the
+// contact with the address has another external id: identifying a visitor changes neither.
 func (cl Claim) findVisitor(ctx context.Context, store contactFinder, org string) (Contact, error) {
 	if cl.ExternalID == "" {
 		return store.ContactByEmail(ctx, org, cl.Email)

@@ -76,8 +76,8 @@ func TestIdentifyRefusesNamesOfTwo(t *testing.T) {
 }
 
 // TestArchivingRevokesTheVisitorID checks that archiving a contact revokes its visitor id
-// for good. contacts_identify then fails. After a write has reactivated the contact, it
-// returns a new visitor id, and the opt-out still holds.
+// for good, and that contacts_identify then fails. After a write has reactivated the
+// contact, contacts_identify returns a new visitor id, and the opt-out still holds.
 func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -108,8 +108,8 @@ func TestArchivingRevokesTheVisitorID(t *testing.T) {
 	}
 }
 
-// TestIdentifyOfTheKnownNeedsNoAccount checks that identifying a known visitor succeeds
-// while the sending account is unavailable.
+// TestIdentifyOfTheKnownNeedsNoAccount checks that identifying a visitor whose contact
+// needs no change succeeds while the sending account is unavailable.
 func TestIdentifyOfTheKnownNeedsNoAccount(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -30,7 +30,7 @@ func TestPagesAreTheWholeAudience(t *testing.T) {
 			email := fmt.Sprintf("c%d@example.com", i)
 			b.Want(t, "contacts_create", `{"email":"`+email+`"}`)
 			want = append(want, email)
-			if i%2 == 0 { // two contacts share each time, so their ids decide the order
+			if i%2 == 0 { // two contacts have the same creation time, so their ids decide the order
 				b.Advance(time.Second)
 			}
 		}
@@ -74,7 +74,8 @@ func TestFilters(t *testing.T) {
 			b.Advance(time.Second)
 		}
 		b.Want(t, "contacts_archive", `{"email":"gone@example.com"}`)
-		if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil { // copies the topics into the mirror
+		// copies the account's topics into the database
+		if _, err := b.Sync.Run(t.Context(), b.Org.ID); err != nil {
 			t.Fatal(err)
 		}
 		for filter, want := range map[string][]string{

@@ -6,7 +6,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// LookupContactIn has exactly one of the names of the contact to read.
+// LookupContactIn has the address, the external id or the contact id of the contact to
+// read. Exactly one of them must be set.
 type LookupContactIn struct {
 	Email      string `json:"email,omitempty" jsonschema:"format=idn-email,maxLength=254" jsonschema_description:"Address of the contact."`
 	ExternalID string `json:"external_id,omitempty" only:"agent" jsonschema:"minLength=1,maxLength=255" jsonschema_description:"Your own id of the contact."`

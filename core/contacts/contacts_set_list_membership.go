@@ -56,7 +56,7 @@ func (cs *Contacts) setListMembership(ctx context.Context, c *core.Call, in SetL
 		return ListsOfContact{}, core.Conflict("The contact is archived, and archived contacts are on no list.", "Take it back into use with contacts_upsert first.")
 	}
 	c.SetSubject(contact.ID)
-	if contact.Shell { // The update records that a caller has written the contact.
+	if contact.Shell { // UpdateContact clears Shell, because a caller has now written the contact.
 		if err := cs.Store.UpdateContact(ctx, org, contact); err != nil {
 			return ListsOfContact{}, err
 		}

@@ -45,8 +45,8 @@ func (b bundle) cutOff(t *testing.T, name, arguments string, inside bool) {
 	}
 }
 
-// everywhere returns, by address, the opt-outs of the mirror's active contacts and those at
-// the sending account.
+// everywhere returns the opt-outs of each address as text: those of the active contacts in
+// the database, and those at the sending account.
 func (b bundle) everywhere(t *testing.T) (mirror, account map[string]string) {
 	t.Helper()
 	mirror, account = map[string]string{}, map[string]string{}
@@ -75,8 +75,8 @@ func preferences(c contacts.Contact) map[string]sending.Subscription {
 	return chosen
 }
 
-// refusals returns the opt-outs as text: "subscribed" for none, "no news" for the topic
-// news, and "nothing" for the global opt-out.
+// refusals returns the opt-outs as a fixed text: "subscribed" for none, "no news" for an
+// opt-out of the topic news, and "nothing" for the global opt-out.
 func refusals(c sending.Contact) string {
 	said := "subscribed"
 	if c.Preferences["news"] == sending.OptOut {
@@ -89,7 +89,7 @@ func refusals(c sending.Contact) string {
 }
 
 // TestSyncRepairsWritesThatWereCutOff checks the sync after a write that changed the
-// sending account and whose transaction failed. Afterwards the mirror and the account
+// sending account and whose transaction failed. Afterwards the database and the account
 // agree, and no opt-out is lost. No person is in the audience twice, and no archived person
 // is in it again.
 func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
@@ -101,7 +101,7 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 		operation string
 		arguments string
 		mirror    people
-		account   people // nil if the same as mirror
+		account   people // expected at the sending account; nil if the same as mirror
 	}{
 		"create":              {nil, "contacts_create", `{"email":"ann@example.com"}`, people{ann: "subscribed"}, nil},
 		"create, opted out":   {nil, "contacts_upsert", `{"email":"ann@example.com","unsubscribe_all":true}`, people{ann: "nothing"}, nil},
@@ -156,8 +156,8 @@ func TestSyncRepairsWritesThatWereCutOff(t *testing.T) {
 	})
 }
 
-// runSteps runs the operations that precede the write. The step "shell" puts an address
-// into the sending account and syncs, which creates a contact.
+// runSteps runs the operations that precede the write under test. A step named "shell" adds
+// an address to the sending account and syncs, which creates a contact.
 func (b bundle) runSteps(t *testing.T, steps [][2]string) {
 	t.Helper()
 	for _, step := range steps {

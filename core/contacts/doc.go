@@ -3,9 +3,9 @@
 // once and uses the type [Plan] of this package.
 //
 // The sending account decides about consent (choices about topics, the global opt-out). A
-// write calls the account first and stores its answer in the mirror. A read of one contact
-// calls the account too. External ids, attribute values, memberships and archiving exist
-// only in Mailhelm.
+// write calls the account first and stores its answer in the mirror, a copy of the
+// account's contacts in the database. A read of one contact calls the account too. External
+// ids, attribute values, memberships and archiving exist only in Mailhelm.
 //
 // Attributes, lists and topics are defined in core/attributes, core/lists and core/topics.
 // The last one also syncs the mirror with the account. This package uses their types, and

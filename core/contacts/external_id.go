@@ -15,21 +15,22 @@ type Claim struct {
 	// Rebind allows the write to replace the external id of the contact that has the
 	// address.
 	Rebind bool
-	// Bound is true if the operation has no Rebind, so that its error message does not
-	// suggest it.
+	// Bound is true if the operation has no argument for Rebind. The error message then does
+	// not suggest to rebind.
 	Bound bool
 }
 
-// contactFinder is the part of [Store] that finds the contact of a claim.
+// contactFinder is the part of [Store] that finds the contact that a [Claim] names.
 type contactFinder interface {
 	ContactByEmail(ctx context.Context, orgID, email string) (Contact, error)
 	ContactByExternalID(ctx context.Context, orgID, externalID string) (Contact, error)
 }
 
 // Find returns the contact with the claim's external id, or else the one with its address.
-// It fails if the names belong to different contacts, or if the contact with the address
-// has another external id and Rebind is false. If only a sync has created the contact with
-// the address, Find succeeds and also returns that contact's id: the write may delete it.
+// It fails if the two belong to different contacts, or if the contact with the address has
+// another external id and Rebind is false. If another contact has the address and only a
+// sync has created it, Find succeeds and also returns that contact's id: the write may
+// delete it.
 func (cl Claim) Find(ctx context.Context, store contactFinder, org string) (Contact, string, error) {
 	if cl.ExternalID == "" {
 		c, err := store.ContactByEmail(ctx, org, cl.Email)
@@ -65,7 +66,7 @@ func (cl Claim) mayTake(incumbent Contact) error {
 	if cl.Rebind || incumbent.ExternalID == nil || *incumbent.ExternalID == cl.ExternalID {
 		return nil
 	}
-	next := "" // "" means the remedy of the error code
+	next := "" // with "", the error has the next step of its code
 	if cl.Bound {
 		next = "Leave `external_id` out to change the contact of this address as it is, or send the external id that it has. " +
 			"To give it another one, use the API's route by external id, which can rebind."
@@ -100,8 +101,9 @@ func (cl Claim) apply(existing *Contact) (Contact, error) {
 	return changed, nil
 }
 
-// lostRace returns contact_claim_race for a conflict error, and any other error unchanged.
-// The address or external id was free in Prepare, and another process took it before Do.
+// lostRace returns contact_claim_race if err is a conflict, and err itself otherwise. A
+// conflict means that another process took the address or external id after Prepare had
+// found it free.
 func lostRace(err error) error {
 	if !core.IsConflict(err) {
 		return err

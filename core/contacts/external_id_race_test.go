@@ -15,8 +15,8 @@ import (
 )
 
 // claims upserts one external id many times concurrently, with seven addresses, through the
-// given processes. It returns the number of results by error code; "" is success. Exactly
-// one call must have created the contact.
+// given processes. It returns the number of calls by error code; the code "" is success.
+// Exactly one call must have created the contact.
 func claims(t *testing.T, many int, through ...*contactstest.World) map[core.Code]int {
 	t.Helper()
 	var mu sync.Mutex
@@ -71,7 +71,7 @@ func TestAThousandClaimsOfOneExternalID(t *testing.T) {
 
 // TestClaimsOfTwoProcesses checks concurrent upserts of one external id by two processes,
 // which share no locks. Exactly one contact exists afterwards, and failed calls have one of
-// the errors about contact names.
+// the errors for a taken address or external id.
 func TestClaimsOfTwoProcesses(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

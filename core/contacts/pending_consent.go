@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Said records which consent was stated in Mailhelm and is still to be pushed to the
-// sending account, with the time of each statement in microseconds since 1970. A statement
-// overrides an earlier opt-out at the account. For everything else, the account's value
-// holds.
+// Said records the consent that callers stated for a contact and that is not yet written to
+// the sending account. The time of each statement is in microseconds since 1970. A
+// statement overrides an earlier opt-out at the account. For everything else, the account's
+// value holds.
 type Said struct {
 	// UnsubscribeAll is the time when the global opt-out was set or removed; 0 for never.
 	UnsubscribeAll int64            `json:"all,omitempty"`
@@ -21,12 +21,13 @@ type Said struct {
 	// account.
 	Left []string `json:"left,omitempty"`
 	// Fresh is true if another contact had the address just before. The consent that the
-	// sending account has for the address is then that contact's.
+	// sending account has for this address is then still that of the other contact.
 	Fresh bool `json:"fresh,omitempty"`
 }
 
-// Add returns a copy of s with the consent that the plan states at the time now, and the
-// address left, which the contact no longer has. s may be nil.
+// Add returns a copy of s with the consent that the plan states at the time now. The
+// parameter left is an address that the contact no longer has, "" for none; the copy
+// includes it. s may be nil.
 func (s *Said) Add(p Plan, left string, now time.Time) *Said {
 	said := Said{}
 	if s != nil {
@@ -70,9 +71,9 @@ func (s *Said) AddOptOuts(c Contact, now time.Time) *Said {
 	return &said
 }
 
-// MergeConsent returns the consent to store in the mirror and at the sending account. held
-// is the account's consent, nil for none. A statement in said holds unless the account has
-// a later opt-out. For everything else, the account's value holds.
+// MergeConsent returns the consent to store in the database and at the sending account.
+// held is the account's consent, nil for none. A statement in said holds unless the account
+// has a later opt-out. For everything else, the account's value holds.
 func MergeConsent(held *sending.Contact, c Contact, said Said) sending.Contact {
 	here := ConsentOf(c)
 	if held == nil {

@@ -24,8 +24,8 @@ type Plan struct {
 	Stated
 	// Lists is the change of list memberships, nil for none.
 	Lists *lists.Change
-	// Read has the read-only members of a contact that the caller sent back from a read; nil
-	// for none.
+	// Read has the read-only members of a contact that the caller read earlier and sent
+	// back; nil for none.
 	Read *ReadBack
 }
 
@@ -40,17 +40,19 @@ const (
 	Replacing Way = "replace"
 	// Updating changes parts of an active contact, and fails if there is none.
 	Updating Way = "update"
-	// Upserting changes parts of the contact that the claim names, or creates that contact.
+	// Upserting changes parts of the contact with the given address or external id, or
+	// creates it.
 	Upserting Way = "upsert"
-	// Identifying is Upserting without consent. It fails for an archived contact.
+	// Identifying creates the contact of a website visitor or sets its external id. It
+	// changes no consent and fails for an archived contact.
 	Identifying Way = "identify"
-	// Stubbing creates a contact for an activity, without consent.
+	// Stubbing creates a contact that an activity names and that has given no consent.
 	Stubbing Way = "stub"
 )
 
-// find returns the contact that the plan names, nil if it does not exist. If a contact that
-// only a sync has created has the new address, shell is its id; the write may delete that
-// contact.
+// find returns the contact that the plan names, nil if it does not exist. shell is the id
+// of another contact that has the plan's address and that only a sync has created, "" for
+// none. The write may delete that contact.
 func (p Plan) find(ctx context.Context, store contactFinder, org string) (existing *Contact, shell string, err error) { //nolint:nonamedreturns // says which
 	var c Contact
 	if p.Way == Identifying {
@@ -67,9 +69,9 @@ func (p Plan) find(ctx context.Context, store contactFinder, org string) (existi
 	return &c, shell, nil
 }
 
-// Apply returns the contact as the plan changes it, except for its consent and status.
-// existing is nil for a contact that the write creates. It fails if the plan's Way does not
-// allow the write.
+// Apply returns the contact with the changes of the plan, except for its consent and
+// status. existing is nil for a contact that the write creates. It fails if this kind of
+// write (Way) is not allowed for the contact.
 func (p Plan) Apply(existing *Contact) (Contact, error) {
 	if err := p.check(existing); err != nil {
 		return Contact{}, err
@@ -89,7 +91,8 @@ func (p Plan) Apply(existing *Contact) (Contact, error) {
 	return p.Stated.apply(claimed.withAttributes(p.Attributes)), err
 }
 
-// check fails if the plan's Way does not allow a write of the contact in its present state.
+// check fails if this kind of write (Way) is not allowed for the contact in its present
+// state.
 func (p Plan) check(existing *Contact) error {
 	switch {
 	case p.Way == Creating && existing != nil && existing.isInUse():
@@ -113,9 +116,9 @@ func (c Contact) isInUse() bool { return c.Status == Active && !c.Shell && !c.St
 // StatesConsent reports whether the plan sets a choice about a topic or the global opt-out.
 func (p Plan) StatesConsent() bool { return p.UnsubscribeAll != nil || len(p.Topics) > 0 }
 
-// KeepsStub reports whether a stub is still a stub after the write. It is, unless the plan
-// states consent or the whole contact. shell is the id of a contact that a sync created at
-// the new address, "" for none; taking its address ends the stub too.
+// KeepsStub reports whether the contact is a stub, named only by activities, and is still
+// one after the write. A plan that states consent or the whole contact ends the stub. So
+// does taking the address of a contact that a sync created; shell is its id, "" for none.
 func (p Plan) KeepsStub(existing *Contact, shell string) bool {
 	return existing != nil && existing.Stub && p.Way != Creating && p.Way != Replacing && !p.StatesConsent() && shell == ""
 }
@@ -150,8 +153,9 @@ func (p Plan) choices(existing *Contact, inForce map[string]sending.Subscription
 	return named
 }
 
-// StubOf returns the stub that an activity creates for the names in its request, stored at
-// the time at. A stub has not consented, so it is not mailable.
+// StubOf returns the stub that an activity creates if its request has the address or
+// external id of no contact. at is the time of creation. A stub has not consented, so it is
+// not mailable.
 func StubOf(id string, claim Claim, at time.Time) (Contact, error) {
 	stub, err := Plan{Way: Stubbing, Claim: claim}.Apply(nil)
 	if err != nil {

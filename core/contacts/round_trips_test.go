@@ -23,7 +23,8 @@ type wire struct {
 	trips []string
 }
 
-// newWiretapped returns the URL of a new database behind a wire, and the wire.
+// newWiretapped starts a wire, the recording proxy, in front of a new database. It returns
+// the wire and the database URL that leads through it.
 func newWiretapped(t *testing.T) (*wire, string) {
 	t.Helper()
 	u, err := url.Parse(storagetest.PostgresURL(t))

@@ -26,6 +26,6 @@ func (s *Stated) Take(name string, value []byte) (bool, error) {
 	return false, nil
 }
 
-// apply returns the contact with the stated members, except for consent: the sending
-// account decides about consent.
+// apply returns the contact with the stated members, except for consent, about which the
+// sending account decides. At present every stated member is consent.
 func (s Stated) apply(c Contact) Contact { return c }

@@ -7,9 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Store is the storage of contacts, including the mirror of their consent. Methods that
-// find one record fail with core.CodeNotFound if it does not exist. Every method takes part
-// in the transaction of its context and reads and writes only the given organization.
+// Store is the storage of contacts, including a copy of their consent at the sending
+// account. Methods that find one record fail with core.CodeNotFound if it does not exist.
+// Every method takes part in the transaction of its context and reads and writes only the
+// given organization.
 type Store interface {
 	// ContactByEmail, ContactByExternalID and ContactByID return a contact with its topic
 	// preferences and its lists, archived or not. ContactByEmail compares by EmailKey. In a
@@ -27,9 +28,10 @@ type Store interface {
 	// core.CodeConflict if another contact, archived or not, has the address or the external
 	// id. The transaction stays usable after this failure.
 	InsertContact(ctx context.Context, orgID string, c Contact) error
-	// UpdateContact replaces the contact with the id c.ID and its topic preferences, and
-	// clears its Shell mark. It is a stub only if c.Stub is set. It fails with
-	// core.CodeConflict if another contact has the address or the external id.
+	// UpdateContact replaces the contact with the id c.ID and its topic preferences. It
+	// clears Shell, the mark of contacts that only a sync has created, and sets Stub to
+	// c.Stub. It fails with core.CodeConflict if another contact has the address or the
+	// external id.
 	UpdateContact(ctx context.Context, orgID string, c Contact) error
 	// PendingPush returns the consent of a contact that is still to be pushed to the sending
 	// account; nil for none.

@@ -49,8 +49,9 @@ func TestAStubIsFilled(t *testing.T) {
 	}
 }
 
-// writeAs runs a write on a surface that has it. For contacts_bulk, the arguments are one
-// row; it waits until the row is written and its consent pushed.
+// writeAs runs a write and returns its result. It calls contacts_upsert as an agent and
+// other operations over REST. For contacts_bulk, the arguments are one row; it waits until
+// the row is written and its consent pushed.
 func (b bundle) writeAs(t *testing.T, name, arguments string) map[string]any {
 	t.Helper()
 	if name == "contacts_bulk" {
@@ -104,8 +105,8 @@ func TestAttributesAreNoConsent(t *testing.T) {
 		if c, _ := b.DB.Contacts().ContactByID(t.Context(), b.Org.ID, p.ID); c.Attributes["city"] != "Oslo" || c.Attributes["plan"] != "pro" {
 			t.Errorf("%+v", c)
 		}
-		// A stub that gets an address which the sending account has takes over the consent
-		// for that address.
+		// The stub gets an address that the sending account has already. It then takes over
+		// the consent for that address.
 		b.Advance(time.Minute)
 		b.PutAtAccount(t, sending.Contact{Email: "known@x.example", UnsubscribeAll: true})
 		b.SyncLater(t)

@@ -8,13 +8,13 @@ import (
 	"slices"
 )
 
-// ForEachOrg calls visit for the organization with the id, or, if id is "", for each
-// organization that list returns. It continues after a failed visit, because one
-// unreachable account must not delay other customers. It returns the failures joined. Each
-// begins with the text in what, such as "sync", and the organization's id.
+// ForEachOrg calls visit for the organization with the given id or, if id is "", for each
+// organization that list returns. After a failed visit it continues, because one
+// unreachable account must not delay other customers. It returns all failures, joined. Each
+// begins with the parameter what, such as "sync", and the organization's id.
 //
 // The order is random, because one visit may use up the time of the whole run. If ctx ends
-// first, the error counts the organizations that were not visited.
+// first, the error has the number of organizations that were not visited.
 func ForEachOrg(
 	ctx context.Context, id string, list func(context.Context) ([]string, error), what string, visit func(ctx context.Context, orgID string) error,
 ) error {

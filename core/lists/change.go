@@ -2,8 +2,8 @@ package lists
 
 import "slices"
 
-// Directive tells which static lists a contact is on: by adding and removing lists, or by
-// setting all of them. Lists are named by id or key.
+// Directive is a caller's change of the static lists that a contact is on: lists to add and
+// to remove, or all lists afterwards. Lists are named by id or key.
 type Directive struct {
 	Add    []string  `json:"add,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to add the contact to."`
 	Remove []string  `json:"remove,omitempty" jsonschema:"maxItems=200" jsonschema_description:"Lists to remove the contact from."`

@@ -16,7 +16,8 @@ import (
 // send the member.
 type Names []Name
 
-// Name names one static list. Key and Name are "" unless the caller sent an object.
+// Name identifies one static list. The fields Key and Name are "" unless the caller sent an
+// object.
 type Name struct {
 	Ref       string // id or key
 	Key, Name string
@@ -69,9 +70,9 @@ func (n *Names) isShown() bool {
 	return n != nil && slices.ContainsFunc(*n, func(name Name) bool { return name.Key != "" || name.Name != "" })
 }
 
-// ExactChange returns the change of [Lists.Exactly] for names that may be objects. It also
-// fails with core.CodeValidationFailed if the key or name in an object is not that of the
-// list.
+// ExactChange returns the change that puts a contact on exactly the named lists, nil if
+// names is nil. It fails with core.CodeValidationFailed if a list is unknown, or if an
+// object in names has another key or name than its list.
 func (l *Lists) ExactChange(ctx context.Context, orgID, field string, names *Names) (*Change, error) {
 	edit, err := l.Exactly(ctx, orgID, field, names.refs())
 	if err != nil || !names.isShown() {

@@ -34,7 +34,7 @@ func (m Mask) maskEncoded(s string, depth int) string {
 	}
 	s = percentRun.ReplaceAllStringFunc(s, func(run string) string {
 		if !strings.Contains(strings.ReplaceAll(run, "%40", "@"), "%") {
-			return run // Text masks this with anyAddress, which keeps the domain
+			return run // with %40 alone, Text masks the address itself and keeps the domain
 		}
 		if text, err := url.PathUnescape(run); err == nil && m.names(text, depth) {
 			return hidden
@@ -51,7 +51,8 @@ func (m Mask) maskEncoded(s string, depth int) string {
 }
 
 // names reports whether a decoded text contains an address or the name of a recipient,
-// directly or in another encoding. depth counts the encodings before this one.
+// directly or in another encoding. depth is the number of encodings that were decoded
+// before.
 func (m Mask) names(text string, depth int) bool {
 	switch {
 	case encodedAddress.MatchString(text), m.whole != nil && m.whole.MatchString(text), m.local != nil && m.local.MatchString(text):

@@ -60,9 +60,9 @@ func (e SettingsEdit) applyTo(s Settings) Settings {
 // EditSettings changes settings of an organization and returns the organization. It needs
 // the permission org.manage. If no setting differs, it writes nothing.
 //
-// proven says whether the person has proved a second factor in this session. Without it, an
-// edit that begins to require second factors fails with core.CodeConflict, because it would
-// lock the person out.
+// proven is true if the person has proved a second factor in this session. If it is false,
+// an edit that begins to require second factors fails with core.CodeConflict, because the
+// edit would lock the person out.
 func (m Memberships) EditSettings(ctx context.Context, actor access.Actor, orgID string, edit SettingsEdit, proven bool) (core.Org, error) {
 	if edit.Name != nil {
 		if err := access.CheckName(*edit.Name); err != nil {

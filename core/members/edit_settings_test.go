@@ -54,7 +54,7 @@ func TestEditSettings(t *testing.T) {
 		if p, err := g.auth.Authenticate(ctx, secret, access.API); err != nil || p.Org.Name != wanted.Name {
 			t.Errorf("the next request is of %+v, %v", p.Org, err)
 		}
-		wanted.Name = "Acme" // second factors are required already, so no proof is needed
+		wanted.Name = "Acme" // the organization requires second factors already, so proven may be false
 		_, err = m.EditSettings(ctx, asOwner, g.org.ID, edit(wanted), false)
 		g.must(err)
 		_, err = m.EditSettings(ctx, operator, g.org.ID, edit(wanted), false) // equal settings change nothing

@@ -25,7 +25,7 @@ type Invitation struct {
 	Hash        []byte
 	Email       string
 	Role        Role
-	Permissions []Permission // of a plain member; nil for an owner
+	Permissions []Permission // permissions of an invited plain member; nil for an owner
 	InvitedBy   string       // a user's id, or [access.Operator]
 	CreatedAt   time.Time
 	ExpiresAt   time.Time
@@ -58,8 +58,9 @@ func noInvitation() error {
 }
 
 // openInvitation returns the invitation with a link's secret. It fails with
-// core.CodeNotFound for an unknown or expired one. It fails in the same way if the inviter
-// may no longer make it: an invitation never gives more than its inviter has.
+// core.CodeNotFound if the secret is unknown or the invitation has expired. It also fails
+// if the inviter may no longer invite, or now lacks the role or a permission that the
+// invitation gives.
 func (m Memberships) openInvitation(ctx context.Context, secret string, now time.Time) (Invitation, error) {
 	if !access.IsLink(secret) {
 		return Invitation{}, noInvitation()

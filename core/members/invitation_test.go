@@ -15,7 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// inviting makes an invitation as the actor by and returns the secret of its link.
+// inviting makes an invitation and returns the secret of its link. The parameter by is the
+// inviter.
 func (g *gate) inviting(m members.Memberships, by access.Actor, email string, may ...members.Permission) string {
 	g.t.Helper()
 	_, secret, err := m.Invite(g.t.Context(), by, members.NewInvitation{OrgID: g.org.ID, Email: email, Role: members.PlainMember, Permissions: may})

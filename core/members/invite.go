@@ -14,7 +14,7 @@ type NewInvitation struct {
 	OrgID       string
 	Email       string
 	Role        Role
-	Permissions []Permission // of a plain member; ignored for an owner
+	Permissions []Permission // permissions of an invited plain member; ignored for an owner
 }
 
 // invited is the audit detail of an invitation. It does not contain the email address.
@@ -106,8 +106,9 @@ func (m Memberships) notYetMember(ctx context.Context, n NewInvitation) error {
 	return core.Conflict("This address is a member's already.", "Change the member's permissions instead.")
 }
 
-// makeRoom deletes expired invitations, and an open one of the same address, whose id it
-// returns; "" for none. It fails with core.CodeConflict if too many others are open.
+// makeRoom deletes the organization's expired invitations and an open invitation of the
+// address of next. It returns the id of the latter, "" for none. It fails with
+// core.CodeConflict if too many open invitations of other addresses remain.
 func (m Memberships) makeRoom(ctx context.Context, next Invitation) (string, error) {
 	invitations, err := m.Invitations.Invitations(ctx, next.OrgID)
 	if err != nil {

@@ -22,7 +22,7 @@ type Offer struct {
 
 // FindOffer returns the invitation with a link's secret. It fails with core.CodeNotFound,
 // always with the same text, for a link that is unknown, used, withdrawn or expired. It
-// fails so too if the inviter may no longer make the invitation.
+// fails in the same way if the inviter now lacks the permissions to make the invitation.
 func (m Memberships) FindOffer(ctx context.Context, secret string) (Offer, error) {
 	i, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
@@ -90,8 +90,8 @@ func (m Memberships) JoinNew(ctx context.Context, secret, name, password string)
 	})
 }
 
-// join deletes an invitation, calls who to get the user, and makes the user a member, in
-// one transaction. After a failure, the invitation stays open.
+// join deletes an invitation, calls the function who to find or create the user, and makes
+// the user a member, all in one transaction. After a failure, the invitation stays open.
 func (m Memberships) join(ctx context.Context, secret string, who func(context.Context, Invitation, time.Time) (access.User, error)) (Member, error) {
 	found, err := m.openInvitation(ctx, secret, m.Clock())
 	if err != nil {
@@ -99,8 +99,8 @@ func (m Memberships) join(ctx context.Context, secret string, who func(context.C
 	}
 	var member Member
 	err = m.change(ctx, found.OrgID, func(ctx context.Context, now time.Time) error {
-		// Read the invitation again: only now is the organization locked, so that the
-		// inviter's permissions cannot change.
+		// Read the invitation again: the organization is locked now, so the inviter's
+		// permissions cannot change any more.
 		i, err := m.openInvitation(ctx, secret, now)
 		if err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 )
 
 // Memberships has the operations on members, invitations and settings of an organization.
-// Each operation and its audit entry are one transaction. It locks the organization until
-// its end, so that concurrent operations cannot remove all owners.
+// Each operation writes its changes and its audit entry in one transaction. The transaction
+// locks the organization, so that concurrent operations cannot remove all owners.
 //
 // Each operation fails with invalid_scope if the actor lacks the permission for it. An
 // operator may do everything. A person may do what the membership permits at that moment.
@@ -25,9 +25,10 @@ type Memberships struct {
 	Audit       access.AuditAppender
 	Transactor  core.Transactor
 	Clock       core.Clock
-	// Principals removes cached principals in this process, so that their next request reads
-	// the store. It is nil in a process that authenticates no callers. Other processes apply
-	// a change within a second on PostgreSQL, within five seconds otherwise.
+	// Principals removes cached principals (authenticated callers) in this process, so that
+	// their next request reads the store. It is nil in a process that authenticates no
+	// callers. Other processes apply a change within a second on PostgreSQL, within five
+	// seconds otherwise.
 	Principals Forgetter
 }
 
@@ -47,7 +48,8 @@ type GrantRevoker interface {
 	RevokeGrantsOfUser(ctx context.Context, orgID, userID string, at time.Time) ([]string, error)
 }
 
-// Forgetter removes cached principals; access.Authenticator implements it.
+// Forgetter removes cached principals (authenticated callers); access.Authenticator
+// implements it.
 type Forgetter interface {
 	// ForgetUser removes the cached principals of all tokens that act for a person.
 	ForgetUser(userID string)
@@ -138,7 +140,8 @@ func (a authority) need(p Permission) error {
 		fmt.Sprintf("Ask a member who manages its members for the permission %s.", p))
 }
 
-// mayGive fails with invalid_scope if the actor lacks the role or one of the permissions.
+// mayGive fails with invalid_scope if the actor may not give another member the role or one
+// of the permissions, because the actor does not have it.
 func (a authority) mayGive(role Role, permissions []Permission) error {
 	if role == Owner && !a.owns() {
 		return ownersOnlyError()
@@ -160,8 +163,8 @@ func permissionError(message, next string) error {
 	return &core.Error{Code: core.CodeInvalidScope, Message: message, Next: next}
 }
 
-// requireOtherOwner fails with core.CodeConflict unless the organization has another owner
-// than the member without. The caller must have locked the organization.
+// requireOtherOwner fails with core.CodeConflict if the member in the parameter without is
+// the only owner of the organization. The caller must have locked the organization.
 func (m Memberships) requireOtherOwner(ctx context.Context, without Member) error {
 	members, err := m.Members.Members(ctx, without.OrgID)
 	if err != nil {

@@ -49,8 +49,8 @@ const (
 	MayViewAudit            Permission = "audit.view"
 )
 
-// permissionOf is the permission that a member needs to give a token each scope. A test
-// checks that every scope has one.
+// permissionOf maps each scope to the permission that a member needs in order to give it to
+// a token. A test checks that every scope has one.
 var permissionOf = map[core.Scope]Permission{
 	core.AccountView:       MayViewAccount,
 	core.MessagesView:      MayViewAnalytics,
@@ -125,7 +125,7 @@ type Member struct {
 	OrgID       string
 	UserID      string
 	Role        Role
-	Permissions []Permission // of a plain member; an owner has all
+	Permissions []Permission // permissions of a plain member; not used for an owner, who has all
 }
 
 // Has reports whether the member has the permission.

@@ -12,8 +12,8 @@ type PermissionWords struct {
 	Words      string
 }
 
-// PermissionAreas returns all permissions with their descriptions, in the order of the
-// pages. A test checks that it contains each permission once.
+// PermissionAreas returns all permissions with their descriptions, in the order in which
+// pages show them. A test checks that it contains each permission once.
 func PermissionAreas() []PermissionArea { return permissionAreas }
 
 var permissionAreas = []PermissionArea{

@@ -7,10 +7,11 @@ import (
 	"github.com/mailhelm/mailhelm/core/access"
 )
 
-// removal is the audit detail of a removed member: what ended with the membership.
+// removal is the audit detail of the end of a membership, with the numbers of revoked
+// grants and withdrawn invitations.
 type removal struct {
 	Role        Role `json:"role"`
-	Left        bool `json:"left"` // whether the person ended the membership
+	Left        bool `json:"left"` // true if the person left, false if another member removed the person
 	Grants      int  `json:"grants_revoked"`
 	Invitations int  `json:"invitations_withdrawn"`
 }

@@ -47,7 +47,8 @@ type Store interface {
 	RemoveMember(ctx context.Context, orgID, userID string) error
 }
 
-// Ceilings implements [access.Ceilings] with a store of memberships.
+// Ceilings implements [access.Ceilings], the limit on the scopes of a person's token, with
+// a store of memberships.
 type Ceilings struct{ Members Store }
 
 // MemberScopes returns the [Member.Scopes] of a membership. It fails with core.CodeNotFound

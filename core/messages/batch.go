@@ -43,7 +43,7 @@ type delivery struct {
 	events   []Event
 	recorded Recorded
 	err      error
-	done     chan struct{} // closed when recorded and err are set
+	done     chan struct{} // closed when the fields recorded and err are set
 }
 
 // NewBatch returns a Batch that stores events through m.
@@ -187,8 +187,9 @@ func (b *Batch) record(ctx context.Context, batch []*delivery) error {
 }
 
 // count returns how many events of d are new and how many are duplicates. fresh has the
-// organization and id of each new event; count removes those it counts. If two callers sent
-// the same event, it is new for the first and a duplicate for the second.
+// organization and id of each new event of the batch; count removes those of d from it. If
+// two callers sent the same event, it is new for the first caller and a duplicate for the
+// second.
 func (d *delivery) count(fresh map[[2]string]bool) Recorded {
 	var r Recorded
 	for _, e := range d.events {

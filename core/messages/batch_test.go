@@ -20,7 +20,7 @@ import (
 type tally struct {
 	mu    sync.Mutex
 	calls int
-	hold  chan struct{} // the first ObserveEvents blocks until hold is closed
+	hold  chan struct{} // the first call of ObserveEvents blocks until this channel is closed
 	held  chan struct{} // closed when it does
 }
 
@@ -83,7 +83,7 @@ func TestBatch(t *testing.T) {
 			subject := map[int]string{12: "poison", 15: "poison", 31: "worse", 34: "worse"}[n]
 			call(n, subject)
 		}
-		for b.Waiting() < callers-1 { // otherwise the callers might arrive after the first transaction
+		for b.Waiting() < callers-1 { // wait for all callers, which must arrive before the first transaction ends
 			runtime.Gosched()
 		}
 		close(r.hold)

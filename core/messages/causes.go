@@ -1,7 +1,7 @@
 package messages
 
-// cause explains why a message bounced or was delayed, and how to fix it. why completes a
-// sentence such as "The message did not arrive: ...".
+// cause explains why a message bounced or was delayed, and how to fix it. The field why is
+// the end of a sentence such as "The message did not arrive: ...".
 type cause struct {
 	why string
 	// unsent is true if the provider did not try to deliver the message.

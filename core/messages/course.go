@@ -122,8 +122,8 @@ func (k *course) eventsOf(t EventType) []Event {
 	return found
 }
 
-// subject returns the beginning of the diagnosis, which names the recipient; "" if the
-// message has only one.
+// subject returns the beginning of a sentence of the diagnosis, which names the recipient.
+// It returns "" if the message has only one recipient.
 func (k *course) subject() string {
 	if k.of < 2 {
 		return ""
@@ -131,8 +131,8 @@ func (k *course) subject() string {
 	return fmt.Sprintf("For %s, one of %d recipients: ", core.Quote(k.hide.Address(k.recipient)), k.of)
 }
 
-// quote returns a sentence that consists of before and the quoted text of a metadata member
-// of e. It returns "" if that member is missing or empty.
+// quote returns a sentence about event e: the text before, followed by the quoted text of
+// one member of the event's metadata. It returns "" if that member is missing or empty.
 func (k *course) quote(e Event, member, before string) string {
 	text, _ := k.hide.Metadata(e.Metadata)[member].(string)
 	if text == "" {

@@ -7,13 +7,13 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// namedEvents is the maximum number of event ids in one claim; it has the ids of the latest
-// events.
+// namedEvents is the maximum number of event ids in one [Claim], which has the ids of the
+// latest events.
 const namedEvents = 10
 
-// claims returns one claim for each type of event in the course. The claims are in the
-// order in which such events occur: first Send, then Delivery or Bounce, then Open and
-// Click.
+// claims returns one claim for each type of event about the delivery to this recipient. The
+// claims are in the order in which such events occur: first Send, then Delivery or Bounce,
+// then Open and Click.
 func (k *course) claims() []Claim {
 	var claims []Claim
 	for _, t := range []EventType{Send, Reject, RenderingFailure, DeliveryDelay, Delivery, Bounce, Open, Click, Complaint, Subscription} {

@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	// answerWithin is how long after the Send a diagnosis waits for another event before its
-	// outcome is "silent". Most servers answer within a minute.
+	// answerWithin is the time within which a further event is expected after the Send. If
+	// none has arrived by then, the diagnosis is "silent". Most servers answer within a
+	// minute.
 	answerWithin = 3 * time.Hour
-	// triedFor is how long after the last delay a diagnosis waits before its outcome is
-	// "silent". By then, the provider has delivered the message or reported that it gave up.
+	// triedFor is the time within which a further event is expected after the last delay. By
+	// then, the provider has delivered the message or given up. Later, the diagnosis is
+	// "silent".
 	triedFor = 24 * time.Hour
 )
 

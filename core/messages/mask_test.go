@@ -39,7 +39,7 @@ func TestNothingNamesTheRecipientWithoutTheScope(t *testing.T) {
 		}
 	}
 	contains(t, masked, "j***@example.com", "s***@example.net", "u?e***%40example.com", "user j*** unknown", "1.50", `"permanent"`)
-	// the Bounce has metadata on REST and for agents; the Send has none
+	// one for the Bounce over REST, one for the Bounce for agents; the Send shows none
 	if strings.Count(masked, `"metadata"`) != 2 {
 		t.Error(masked)
 	}

@@ -152,7 +152,7 @@ func (m *Messages) diagnose(ctx context.Context, c *core.Call, in DiagnoseMessag
 }
 
 // undeliverable returns the entry of address on the undeliverable list. It returns nil if
-// the address is not listed or the caller lacks the scope.
+// the address is not listed or the caller lacks the scope to read the list.
 func (m *Messages) undeliverable(ctx context.Context, c *core.Call, address string) (*UndeliverableRecipient, error) {
 	if m.Undeliverables == nil || address == "" || !c.Principal.Scopes.Has(core.UndeliverableView) {
 		return nil, nil

@@ -164,8 +164,9 @@ func TestADiagnosisLooksAtWhatIsKnownOfTheRecipient(t *testing.T) {
 		}
 		return string(text)
 	}
-	// Without the scope of the suppression list, the diagnosis does not query the account.
-	// Without the scope of a list, it says nothing about that list.
+	// If the caller lacks the scope for the suppression list, the diagnosis does not query
+	// the account. If the caller lacks the scope for a list, the diagnosis does not mention
+	// that list.
 	all := d.scopes
 	d.suppressed, d.undeliverable = &messages.SuppressedRecipient{Reason: "complaint", At: now}, &messages.UndeliverableRecipient{Reason: "complaint", LastSeenAt: now}
 	for _, scopes := range []core.Scopes{core.NewScopes("api.messages.view"), core.NewScopes("api.messages.view", "api.messages.unmask_recipients")} {

@@ -81,8 +81,8 @@ func costOfFilters(filters ...string) core.Cost {
 }
 
 // filterText returns the filters as text, which is stored in cursors, so that a cursor is
-// refused in a list with other filters. For a window without an end, the text is the same
-// at any time.
+// refused in a list with other filters. If the caller sends no end time, the text does not
+// contain one, so the cursor stays valid.
 func (in ListMessagesIn) filterText() string {
 	return fmt.Sprintf("messages %s %s %q %q %q %q %q", timeText(in.From), timeText(in.To), in.Channel, in.Status, in.Template, in.Identity, in.Recipient)
 }
@@ -94,9 +94,9 @@ func timeText(t *time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// mayName checks the recipient filter. It fails with core.MissingScope if the caller may
-// not see addresses, because such a caller could otherwise find addresses by trial. It also
-// fails if the address is incomplete.
+// mayName checks the recipient in the filter of a list. It fails with core.MissingScope if
+// the caller may not see addresses, because such a caller could otherwise find addresses by
+// trial. It also fails if a part of the address is missing.
 func mayName(c *core.Call, recipient string) error {
 	switch {
 	case recipient == "":

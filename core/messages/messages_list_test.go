@@ -26,8 +26,8 @@ func idsOf(t *testing.T, answer string) []string {
 	return ids
 }
 
-// other returns the Send of a message with another sender, recipient and channel than those
-// of newEvent, and without a template.
+// other returns the Send of a message without a template. The sender, recipient and channel
+// differ from those of newEvent.
 func other(id string, at time.Time) messages.Event {
 	return messages.Event{
 		ID: id + "-Send", MessageID: id, Type: messages.Send, OccurredAt: at, Recipient: "bob@example.net",
@@ -140,7 +140,7 @@ func TestRefusalsOfMessages(t *testing.T) {
 		}
 	}
 	d.surface = core.REST
-	// the message is older than the plan's retention, but get has no window
+	// the message is older than the plan's retention, which limits lists and searches only
 	contains(t, d.must("messages_get", `{"id":"m1"}`), `"id":"m1"`)
 	contains(t, d.must("messages_events", `{"id":"m1"}`), `"type":"Send"`)
 }

@@ -23,7 +23,7 @@ type PurgeArgs struct{}
 // Kind returns the name of the purge job.
 func (PurgeArgs) Kind() string { return "messages_purge" }
 
-// Purger deletes an organization's data that is older than before, at most limit rows of
+// Purger deletes an organization's data from before a given time, at most limit rows of
 // each table. It returns the number of deleted rows; 0 means that all such data is deleted.
 type Purger interface {
 	Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error)
@@ -39,10 +39,10 @@ type PurgeConfig struct {
 	Log   *slog.Logger
 }
 
-// PurgeWorker returns the worker that deletes messages, events and statistics older than
-// the retention of the plan, but not before 365 days. It deletes whole UTC days, the same
-// days in all stores. So the remaining data is consistent, and an old event that arrives
-// again is not counted with a partial day.
+// PurgeWorker returns the worker that deletes old messages, events and statistics. Data is
+// kept for the retention of the plan, and for 365 days at least. The worker deletes whole
+// UTC days, the same days in all stores. So an old event that arrives again is not counted
+// with a partial day.
 func PurgeWorker(cfg PurgeConfig) jobs.Worker[PurgeArgs] {
 	return jobs.Worker[PurgeArgs]{Every: PurgeEvery, Work: func(ctx context.Context, _ PurgeArgs) error {
 		return jobs.ForEachOrg(ctx, "", cfg.Orgs, "purge", cfg.purge)
@@ -75,8 +75,8 @@ func (cfg PurgeConfig) purge(ctx context.Context, orgID string) error {
 
 // purgeBefore returns the beginning of the oldest UTC day whose data must be kept.
 func purgeBefore(now time.Time, retentionDays int) time.Time {
-	// The margin of one hour covers reads whose window begins up to a minute before the
-	// retention.
+	// The margin of one hour is for reads of a time window that begins up to a minute before
+	// the retention period.
 	oldest := now.Add(-time.Hour).UTC().AddDate(0, 0, -max(keptDays, retentionDays))
 	return oldest.Truncate(24 * time.Hour)
 }

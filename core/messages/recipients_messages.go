@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListRecipientIn names a recipient, and has the window and page parameters of the list of
-// messages to that recipient.
+// ListRecipientIn names a recipient, and has the time window and the page parameters of the
+// list of messages to that recipient.
 type ListRecipientIn struct {
 	Email  string     `json:"email" jsonschema:"minLength=1,maxLength=320" jsonschema_description:"Whole address of the recipient as used in the message, case-sensitive."`
 	From   *time.Time `json:"from,omitempty" jsonschema_description:"Start of the window. Default: 30 days before now, or before to if that is earlier. Limited by the plan's retention."`

@@ -59,8 +59,9 @@ func withTemplate(k *course) map[string]any {
 	return map[string]any{"template": k.message.Template}
 }
 
-// remedies returns the remedies that follow from the lookup on the suppression list. They
-// are to look at the entry, or to diagnose again if the lookup failed.
+// remedies returns the suggested actions after the recipient was looked up on the account's
+// suppression list: to read the entry that was found, or to diagnose again if the lookup
+// failed.
 func (s *suppressionAnswer) remedies() []remedy {
 	switch {
 	case s == nil || s.err == nil && s.entry == nil:

@@ -202,8 +202,9 @@ func (k sesKind) bounceKind(details map[string]any) *BounceKind {
 	return &b
 }
 
-// metadata returns the details and the unknown members beside them as a JSON object.
-// Details with a Mailhelm name come first; what would exceed maxMetadata is left out.
+// metadata returns the details and the members of beside, which Mailhelm does not know, as
+// one JSON object. Details with a Mailhelm name come first; what would exceed maxMetadata
+// is left out.
 func (k sesKind) metadata(details, beside map[string]any) json.RawMessage {
 	kept, size := make(map[string]json.RawMessage), 0
 	keep := func(name string, value any) {

@@ -24,8 +24,8 @@ const (
 	maxSubject    = 1000
 )
 
-// farFuture is the maximum time by which an event's time may be ahead of the clock. Times
-// before earliest are refused.
+// farFuture is how far the time of an event may be ahead of the clock. A later time is
+// refused, and so is a time before the year 2000 (earliest).
 const farFuture = 24 * time.Hour
 
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -171,8 +171,9 @@ func sesTime(member, text string, now time.Time) (time.Time, error) {
 	return t.UTC().Truncate(time.Microsecond), nil
 }
 
-// addresses returns the address of each text, without empty ones. It fails if there are too
-// many addresses or one is too long; member names the JSON member in the error.
+// addresses returns the email address in each of the texts, without empty ones. It fails if
+// there are too many addresses or one is too long; the error names the JSON member in the
+// parameter member.
 func addresses(member string, texts []string) ([]string, error) {
 	if len(texts) > maxRecipients {
 		return nil, core.Invalid(member, "names more than 500 recipients")

@@ -28,12 +28,13 @@ type Guard struct {
 }
 
 // New returns a Guard that allows the ports at public addresses, and every port in the
-// networks of allowed. The ssrf library refuses IANA's special-purpose networks. For IPv6,
-// it refuses everything outside global unicast, which includes IPv4-mapped, NAT64 and
-// unique-local addresses. New also refuses two networks that the library allows.
+// networks that are listed in allowed. The ssrf library refuses IANA's special-purpose
+// networks. For IPv6, it refuses everything outside global unicast, which includes
+// IPv4-mapped, NAT64 and unique-local addresses. New also refuses two networks that the
+// library allows.
 func New(allowed []netip.Prefix, ports ...uint16) Guard {
 	return Guard{allowed: slices.Clone(allowed), ports: slices.Clone(ports), public: ssrf.New(
-		ssrf.WithAnyPort(), // Control checks the port itself, after the address
+		ssrf.WithAnyPort(), // Guard.Control checks the port itself, after the address
 		// Azure's host agent and metadata service use this address, which looks public.
 		ssrf.WithDeniedV4Prefixes(netip.MustParsePrefix("168.63.129.16/32")),
 		// The network of the 6bone was returned to IANA (RFC 3701) and is not assigned.

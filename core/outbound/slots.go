@@ -9,7 +9,7 @@ import (
 // using this server to flood another host with requests.
 type SlotLimits struct {
 	All     int // slots for all hosts
-	PerHost int // maximum of concurrent requests to one host; at most All
+	PerHost int // maximum of concurrent requests to one host; not more than All, the maximum for all hosts
 	Waiting int // maximum of requests that wait for a slot
 }
 

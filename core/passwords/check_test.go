@@ -17,8 +17,10 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	const email = "Ada.Lovelace+work@mail.Acme-Tools.example.com"
 	for password, says := range map[string]string{
-		"correct horse battery":     "",
-		"acme and com and ada":      "", // address parts below the minimum length, and the top-level domain
+		"correct horse battery": "",
+		// accepted: acme and ada are only fragments of address parts, and com is the
+		// top-level domain
+		"acme and com and ada":      "",
 		"ällerlei Wörter, gemischt": "",
 		"1234567":                   "from 8 to 1024",
 		"":                          "from 8 to 1024",
@@ -34,7 +36,7 @@ func TestCheck(t *testing.T) {
 		"x-ADA.lovelace+WORK-x":     `"ada.lovelace`,
 		"acme-tools are great":      `"acme-tools"`,
 		"for example a long one":    `"example"`,
-		"ada.ｌｏｖｅｌａｃｅ, full width":  `"ada.lovelace"`,
+		"ada.ｌｏｖｅｌａｃｅ, full width": `"ada.lovelace"`,
 	} {
 		refused := passwords.Check(password, email)
 		if says == "" {

@@ -13,7 +13,8 @@ var frequent string
 // isFrequent reports whether the list of common passwords has the word, by binary search.
 // The caller passes the word through foldCase first.
 func isFrequent(word string) bool {
-	low, high := 0, len(frequent) // both are offsets of the beginning of a line or the end
+	// offsets in frequent, each of the beginning of a line or of the end of the text
+	low, high := 0, len(frequent)
 	for low < high {
 		begin := strings.LastIndexByte(frequent[:(low+high)/2], '\n') + 1
 		line, _, _ := strings.Cut(frequent[begin:high], "\n")

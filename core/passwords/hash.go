@@ -24,8 +24,8 @@ type cost struct {
 // one core.
 var passwordCost = cost{memory: 19 * 1024, passes: 2, threads: 1}
 
-// The minimum and maximum cost of a stored hash. Verify refuses other hashes: Hash did not
-// make them, and verifying them could exhaust the memory.
+// The minimum and maximum cost of a stored hash. Verify refuses hashes outside these
+// bounds: Hash did not make them, and verifying them could exhaust the memory.
 var (
 	leastCost = cost{memory: 8 * 1024, passes: 1, threads: 1}
 	mostCost  = cost{memory: 256 * 1024, passes: 10, threads: 8}

@@ -177,7 +177,7 @@ func TestTheOwnerIsWarned(t *testing.T) {
 		}
 
 		wrong(email, 50)
-		// Another process has counts of its own, and does not warn again.
+		// Another process counts wrong passwords separately and sends no second warning.
 		other := newHouseBeside(h)
 		for range 10 {
 			other.CountFailure(ctx, attempt("bot", ""))

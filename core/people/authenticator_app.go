@@ -43,7 +43,8 @@ type Added struct {
 
 // BeginApp returns a new secret for an authenticator app. It becomes a second factor when
 // [SecondFactors.ConfirmApp] accepts its first code. It fails with conflict if the person
-// has an app already or no recent proof; see [IsProofNeeded].
+// has an app already, or has not proved a second factor or the password recently; see
+// [IsProofNeeded].
 func (f *SecondFactors) BeginApp(ctx context.Context, v Visitor) (AppKey, error) {
 	key, err := appKey(v.User, nil)
 	if err != nil {
@@ -112,21 +113,22 @@ func (f *SecondFactors) ConfirmApp(ctx context.Context, v Visitor, code, request
 }
 
 // RemoveApp deletes the person's authenticator app. If it was the last second factor, it
-// also deletes the recovery codes. It fails with conflict if the factor is required; see
-// MayLose.
+// also deletes the recovery codes. It fails with conflict if an organization requires the
+// last factor; see [SecondFactors.MayLose].
 func (f *SecondFactors) RemoveApp(ctx context.Context, v Visitor, requestID string) error {
 	return f.remove(ctx, v, kindApp, requestID, func(ctx context.Context) error {
 		return f.factors.DeleteAuthenticatorApp(ctx, v.User.ID)
 	})
 }
 
-// isConfirmed and isPending select the apps whose codes takeStep accepts. A code of an
-// unconfirmed app is accepted only to confirm it.
+// isConfirmed and isPending are conditions on the app for takeStep: the app must be
+// confirmed, or must not be confirmed yet.
 func isConfirmed(a AuthenticatorApp) bool { return a.ConfirmedAt != nil }
 func isPending(a AuthenticatorApp) bool   { return a.ConfirmedAt == nil }
 
-// takeStep accepts a code of the person's app if fit returns true for the app. It accepts
-// each code once, and fails with validation_failed for any other.
+// takeStep marks a code of the person's authenticator app as used. It fails with
+// validation_failed if the code is wrong or was used before, or if fit returns false for
+// the app.
 func (f *SecondFactors) takeStep(ctx context.Context, userID, code string, fit func(AuthenticatorApp) bool) error {
 	app, err := f.factors.AuthenticatorApp(ctx, userID)
 	if core.IsNotFound(err) || err == nil && !fit(app) {

@@ -78,7 +78,8 @@ func (q *queue) take() []jobs.Args {
 	return taken
 }
 
-// mailbox is a [letters.Sender] that stores the letters, or fails with err.
+// mailbox is a [letters.Sender] that stores the letters. If its field err is set, Send
+// fails with that error instead.
 type mailbox struct {
 	letters []letters.Letter
 	err     error
@@ -182,14 +183,15 @@ func (h *house) work() error {
 	return nil
 }
 
-// try signs in to the address with the password typed, from the network client.
+// try signs in to the address. The parameter typed is the password, client is the network
+// of the attempt, and device is the secret of a known device or "".
 func (h *house) try(address, typed, client, device string) error {
 	_, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: address, Password: typed, Client: client, Device: device})
 	return err
 }
 
-// signIn signs the person in with the password typed, and returns the secret of the
-// session.
+// signIn signs in the person of the fixture and returns the secret of the session. The
+// parameter typed is the password.
 func (h *house) signIn(typed string) string {
 	h.t.Helper()
 	begun, err := h.sessions.SignIn(h.t.Context(), people.SignInRequest{Email: email, Password: typed, Client: "192.0.2.1"})
@@ -213,8 +215,8 @@ func (h *house) signedIn(secret string) bool {
 	return err == nil
 }
 
-// wantAudited checks that the last audit event in each organization has the action and the
-// kind of actor.
+// wantAudited checks the last audit event in each organization: its action, its kind of
+// actor, and the person of the fixture as its subject.
 func (h *house) wantAudited(action, actorKind string) {
 	h.t.Helper()
 	for _, org := range h.orgs {
@@ -231,13 +233,13 @@ func attempt(client, device string) people.SignInRequest {
 	return people.SignInRequest{Email: email, Password: "wrong", Client: client, Device: device}
 }
 
-// newHouseBeside returns limits with counts of their own, as another process on the same
-// database has them.
+// newHouseBeside returns limits on guessing like those of h, with all counts at zero, as
+// another process on the same database has them.
 func newHouseBeside(h *house) *attempts.Limits {
 	return attempts.New(h.attempts.Config)
 }
 
-// before is a core.Transactor that calls happens before each transaction.
+// before is a core.Transactor that calls its function happens before each transaction.
 type before struct {
 	core.Transactor
 	happens func()

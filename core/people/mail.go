@@ -40,7 +40,7 @@ type NoticeArgs struct {
 	UserID string         `json:"user_id"`
 	Of     letters.Notice `json:"of"`
 	At     time.Time      `json:"at"`
-	From   string         `json:"from,omitempty"` // network from which the event was caused, "" if unknown
+	From   string         `json:"from,omitempty"` // network of the client that caused the event, "" if unknown
 }
 
 // Kind returns the name of the job that mails a notice.

@@ -12,9 +12,9 @@ import (
 )
 
 // PasskeyProtocol is the WebAuthn protocol. It creates requests to authenticators and
-// verifies their answers. Options and answers are the JSON that browsers exchange with
-// authenticators. memory is the JSON state that it needs to verify the answer; browsers
-// never receive it.
+// verifies their answers. The options of a request and the answer are the JSON that
+// browsers exchange with authenticators. The result memory is a JSON state to store until
+// the answer is verified; browsers never receive it.
 //
 // The authenticator must verify the person, for example by a fingerprint. An implementation
 // stores nothing and does not use a clock.
@@ -26,8 +26,9 @@ type PasskeyProtocol interface {
 	// Ask returns the options for proving that the person has one of the existing passkeys.
 	// If userID is "", any passkey of this site may answer.
 	Ask(userID string, existing []Passkey) (options, memory string, err error)
-	// VerifyAnswer verifies an answer to Ask. The function owner returns the user id of the
-	// person who has a credential, and all passkeys of that person.
+	// VerifyAnswer verifies an answer to a request that Ask created. The function owner
+	// returns the user id of the person to whom a credential belongs, and all passkeys of
+	// that person.
 	VerifyAnswer(memory, answer string, owner func(credentialID []byte) (string, []Passkey, error)) (JudgedPasskey, error)
 }
 
@@ -70,8 +71,9 @@ type ceremonies struct {
 	protocol PasskeyProtocol // nil if the server offers no passkeys
 }
 
-// AskPasskey returns a request for a passkey of the person of this session, whose answer
-// goes into a [FactorProof]. The session may be one that still awaits its second factor.
+// AskPasskey returns a request for a passkey of the person to whom the session with this
+// secret belongs. The answer goes into a [FactorProof]. The session may still await its
+// second factor.
 func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQuestion, error) {
 	v, err := f.FindAwaiting(ctx, secret)
 	if err != nil {
@@ -91,8 +93,8 @@ func (f *SecondFactors) AskPasskey(ctx context.Context, secret string) (PasskeyQ
 	return f.ceremonies.keep(ctx, PasskeyCeremony{UserID: v.User.ID, Purpose: ceremonyConfirm, Data: memory}, options)
 }
 
-// keep stores a ceremony and returns the request with these options and the ceremony's
-// secret.
+// keep stores a ceremony, the state of a request until its answer arrives. It returns the
+// request with the options and with a new secret that finds the ceremony.
 func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options string) (PasskeyQuestion, error) {
 	q := PasskeyQuestion{Options: options, Ceremony: access.MintLink().Secret}
 	asked.Hash, asked.ExpiresAt = access.HashSecret(q.Ceremony), c.people.Clock().Add(ceremonyWait)
@@ -102,8 +104,9 @@ func (c ceremonies) keep(ctx context.Context, asked PasskeyCeremony, options str
 	return q, nil
 }
 
-// take returns the ceremony of an answer and deletes it, whether or not the answer is
-// right. It fails with validation_failed if the ceremony has another purpose or person.
+// take finds the ceremony, the stored state of the request to which a is the answer. It
+// deletes the ceremony, even if the answer is wrong, and returns it. It fails with
+// validation_failed if the request had another purpose or was for another person.
 func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID string) (PasskeyCeremony, error) {
 	if c.protocol == nil {
 		return PasskeyCeremony{}, passkeyError(errNoPasskeys)
@@ -120,9 +123,9 @@ func (c ceremonies) take(ctx context.Context, a PasskeyAnswer, purpose, userID s
 	return asked, nil
 }
 
-// judge verifies an answer to Ask and stores the use of the passkey. It fails with
-// validation_failed for a wrong answer. A passkey that may have been copied is refused from
-// then on.
+// judge verifies an answer to a request for a passkey and stores the use of the passkey. It
+// fails with validation_failed for a wrong answer. A passkey that may have been copied is
+// refused from then on.
 func (c ceremonies) judge(ctx context.Context, a PasskeyAnswer, purpose, userID string) (Passkey, error) {
 	asked, err := c.take(ctx, a, purpose, userID)
 	if err != nil {

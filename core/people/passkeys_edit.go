@@ -14,7 +14,8 @@ import (
 const maxPasskeys = 20
 
 // BeginPasskey returns a request for a new passkey. It fails with conflict if the person
-// has the maximum number of passkeys or no recent proof; see [IsProofNeeded].
+// has the maximum number of passkeys, or has not proved a second factor or the password
+// recently; see [IsProofNeeded].
 func (f *SecondFactors) BeginPasskey(ctx context.Context, v Visitor) (PasskeyQuestion, error) {
 	if !f.OffersPasskeys() {
 		return PasskeyQuestion{}, passkeyError(errNoPasskeys)
@@ -86,7 +87,8 @@ func (f *SecondFactors) RenamePasskey(ctx context.Context, v Visitor, id, name s
 }
 
 // RemovePasskey deletes a passkey. If it was the last second factor, it also deletes the
-// recovery codes. It fails with conflict if the factor is required; see MayLose.
+// recovery codes. It fails with conflict if an organization requires the last factor; see
+// [SecondFactors.MayLose].
 func (f *SecondFactors) RemovePasskey(ctx context.Context, v Visitor, id, requestID string) error {
 	if !core.IsID(id) {
 		return core.NotFound("passkey")

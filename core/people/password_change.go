@@ -44,9 +44,9 @@ type Change struct {
 // sessions and invalidates all links that reset the password. It returns the new secret of
 // this session.
 //
-// A person with a second factor needs a recent proof; see [IsProofNeeded]. It fails with
-// validation_failed for a wrong old password or a refused new one, with rate_limited after
-// too many attempts, and with invalid_key if the session has ended.
+// A person with a second factor must have proved it recently; see [IsProofNeeded]. Change
+// fails with validation_failed for a wrong old password or a refused new one, with
+// rate_limited after too many attempts, and with invalid_key if the session has ended.
 func (p *Passwords) Change(ctx context.Context, c Change) (string, error) {
 	if err := p.cfg.Factors.CheckProof(ctx, c.Visitor); err != nil {
 		return "", err
@@ -153,8 +153,9 @@ func SetPassword(ctx context.Context, cfg OperatorConfig, by access.Actor, user 
 	})
 }
 
-// setPassword stores the hash of a new password, invalidates all links that reset the
-// password, and deletes the person's known devices, except the one with the hash here.
+// setPassword stores the hash of a new password and invalidates all links that reset the
+// password. It deletes the person's known devices, except the one whose hash is the
+// parameter here.
 func setPassword(ctx context.Context, users UserStore, store Store, userID, hash string, here []byte) error {
 	if err := users.SetPassword(ctx, userID, hash); err != nil {
 		return fmt.Errorf("set password: %w", err)

@@ -260,8 +260,8 @@ func TestAskingForLinksIsLimited(t *testing.T) {
 }
 
 // TestASignInBesideAChange checks a sign-in that verifies the old password before a change
-// of the password and would begin its session after it. The sign-in fails: nothing would
-// end the session.
+// of the password and would begin its session after it. The sign-in must fail, because the
+// change cannot end a session that begins later.
 func TestASignInBesideAChange(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -14,13 +14,13 @@ import (
 // safe.
 const (
 	recoveryCodes      = 10
-	recoveryCodeLength = 16 // of the 26 Base32 characters that rand.Text returns
+	recoveryCodeLength = 16 // the first 16 of the 26 Base32 characters that rand.Text returns
 	recoveryCodeGroup  = 4
 )
 
 // RenewCodes replaces all recovery codes of the visitor and returns the new ones, which are
-// shown once. It fails with conflict if the person has no second factor or no recent proof;
-// see [IsProofNeeded].
+// shown once. It fails with conflict if the person has no second factor or has not proved
+// one recently; see [IsProofNeeded].
 func (f *SecondFactors) RenewCodes(ctx context.Context, v Visitor, requestID string) ([]string, error) {
 	var codes []string
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {

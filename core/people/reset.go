@@ -25,7 +25,8 @@ func noReset() error {
 
 // Resettable returns the person whose password a reset link can set. It does not use up the
 // link, because mail scanners open links too. It fails with not_found, always with the same
-// text, if the link is unknown, used or expired, or if the password has changed since.
+// text, if the link is unknown, used or expired, or if the password has changed since the
+// link was made.
 func (p *Passwords) Resettable(ctx context.Context, secret string) (access.User, error) {
 	if !access.IsLink(secret) {
 		return access.User{}, noReset()

@@ -42,25 +42,27 @@ type Store interface {
 	TakeReset(ctx context.Context, hash []byte, now time.Time) (Reset, error)
 	DeleteResetsOf(ctx context.Context, userID string) error
 
-	// PutDevice stores a device, or updates its time of last use and its expiry. It keeps
-	// the keep most recently used devices of the person and deletes the others.
+	// PutDevice stores a device, or updates its time of last use and its expiry. The
+	// parameter keep is the maximum number of devices of one person; those used least
+	// recently are deleted.
 	PutDevice(ctx context.Context, d Device, keep int) error
 	// Device returns the device with this hash, if it has not expired at now, and its
 	// person's email address.
 	Device(ctx context.Context, hash []byte, now time.Time) (d Device, email string, err error)
-	// DeleteDevicesOf deletes the known devices of a person, except the one with the hash
-	// but. nil deletes all.
+	// DeleteDevicesOf deletes the known devices of a person, except the one whose hash is
+	// the parameter but. If but is nil, it deletes all.
 	DeleteDevicesOf(ctx context.Context, userID string, but []byte) error
 
-	// Warn stores that a person is warned at the time at. It stores nothing and returns
-	// false if the person was warned after since. Of several concurrent calls, one gets
-	// true.
+	// Warn stores that a person is warned; at is the time of the warning. If the person was
+	// warned later than the time since, Warn stores nothing and returns false. Of several
+	// concurrent calls, one gets true.
 	Warn(ctx context.Context, userID string, at, since time.Time) (bool, error)
 	// WarnedAt returns the time when a person was last warned. It fails with
 	// core.CodeNotFound if there was no warning.
 	WarnedAt(ctx context.Context, userID string) (time.Time, error)
 
-	// Purge deletes reset links and devices that have expired at now, and warnings older
-	// than the time warnings. It returns the number of deleted rows.
+	// Purge deletes reset links and devices that have expired at now. It also deletes
+	// warnings from before the time in the parameter warnings. It returns the number of
+	// deleted rows.
 	Purge(ctx context.Context, now, warnings time.Time) (int, error)
 }

@@ -146,8 +146,8 @@ func (f *SecondFactors) provenLately(s Session) bool {
 
 var errProofNeeded = errors.New("nothing was proven lately")
 
-// IsProofNeeded reports whether err requires a recent proof: of a second factor or, from a
-// person who has none, of the password.
+// IsProofNeeded reports whether err means that a recent proof is required: of a second
+// factor or, from a person who has none, of the password.
 func IsProofNeeded(err error) bool { return errors.Is(err, errProofNeeded) }
 
 // CheckProof fails if the visitor has a second factor and has not proved it recently; see
@@ -161,8 +161,8 @@ func (f *SecondFactors) CheckProof(ctx context.Context, v Visitor) error {
 }
 
 // ready returns the second factors of a visitor. It fails without a recent proof; see
-// [IsProofNeeded]. Otherwise a stranger at an unattended browser could change the person's
-// factors.
+// [IsProofNeeded]. Without this check, a stranger at an unattended browser could change the
+// person's factors.
 func (f *SecondFactors) ready(ctx context.Context, v Visitor) (Factors, error) {
 	has, err := f.FactorsOf(ctx, v.User.ID)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // add calls do, which stores a second factor, and marks the factor as proved in the
-// session. The first factor ends the person's other sessions, because they began with only
-// a password.
+// session. If it is the person's first factor, add ends the person's other sessions,
+// because these began with only a password.
 func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) (Added, error) {
 	added := Added{Secret: access.MintLink().Secret}
 	err := f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
@@ -26,7 +26,7 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 		if err != nil {
 			return fmt.Errorf("recovery codes: %w", err)
 		}
-		added.RecoveryCodes = nil // reset: a retried transaction runs this again
+		added.RecoveryCodes = nil // cleared, because this function runs again if the transaction is retried
 		if left == 0 {
 			if added.RecoveryCodes, err = f.replaceCodes(ctx, v.User.ID); err != nil {
 				return err
@@ -59,8 +59,8 @@ func (f *SecondFactors) add(ctx context.Context, v Visitor, of, requestID string
 }
 
 // remove calls do, which deletes a second factor. If it was the last one, it also deletes
-// the recovery codes. It fails with conflict if the factor is required; see
-// [SecondFactors.MayLose].
+// the recovery codes. It fails with conflict if an organization requires the last factor;
+// see [SecondFactors.MayLose].
 func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID string, do func(context.Context) error) error {
 	return f.people.withPerson(ctx, v.User.ID, func(ctx context.Context) error {
 		before, err := f.ready(ctx, v)
@@ -86,8 +86,8 @@ func (f *SecondFactors) remove(ctx context.Context, v Visitor, of, requestID str
 	})
 }
 
-// MayLose fails with conflict if a person may not remove one of the factors has. That is so
-// if it is the last one and an organization of the person requires a second factor.
+// MayLose fails with conflict if has contains only one second factor and an organization of
+// the person requires one. The person may then not remove it.
 func (f *SecondFactors) MayLose(ctx context.Context, userID string, has Factors) error {
 	if !has.last() {
 		return nil

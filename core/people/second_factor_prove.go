@@ -18,7 +18,7 @@ type FactorProof struct {
 }
 
 // FindAwaiting returns the visitor of a session, even of one that still awaits its second
-// factor. It sets only Session, User and the secret of form tokens. It fails with
+// factor. It sets only the fields Session, User and secret of the visitor. It fails with
 // invalid_key if there is no such session.
 func (f *SecondFactors) FindAwaiting(ctx context.Context, secret string) (Visitor, error) {
 	session, err := f.people.readSession(ctx, secret, f.people.Clock())
@@ -95,8 +95,8 @@ func (f *SecondFactors) recordProof(ctx context.Context, userID, secret, request
 	return next, nil
 }
 
-// renew replaces a session by one that has the secret next and was proved now. It fails
-// with invalid_key if the session was signed out since it was read.
+// renew replaces a session by one with the secret next, in which a second factor was proved
+// now. It fails with invalid_key if the session was signed out since it was read.
 func (f *SecondFactors) renew(ctx context.Context, session Session, next string) (Session, error) {
 	now, store := f.people.Clock(), f.people.Sessions
 	session.SecondFactorAt, session.LastSeenAt, session.ExpiresAt = &now, now, endOf(session.CreatedAt, now)

@@ -101,8 +101,8 @@ func TestTheFirstFactorEndsOtherSessions(t *testing.T) {
 }
 
 // TestASignInBesideTheFirstFactor checks a sign-in with a password that begins its session
-// just after the first second factor was added. The session must await the factor: nothing
-// would end it.
+// just after the first second factor was added. The session must await the factor, because
+// adding the factor ended only earlier sessions.
 func TestASignInBesideTheFirstFactor(t *testing.T) {
 	t.Parallel()
 	eachFactored(t, func(t *testing.T, e *factored) {

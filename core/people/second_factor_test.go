@@ -17,7 +17,8 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// factored is the fixture of tests of second factors: an entrance with SecondFactors.
+// factored is the fixture of tests of second factors: the fixture entrance, which can sign
+// people in, with SecondFactors.
 type factored struct {
 	*entrance
 	factors *people.SecondFactors

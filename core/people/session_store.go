@@ -18,8 +18,8 @@ type UserStore interface {
 	UserByEmail(ctx context.Context, email string) (access.User, error)
 	UserByID(ctx context.Context, userID string) (access.User, error)
 	// HoldUser locks a person until the transaction ends. It waits for other transactions
-	// that have the lock. Changes of sessions and second factors need it, because these are
-	// several rows.
+	// that have the lock. A change of a person's sessions or second factors needs the lock,
+	// because it writes several rows.
 	HoldUser(ctx context.Context, userID string) error
 	SetPassword(ctx context.Context, userID, hash string) error
 }

@@ -21,11 +21,11 @@ const (
 	SessionIdle     = 2 * time.Hour
 )
 
-// touchAfter is the shortest time between two writes of LastSeenAt. So a session may end up
-// to this much earlier than SessionIdle after its last request.
+// touchAfter is the shortest time between two writes of LastSeenAt, which may thus be that
+// much older than the last request. An idle session may end that much too early.
 const touchAfter = time.Minute
 
-// App is the surface in audit events of the pages.
+// App is the surface that audit events record for actions on the pages of the dashboard.
 const App core.Surface = "app"
 
 // SessionsConfig has the dependencies of [Sessions]. All fields are required, except that
@@ -73,7 +73,9 @@ type Sessions struct {
 
 // NewSessions returns a Sessions.
 func NewSessions(cfg SessionsConfig) *Sessions {
-	_, _ = decoyHash() // computed now, or the first unknown address would take longer
+	// computes and keeps the hash now; otherwise the first sign-in with an unknown address
+	// would take longer
+	_, _ = decoyHash()
 	return &Sessions{
 		SessionsConfig: cfg,
 		hashing:        make(chan struct{}, hashesAtOnce),
@@ -87,8 +89,8 @@ type Visitor struct {
 	User    access.User
 	Member  members.Member // membership in the organization of the session
 	Org     core.Org       // the organization of the session
-	// secret is the value of the session's cookie. It is also the key of form tokens, and is
-	// never shown.
+	// secret is the value of the session's cookie. It is also the key with which form tokens
+	// are computed, and is never shown.
 	secret string
 }
 
@@ -97,16 +99,16 @@ type Visitor struct {
 var unpadded = base32.StdEncoding.WithPadding(base32.NoPadding)
 
 // FormToken returns a token for a form, which protects it against cross-site requests. It
-// is valid only for this session, its present organization, and the question that the form
-// asks.
+// is valid only for this session, its present organization, and the form that the text
+// question identifies.
 func (v Visitor) FormToken(question string) string {
 	mac := hmac.New(sha256.New, []byte(v.secret))
 	mac.Write([]byte("mailhelm form 1\x00" + v.Session.OrgID + "\x00" + question))
 	return unpadded.EncodeToString(mac.Sum(nil))
 }
 
-// FormTokenMatches reports, in constant time, whether token is the FormToken of the
-// question.
+// FormTokenMatches reports, in constant time, whether token is the result of FormToken for
+// this question.
 func (v Visitor) FormTokenMatches(token, question string) bool {
 	return hmac.Equal([]byte(token), []byte(v.FormToken(question)))
 }
@@ -209,9 +211,9 @@ func (s *Sessions) readSession(ctx context.Context, secret string, now time.Time
 	return session, nil
 }
 
-// change reads a session in a transaction, calls with to modify it, and stores it with the
-// present time as LastSeenAt. Reading it again keeps concurrent changes of its
-// organization.
+// change reads a session in a transaction, calls the function with, which modifies it, and
+// stores it with the present time as LastSeenAt. Because the session is read in the
+// transaction, a concurrent change of its organization is kept.
 func (s *Sessions) change(ctx context.Context, secret string, with func(*Session)) (Session, error) {
 	var changed Session
 	err := s.Tx.InTx(ctx, func(ctx context.Context) error {
@@ -254,8 +256,8 @@ func (s *Sessions) firstMembership(ctx context.Context, userID string) (members.
 	return memberships[0], nil
 }
 
-// endOf returns the time when a session ends, if it began at created and was last used at
-// seen.
+// endOf returns the time when a session ends. created is when it began, and seen is when it
+// was last used.
 func endOf(created, seen time.Time) time.Time {
 	end, idle := created.Add(SessionLifetime), seen.Add(SessionIdle)
 	if idle.Before(end) {
@@ -264,7 +266,8 @@ func endOf(created, seen time.Time) time.Time {
 	return end
 }
 
-// signedOut returns invalid_key for nil and for not_found, and wraps any other error.
+// signedOut returns invalid_key, the error for a session that does not exist or has ended,
+// if err is nil or not_found. It wraps any other error.
 func signedOut(err error) error {
 	if err == nil || core.IsNotFound(err) {
 		return &core.Error{

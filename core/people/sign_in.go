@@ -110,9 +110,9 @@ func (s *Sessions) newSession(ctx context.Context, userID, previous string) (Ses
 }
 
 // begin ends the previous session, stores session under a new secret, and returns the
-// secret. complete sets further fields of the session. The person is locked. So if a first
-// second factor is added concurrently, it either ends this session or this session awaits
-// it.
+// secret. The function complete sets further fields of the session. The transaction locks
+// the person. So a first second factor that is added concurrently ends this session or is
+// required by it.
 func (s *Sessions) begin(ctx context.Context, session Session, previous string, complete func(context.Context, *Session) error) (string, error) {
 	secret := access.MintLink().Secret
 	session.Hash = access.HashSecret(secret)
@@ -123,7 +123,7 @@ func (s *Sessions) begin(ctx context.Context, session Session, previous string, 
 		if err := s.end(ctx, previous); err != nil {
 			return err
 		}
-		begun := session // copied: a retried transaction runs this again
+		begun := session // a copy, because this function runs again if the transaction is retried
 		if err := complete(ctx, &begun); err != nil {
 			return err
 		}
@@ -153,7 +153,8 @@ func (s *Sessions) SignOut(ctx context.Context, secret, requestID string) error 
 	})
 }
 
-// SignOutEverywhere ends all sessions of the person to whom this session belongs.
+// SignOutEverywhere ends all sessions of the person to whom the session with this secret
+// belongs.
 func (s *Sessions) SignOutEverywhere(ctx context.Context, secret, requestID string) error {
 	session, err := s.find(ctx, secret, s.Clock())
 	if err != nil {
@@ -196,8 +197,8 @@ func (s *Sessions) checkPassword(ctx context.Context, in SignInRequest) (access.
 	return user, nil
 }
 
-// enterHashing waits until fewer than hashesAtOnce passwords are being hashed. The caller
-// must call leave after hashing. It fails if ctx ends first.
+// enterHashing waits while the maximum number of passwords (hashesAtOnce) is being hashed.
+// The caller must call leave after hashing. It fails if ctx ends first.
 func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.hashing <- struct{}{}:
@@ -207,8 +208,8 @@ func (s *Sessions) enterHashing(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// HashPassword returns [passwords.Hash] of the password. It waits until fewer than
-// hashesAtOnce passwords are being hashed.
+// HashPassword returns [passwords.Hash] of the password. It first waits while the maximum
+// number of passwords (hashesAtOnce) is being hashed.
 func (s *Sessions) HashPassword(ctx context.Context, password string) (string, error) {
 	leave, err := s.enterHashing(ctx)
 	if err != nil {

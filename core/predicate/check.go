@@ -26,7 +26,7 @@ func (c *Checked) String() string { return c.tree.String() }
 // if each name was resolved to the same id, type or default.
 func (c *Checked) Equal(other *Checked) bool { return reflect.DeepEqual(c.Root, other.Root) }
 
-// Check resolves the names in a tree with a schema and checks the types. It fails with
+// Check uses the schema to resolve the names in a tree, and checks the types. It fails with
 // [Errors], sorted by their position in the source. It does not change the tree.
 func Check(tree *Tree, schema Schema) (*Checked, error) {
 	c := checker{tree: tree, schema: schema}
@@ -57,8 +57,8 @@ type checker struct {
 	schema   Schema
 	faults   Errors
 	warnings []Warning
-	// event is the event whose properties the checked node tests; nil outside of event
-	// tests.
+	// event is the kind of event that the event test around the checked node selects, such
+	// as open in count(open); nil outside of event tests.
 	event *Event
 }
 
@@ -149,9 +149,9 @@ func (c *checker) age(n Age) Node {
 	return &n
 }
 
-// value checks a literal v that is compared with field f, and returns it. For a Datetime
-// field it parses a string as a date and time. It records a fault at the offset at if the
-// types differ.
+// value checks the literal v, which is compared with field f, and returns it. For a
+// Datetime field it parses a string as a date and time. If the types differ, it records a
+// fault; the parameter at is the literal's offset.
 func (c *checker) value(f Field, v Value, at Offset) Value {
 	if f.Type == v.Type || f.Type == Unresolved {
 		c.enumValue(f, v)

@@ -128,8 +128,8 @@ func (c *checker) unknownProperty(f Field) {
 	c.fail(f.Offset, fault)
 }
 
-// unknown records the fault that a topic, list or segment does not exist. what is "topic",
-// "list" or "segment", and known has the names that exist.
+// unknown records the fault that a topic, list or segment with this name does not exist.
+// The parameter what is "topic", "list" or "segment"; known has the names that exist.
 func (c *checker) unknown(at Offset, what, name string, known []string) {
 	fault := Error{Message: "there is no " + what + " " + quote(name)}
 	if meant := nearestWord(name, known); meant != "" {

@@ -13,7 +13,7 @@ import (
 var remark = regexp.MustCompile(` {2,}.*$`)
 
 // TestReferenceTeachesWhatIsTrue checks that each example of the reference compiles, that
-// it names every word of the language, and that it has less than 2,000 bytes.
+// the reference names every word of the language, and that it has less than 2,000 bytes.
 func TestReferenceTeachesWhatIsTrue(t *testing.T) {
 	t.Parallel()
 	if len(predicate.Reference) >= 2000 {

@@ -61,7 +61,8 @@ func TestReferencesAreAllThatMatters(t *testing.T) {
 	})
 }
 
-// keepOnly returns a copy of the contact s with only the parts that r names.
+// keepOnly returns a copy of the contact s with only those parts that the references r
+// include.
 func keepOnly(s predicate.Subject, r predicate.References) predicate.Subject {
 	part := predicate.Subject{Attributes: map[string]predicate.Value{}, Topics: map[string]bool{}, Lists: map[string]bool{}, Segments: map[string]bool{}}
 	for _, name := range r.Attributes {

@@ -76,8 +76,8 @@ func (l *lexer) word() token {
 	return token{kind: tokenBad, text: "nothing begins with " + quote(word+".") + ": attributes are written attr.<name>, activities activity.<name>", fix: fix}
 }
 
-// name reads the name after a prefix such as "activity." and its dot. The name is a bare
-// word, or any text in quotes for activities and properties.
+// name reads the dot after a prefix such as "activity", and the name after the dot. The
+// name is a bare word. For activities and properties it may also be any text in quotes.
 func (l *lexer) name(prefix string, kind tokenKind, of func(byte) bool) token {
 	l.at++
 	if kind != tokenAttribute && strings.HasPrefix(l.source[l.at:], `"`) {

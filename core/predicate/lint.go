@@ -48,13 +48,13 @@ type linter struct {
 	warnings []Warning
 }
 
-// subject is something that a contact may lack: either an attribute, by name, or the events
-// that an event source selects, as canonical text.
+// subject is something that a contact may lack: an attribute, by name, or the events that a
+// test such as exists(...) selects, as canonical text.
 type subject struct{ attribute, events string }
 
-// node adds the warnings about n and the nodes below it. guards has the subjects for which
-// n needs no warning, because another term tests whether the contact has them. negated is
-// true inside of a "not".
+// node adds the warnings about n and the nodes below it. negated is true inside of a "not".
+// guards has the attributes and events about which n needs no warning, because another term
+// tests whether the contact has them.
 func (l *linter) node(n Node, guards []subject, negated bool) {
 	switch n := n.(type) {
 	case *And:
@@ -95,8 +95,8 @@ func (l *linter) terms(terms []Node, guards []subject, present, negated bool) {
 	}
 }
 
-// guardedSubjects returns the subjects that a contact has if n is True. If present is
-// false, it returns those that a contact lacks if n is True.
+// guardedSubjects returns the attributes and events that a contact certainly has if n is
+// True. If present is false, it returns those that a contact certainly lacks if n is True.
 func guardedSubjects(n Node, present bool) []subject {
 	switch n := n.(type) {
 	case *Not:
@@ -114,7 +114,7 @@ func guardedSubjects(n Node, present bool) []subject {
 			return nil
 		}
 		guards := []subject{{events: sourceText(n.Source)}}
-		if present { // if selected events exist, events of their kind exist too
+		if present { // a contact with the selected events also has events of their kind
 			guards = append(guards, subject{events: n.Source.Event.title()})
 		}
 		return guards
@@ -135,9 +135,9 @@ func (l *linter) absentField(n Node, f Field, guards []subject) {
 	l.warn(n, "contacts without "+f.title()+" are left out here", "has "+f.title()+" and, or: or "+f.title()+" is unknown")
 }
 
-// event warns about a test of event times, or of a sum, average, minimum or maximum,
-// because both are Unknown for contacts without events. It warns about the latter only
-// inside of a "not" or with the operator "!=".
+// event warns about a test of the time of the first or last event, which is Unknown for
+// contacts without events. It warns about a sum, average, minimum or maximum only inside of
+// a "not" or with the operator "!=".
 func (l *linter) event(n *EventTest, guards []subject, negated bool) {
 	figure := n.Kind >= Sum && n.Kind <= Max && (negated || n.Op == NotEqual)
 	if n.Kind != Last && n.Kind != First && !figure {

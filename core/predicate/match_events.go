@@ -54,8 +54,8 @@ func (f *figures) figure(kind EventTestKind) float64 {
 	}
 }
 
-// add adds the event o to all aggregates except the count. It returns false if the test
-// reads a property that o does not have.
+// add adds the values of the event o to all aggregates except the count. It returns false
+// if the aggregate of the test needs a property that o does not have.
 func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	if f.count == 0 {
 		f.first, f.last = o.At, o.At
@@ -77,8 +77,8 @@ func (e *evaluation) add(f *figures, n *EventTest, o *Occurrence) bool {
 	return true
 }
 
-// isSelected reports whether the event o is of the source's kind, inside its windows, and
-// True for its condition.
+// isSelected reports whether the source s selects the event o: the event is of the right
+// kind and inside the time windows, and the where-condition is True for it.
 func (e *evaluation) isSelected(s *EventSource, o *Occurrence) bool {
 	if o.Event != s.Event {
 		return false

@@ -13,7 +13,7 @@ import (
 type parser struct {
 	lexer
 	tok                              token
-	last                             int // offset of the end of the token before tok
+	last                             int // offset of the end of the token before the current one, tok
 	fault                            *Error
 	nodes, depth, events, membership int
 	// event is the event whose where-condition is being parsed; nil outside of where.

@@ -11,8 +11,8 @@ func eventKind(word string) EventKind {
 	return ActivityEvent + 1
 }
 
-// eventTest parses a test of events. kind is given by the keyword at the current token,
-// such as "count".
+// eventTest parses a test of events. kind is the kind of test that the current token names,
+// such as Count for "count".
 func (p *parser) eventTest(kind EventTestKind) Node {
 	start := p.tok
 	if p.events++; p.events > MaxEventTerms {

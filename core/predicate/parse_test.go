@@ -14,8 +14,8 @@ import (
 // withoutPlaces is a comparison option that ignores the offsets of nodes in the source.
 var withoutPlaces = cmpopts.IgnoreTypes(predicate.Offset(0))
 
-// TestCanonicalSpelling checks that each predicate is printed in its canonical spelling,
-// which is the second text. An empty second text means that the first is canonical.
+// TestCanonicalSpelling checks that the first predicate of each pair is printed as the
+// second, its canonical spelling. An empty second text means that the first is canonical.
 func TestCanonicalSpelling(t *testing.T) {
 	t.Parallel()
 	for _, row := range [][2]string{

@@ -15,8 +15,8 @@ func printNode(n Node) string {
 	return p.String()
 }
 
-// The places at which an expression can be printed. It gets parentheses if its operator
-// binds less tightly than the place requires.
+// Where an expression is printed: anywhere else, as a term of an "and", or after a "not".
+// It gets parentheses if its operator binds less tightly than the "and" or "not" around it.
 const (
 	anywhere = iota
 	insideAnd

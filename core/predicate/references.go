@@ -28,8 +28,8 @@ type References struct {
 	Properties []ActivityProperty
 }
 
-// References returns what the predicate reads. Its result changes only if one of these
-// parts changes or time passes.
+// References returns the parts of a contact that the predicate reads. For one contact, the
+// predicate's result changes only if one of these parts changes or time passes.
 func (c *Checked) References() References {
 	var r References
 	properties, events := map[ActivityProperty]bool{}, map[Event]bool{}
@@ -78,7 +78,7 @@ func (c *Checked) References() References {
 }
 
 // SegmentKeys returns the keys of segments in the predicate, each once and sorted. They are
-// as written, so a segment may not exist.
+// not resolved: a segment with such a key may not exist.
 func (t *Tree) SegmentKeys() []string {
 	keys := map[string]bool{}
 	walk(t.Root, nil, func(n Node, _ *Event) {

@@ -8,14 +8,14 @@ const (
 	tokenEnd       tokenKind = iota
 	tokenWord                // count, plan: text
 	tokenAttribute           // attr.plan: text is "plan"
-	tokenActivity            // activity.purchase, activity."Order paid": text is the activity's name
-	tokenProperty            // property."Order id": text is the property's name
-	tokenString              // "pro": text is the string without quotes and escapes
+	tokenActivity            // an activity, such as activity.purchase; the field text is its name
+	tokenProperty            // an event property, such as property."Order id"; the field text is its name
+	tokenString              // a string, such as "pro"; the field text is its content without quotes and escapes
 	tokenNumber              // 12.5: number
 	tokenDuration            // 30d: number, unit
 	tokenDate                // 2026-01-31: micros since 1970
-	tokenSymbol              // one of ( ) [ ] , + - = != < <= > >=: text is the symbol
-	tokenBad                 // invalid: text is the error message, fix the suggestion or ""
+	tokenSymbol              // one of ( ) [ ] , + - = != < <= > >=; the field text is the symbol
+	tokenBad                 // invalid text; the field text is the error message, fix the suggestion or ""
 )
 
 // token is one word, name, literal or symbol of a predicate. start and end are its byte

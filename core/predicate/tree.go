@@ -34,9 +34,9 @@ func Parse(source string) (*Tree, error) {
 	return &Tree{Root: root, text: source}, nil
 }
 
-// ParsePrefix parses the longest predicate that begins at the offset from of a larger text,
-// such as a workflow. next is the offset of the first word after the predicate. Positions
-// in the tree and in errors refer to the larger text.
+// ParsePrefix parses the longest predicate that begins at an offset (from) in a larger
+// text, such as a workflow. next is the offset of the first word after the predicate.
+// Positions in the tree and in errors refer to the larger text.
 func ParsePrefix(source string, from int) (tree *Tree, next int, err error) {
 	p := newParser(source, from)
 	root := p.predicate()

@@ -9,8 +9,8 @@ type Weight struct {
 	Sources []SourceWeight
 }
 
-// SourceWeight is the number of steps for each event that Source selects. The Where of
-// Source is nil.
+// SourceWeight is the number of evaluation steps for each event that Source selects. The
+// Where of Source is nil.
 type SourceWeight struct {
 	Source EventSource
 	Steps  int

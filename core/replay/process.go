@@ -10,13 +10,15 @@ import (
 )
 
 const (
-	// Beat is the heartbeat interval. At each heartbeat, a process stores the time, reads
-	// the heartbeats of the other processes, and retries failed releases of reservations.
+	// Beat is the heartbeat interval. At each heartbeat, a process stores the time and reads
+	// the heartbeats of the other processes. It also retries to release reservations of
+	// idempotency keys whose release failed.
 	Beat = time.Second
 	// Silence is the time without a heartbeat after which a process counts as ended. Other
 	// processes notice this within another second.
 	Silence = 3500 * time.Millisecond
-	// maxUnreturned is the maximum number of failed releases that a process retries.
+	// maxUnreturned is the maximum number of reservations whose failed release a process
+	// retries.
 	maxUnreturned = 10_000
 )
 
@@ -28,7 +30,8 @@ type ProcessStore interface {
 	Beats(ctx context.Context) (map[string]time.Time, error)
 	// EndProcess deletes the row of a process with its heartbeat.
 	EndProcess(ctx context.Context, process string) error
-	// EndReservations ends and counts the unexpired reservations of all processes but one.
+	// EndReservations ends the unexpired reservations of idempotency keys by all processes
+	// except one, and returns their number.
 	EndReservations(ctx context.Context, except string, now time.Time) (int, error)
 }
 
@@ -43,12 +46,15 @@ type ProcessConfig struct {
 	Alone bool
 }
 
-// Process keeps track of the reservations of this process and determines which other
-// processes still run. Another process has ended if its row is deleted, or if its heartbeat
-// has not changed for the time Silence, by this process's clock. The clocks of two
-// processes are compared only when the other process is first read. If a running process is
-// wrongly considered ended, one of its calls fails. No call takes effect twice, because a
-// reservation that was taken over cannot complete. A Process is safe for concurrent use.
+// Process keeps track of the reservations of idempotency keys by this process, and
+// determines which other processes still run. Another process has ended if its row is
+// deleted, or if its heartbeat has not changed for the time Silence, by this process's
+// clock. The clocks of two processes are compared only when the other process is first
+// read.
+//
+// If a running process is wrongly considered ended, one of its calls fails. No call takes
+// effect twice, because a reservation that was taken over cannot complete. A Process is
+// safe for concurrent use.
 type Process struct {
 	ProcessConfig
 	id string
@@ -57,8 +63,8 @@ type Process struct {
 	held       map[Token]bool
 	unreturned map[Token]unreturned
 	seen       map[string]sight
-	looks      int           // number of calls of look so far
-	shown      int           // number of the look call that read the heartbeats in seen
+	looks      int           // number of calls of the method look so far
+	shown      int           // number of the call of look that read the heartbeats in seen
 	looked     time.Time     // time of the last successful read of heartbeats
 	ticked     chan struct{} // closed by the next Tick
 }
@@ -88,9 +94,9 @@ func NewProcess(cfg ProcessConfig) *Process {
 // ID returns the id of this process, which its reservations contain.
 func (p *Process) ID() string { return p.id }
 
-// Start stores the first heartbeat and reads the others. If Alone is set, it ends the
-// reservations of earlier processes instead. It must be called before the first
-// reservation.
+// Start stores the first heartbeat of this process and reads those of the others. If Alone
+// is set, it ends the reservations of earlier processes instead. It must be called before
+// the first reservation.
 func (p *Process) Start(ctx context.Context) error {
 	if p.Alone {
 		ended, err := p.Store.EndReservations(ctx, p.id, p.Clock())
@@ -155,14 +161,15 @@ func (p *Process) Hold(token Token) {
 	p.held[token] = true
 }
 
-// Drop undoes Hold after the outcome of the call was stored.
+// Drop undoes Hold. It is called after the outcome of the call was stored.
 func (p *Process) Drop(token Token) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.held, token)
 }
 
-// Return releases the reservation of a call that stored nothing. Tick retries a failure.
+// Return releases the reservation of a call that stored no outcome. If the release fails,
+// the next Tick retries it.
 func (p *Process) Return(ctx context.Context, k Key, token Token) error {
 	defer p.Drop(token)
 	err := p.Replays.Release(ctx, k, token)
@@ -199,8 +206,8 @@ func (p *Process) returnAll(ctx context.Context) {
 
 // look reads the heartbeats of the other processes and records when each last changed. Time
 // in which the database did not answer does not count, because no process could store a
-// heartbeat then. The result is discarded if a later call of look finished first, because
-// it may lack new processes.
+// heartbeat then. If a later call of look finished first, the older result is discarded,
+// because it may lack new processes.
 func (p *Process) look(ctx context.Context) error {
 	p.mu.Lock()
 	p.looks++

@@ -17,13 +17,13 @@ import (
 type lateStore struct {
 	replay.ProcessStore
 	late    atomic.Bool
-	read    chan struct{} // closed when the delayed result was read
+	read    chan struct{} // closed when the delayed result was read from the database
 	release chan struct{}
 	looks   chan struct{} // gets a value for each call of Beats that is not delayed
 }
 
-// Beats returns the heartbeats. The first call after late was set waits until release is
-// closed.
+// Beats returns the heartbeats. If the field late is set, one call clears it and waits
+// until the channel release is closed.
 func (s *lateStore) Beats(ctx context.Context) (map[string]time.Time, error) {
 	beats, err := s.ProcessStore.Beats(ctx)
 	if s.late.CompareAndSwap(true, false) {

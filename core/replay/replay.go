@@ -14,9 +14,10 @@ import (
 // Lease is the longest time for which a reservation holds its key; see [Process].
 const Lease = 60 * time.Second
 
-// Key identifies one stored call. Space keeps the keys of different endpoints and tools
-// apart, and keys that callers sent from keys that were derived: "rest:contacts_create",
-// "agent:contacts_upsert", "derived:contacts_upsert".
+// Key identifies one stored call. Space separates the keys of different endpoints and
+// tools, such as "rest:contacts_create" and "agent:contacts_upsert". Keys that Mailhelm
+// derives for calls without an idempotency key have spaces of their own, such as
+// "derived:contacts_upsert".
 type Key struct {
 	OrgID string
 	Space string
@@ -45,7 +46,7 @@ type Claim struct {
 
 // Record is the stored state of a key.
 type Record struct {
-	// Token is the token of the new reservation, set only if Reserve returned won = true.
+	// Token is the token of the new reservation, set only if Reserve reserved the key.
 	Token Token
 	// Digest is the digest of the arguments with which the key was first used.
 	Digest string
@@ -70,8 +71,8 @@ type Outcome struct {
 	Caller  string
 }
 
-// Store stores the records of this package. If several callers reserve the same key at the
-// same time, exactly one gets won = true, on SQLite and on PostgreSQL.
+// Store stores the records of this package. If several callers try to reserve the same key
+// at the same time, exactly one succeeds, on SQLite and on PostgreSQL.
 type Store interface {
 	// Reserve reserves the key until now+Lease, in a transaction of its own. won is true if
 	// the key was free, if its record or lease had expired, or if the reservation claim.From
@@ -85,8 +86,9 @@ type Store interface {
 	// Release ends the reservation of a call that stored no outcome. It does nothing if the
 	// reservation was taken over or completed.
 	Release(ctx context.Context, k Key, token Token) error
-	// Supersede deletes a caller's stored results about these subjects, in the transaction
-	// that writes to them. SupersedeAll deletes those about any subject.
+	// Supersede deletes the stored results of a caller's earlier calls that wrote to these
+	// records, in the transaction that writes to them again. SupersedeAll deletes the stored
+	// results about all records.
 	Supersede(ctx context.Context, orgID, caller string, subjects []string) error
 	SupersedeAll(ctx context.Context, orgID, caller string) error
 	// Spend stores that the confirmation with this id was used, in the transaction of ctx.

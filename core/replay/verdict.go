@@ -15,8 +15,9 @@ type Verdict struct {
 	RetryAfter time.Duration
 }
 
-// maxTicks is the maximum number of ticks for which Judge waits. By then a process has
-// stored a new heartbeat or counts as ended, unless the database did not answer.
+// maxTicks is the maximum number of calls of [Process.Tick] for which Judge waits. By then
+// a process has stored a new heartbeat or counts as ended, unless the database did not
+// answer.
 const maxTicks = int(Silence/Beat) + 3
 
 // Judge reports whether the process of the reservation in holder still runs and uses it.
@@ -61,7 +62,8 @@ func (p *Process) Judge(ctx context.Context, holder Record) (Verdict, error) {
 	}
 }
 
-// sightOf returns the last heartbeat of a process, if known, and a channel closed by Tick.
+// sightOf returns the last heartbeat that was read of a process, if known, and a channel
+// that the next Tick closes.
 func (p *Process) sightOf(process string) (sight, bool, <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -61,7 +61,8 @@ func TestEventsAheadOfTheClockAreNotCountedYet(t *testing.T) {
 	})
 }
 
-// asked is a store that counts the calls of FromEvents, which read a part of an hour.
+// asked is a store that counts the calls of FromEvents, with which a report reads the
+// events of a part of an hour.
 type asked struct {
 	reports.Store
 	parts int
@@ -73,8 +74,8 @@ func (a *asked) FromEvents(ctx context.Context, orgID string, f reports.Filter) 
 }
 
 // TestTheUsualWindowHasNoPartAtItsEnd checks that a report until now reads the last day as
-// a whole, which is faster. Only if a message has a sending time after now must it read a
-// part of the day.
+// a whole, which is faster. It may read a part of the day only if a message of that day has
+// a sending time after now.
 func TestTheUsualWindowHasNoPartAtItsEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

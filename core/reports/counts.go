@@ -61,7 +61,8 @@ func (c *Counts) Tally(t messages.EventType, events, uniques int64) {
 	}
 }
 
-// The rates below are between 0 and 1. A rate is 0 if its denominator is 0.
+// The methods that follow return rates between 0 and 1. A rate is 0 if its denominator is
+// 0.
 
 func (c Counts) deliveryRate() float64  { return ratio(c.Delivered, c.Sent) }
 func (c Counts) bounceRate() float64    { return ratio(c.Bounced, c.Sent) }

@@ -20,7 +20,7 @@ import (
 
 // instants returns a generator of times that are boundary cases for reports. They are
 // midnights, also of the start of a week or month, starts and middles of hours, and times
-// around now. Some are a microsecond beside these.
+// around now. Some are a microsecond before or after such a time.
 func instants() *rapid.Generator[time.Time] {
 	return rapid.Custom(func(t *rapid.T) time.Time {
 		day := time.Date(2026, 2, 26, 0, 0, 0, 0, time.UTC).AddDate(0, 0, rapid.IntRange(0, 14).Draw(t, "day"))
@@ -29,7 +29,8 @@ func instants() *rapid.Generator[time.Time] {
 	})
 }
 
-// mailOf returns a random description of a message, which all of its events repeat.
+// mailOf returns random data of a message, such as its sender and sending time. Every event
+// of the message contains the same data.
 func mailOf(t *rapid.T) messages.Mail {
 	return messages.Mail{
 		From:     rapid.SampledFrom([]string{"me@Shop.example", "me@post.example"}).Draw(t, "from"),
@@ -113,8 +114,8 @@ func (q question) with(names ...string) map[string]any {
 	return in
 }
 
-// scan returns the expected counts of a report, by key. It goes through all events and
-// shares no code with the reports that it checks.
+// scan returns the expected counts of a report, grouped by the result of key. It goes
+// through all events and shares no code with the reports that it checks.
 func scan(events []messages.Event, q question, key func(messages.Event) string) map[string]reports.Counts {
 	from, _ := time.Parse(time.RFC3339Nano, q.from)
 	to := now

@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// figures holds the counts of a window by day and by group. Only those that the caller
-// requested are complete.
+// figures holds the counts of a window, by day in days and by group in groups. Only the map
+// that the caller requested is complete.
 type figures struct {
 	days   map[time.Time]Counts
 	groups map[Group]Counts
@@ -23,11 +23,10 @@ type wanted struct{ days, groups bool }
 // read returns the counts that match the filter. Whole days come from the stored daily
 // counts, parts of days from the stored hourly counts and from events.
 //
-// If the window ends now or later, read takes its last day as a whole day, which is faster.
-// That would include messages whose sending time is after the window, because the
-// provider's clock is ahead. If there are such messages, it reads the part of the day
-// instead. It checks this after reading the counts, so that it finds every message that
-// they include.
+// If the window ends now or later, read counts the whole last day, which is faster. This
+// day can contain messages that were sent after the window, if the provider's clock is
+// ahead. If such messages are stored, read counts only the part of the day instead. It
+// checks this after reading the counts, so that it finds every message that they include.
 func (r *Reports) read(ctx context.Context, orgID string, f Filter, now time.Time, want wanted) (figures, error) {
 	later := rest(f.Window)
 	if later.From.Before(now.Truncate(time.Microsecond)) || !later.From.Before(later.To) {
@@ -86,7 +85,8 @@ func (r *Reports) readDays(ctx context.Context, orgID string, f Filter, want wan
 	return nil
 }
 
-// readPart adds the counts of a part of one day, the window of f, to into.
+// readPart counts the events in the window of f, which is a part of one day. It adds the
+// counts to into.
 func (r *Reports) readPart(ctx context.Context, orgID string, f Filter, into figures) error {
 	type source struct {
 		count  func(context.Context, string, Filter) ([]GroupCounts, error)

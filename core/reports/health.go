@@ -23,7 +23,8 @@ const (
 )
 
 // Thresholds of the bounce and complaint rates, in thousandths. At the review thresholds
-// the provider reviews an account; at the pause thresholds it may stop its sending.
+// the provider reviews an account; at the pause thresholds it may stop the account's
+// sending.
 const (
 	bounceReview    = 50
 	bouncePause     = 100

@@ -31,7 +31,7 @@ func TestWhatTheAccountsListKeptBackIsNeitherBounceNorComplaint(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := reports.Counts{Sent: 4, Bounced: 1, Complained: 1}
-		// a window up to now, and one that ends within a minute
+		// one window ends at a full minute, the other one second earlier
 		for _, to := range []time.Time{now, now.Add(-time.Second)} {
 			if h := b.health(t, map[string]any{"to": to.Format(time.RFC3339)}); h.Totals != want {
 				t.Errorf("to %v: %+v", to, h.Totals)

@@ -58,8 +58,9 @@ func (r *Reports) ObserveEvents(ctx context.Context, orgID string, events []mess
 type tally struct {
 	counts map[Subject]*Counts
 	hours  map[Subject]*Counts
-	// marks maps each mark (see markOf) to the unique counters of its day and hour. They
-	// increase by one if the mark is not stored yet.
+	// marks maps the mark of an open or click (see markOf) to two counters of unique events:
+	// of the day and of the hour. The counters increase by one if the store does not have
+	// the mark yet.
 	marks   map[string][]*int64
 	bounces map[DomainBounces]int64 // by day and domain
 }
@@ -125,23 +126,23 @@ func (t tally) bounceRows() []DomainBounces {
 	return rows
 }
 
-// markOf returns the mark of an open or click, which is equal for repeated events of one
-// recipient and message. The store keeps marks to count unique opens and clicks. A mark
-// begins with the day of sending, so that the marks of a day are adjacent. It includes the
-// subject and the time of sending: if events disagree about their message, each version
-// counts once.
+// markOf returns the mark of an open or click: a key that is equal for all opens, or all
+// clicks, of a message by one recipient. The store keeps marks so that repeated opens and
+// clicks are not counted as unique ones. A mark begins with the day of sending, so that the
+// marks of a day are adjacent. If events of one message disagree about its channel,
+// template, sender or sending time, their marks differ, and each mark counts once.
 func markOf(s Subject, e *messages.Event) string {
 	return MarkDay(s.From) + MarkDigest(
 		string(e.Type), e.MessageID, core.EmailKey(e.Recipient), s.Channel, s.Identity, s.Template,
 		strconv.FormatInt(e.SentAt().UnixMicro(), 10))
 }
 
-// MarkDay returns the prefix of the marks of a day: the number of days since 1970, in five
-// digits (enough until 2243).
+// MarkDay returns the prefix of the marks (see markOf) of a day: the number of days since
+// 1970, in five digits (enough until 2243).
 func MarkDay(t time.Time) string { return fmt.Sprintf("%05d", t.Unix()/int64(day/time.Second)) }
 
-// MarkDigest returns the part of a mark after the day: half of a SHA-256 digest of parts,
-// which is long enough to avoid collisions.
+// MarkDigest returns the part of a mark (see markOf) after the day: half of a SHA-256
+// digest of parts, which is long enough to avoid collisions.
 func MarkDigest(parts ...string) string {
 	digest := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return base64.RawURLEncoding.EncodeToString(digest[:16])

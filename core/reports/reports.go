@@ -48,8 +48,8 @@ func (noChannels) ChannelNameOf(context.Context, string, string) (string, error)
 	return "", core.NotFound("channel")
 }
 
-// Operations returns the operations of this package, in the order in which the catalogue
-// lists them.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (r *Reports) Operations() []core.Operation {
 	return []core.Operation{
 		r.sendingHealth(),

@@ -8,7 +8,7 @@ import (
 )
 
 // EngagementPoint has the opens and clicks of the messages that were sent in a period. The
-// opens and clicks may be later.
+// opens and clicks may take place after the period.
 type EngagementPoint struct {
 	Period       time.Time `json:"period" jsonschema_description:"Start of the period in which the messages were sent, UTC."`
 	Sent         int64     `json:"sent"`

@@ -126,7 +126,8 @@ func (r *Reports) channelOf(ctx context.Context, orgID, reference string) (strin
 }
 
 // compare sets the members of h that describe the change since the preceding window of the
-// same length. If that window is older than the plan's retention, it only says so.
+// same length. If that window is older than the plan's retention, compare only sets
+// h.Changed to a text that says so.
 func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figures, h *Health) error {
 	length := f.To.Sub(f.From)
 	f.Window = core.Window{From: f.From.Add(-length), To: f.From}
@@ -152,8 +153,8 @@ func (r *Reports) compare(ctx context.Context, c *core.Call, f Filter, now figur
 	return nil
 }
 
-// channelMovers returns the channels that changed most, named by their slugs, which the
-// argument channel accepts. A deleted channel has the provider's name.
+// channelMovers returns the channels whose counts changed most, under their slugs, so that
+// a caller can use them as a filter. A deleted channel has the provider's name.
 func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before figures) ([]Notable, error) {
 	notable := movers("channel", sumByChannel(now.groups), sumByChannel(before.groups))
 	for i, n := range notable {
@@ -168,8 +169,9 @@ func (r *Reports) channelMovers(ctx context.Context, orgID string, now, before f
 	return notable, nil
 }
 
-// trendOf returns the latest maxTrend points by period p. If p gives more points, it uses a
-// longer period instead. It returns the period that it used.
+// trendOf returns the latest points of the window, at most maxTrend, one for each period of
+// length p. If there are more points, it uses a longer period instead. It also returns the
+// period that it used.
 func trendOf(days map[time.Time]Counts, p Period) (Period, []TrendPoint) {
 	if p == "" {
 		p = Day

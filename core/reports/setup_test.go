@@ -120,7 +120,8 @@ func wantRefusal(t *testing.T, err error, code core.Code) {
 }
 
 // mail describes messages of one channel and template. became has the number of events of
-// each type; each event belongs to a message of its own, counted from the first.
+// each type. Events of one type belong to different messages; the first event of every type
+// belongs to the first message.
 type mail struct {
 	prefix            string
 	at                time.Time

@@ -38,8 +38,8 @@ func cutAtHours(w core.Window) (hours core.Window, minutes []core.Window) { //no
 }
 
 // cutAt splits a window at the first and the last multiple of unit in it. It returns the
-// part between them, which is empty if From is not before To, and the at most two parts
-// outside.
+// middle part, which is empty if From is not before To. It also returns the rests before
+// and after it, at most two.
 func cutAt(w core.Window, unit time.Duration) (core.Window, []core.Window) {
 	whole := core.Window{From: w.From.Add(unit - 1).Truncate(unit), To: w.To.Truncate(unit)}
 	if whole.From.After(whole.To) {

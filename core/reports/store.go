@@ -10,8 +10,8 @@ import (
 // Store stores counts of events per day and per hour. Every method takes part in the
 // transaction of ctx and sees only the given organization.
 type Store interface {
-	// Mark stores the marks of unique opens and clicks, and returns those that were not
-	// stored before. The given marks are sorted and distinct.
+	// Mark stores marks, the keys of unique opens and clicks (see markOf). It returns the
+	// marks that were not stored before. The given marks are sorted and distinct.
 	Mark(ctx context.Context, orgID string, marks []string) (fresh []string, err error)
 	// CountDays adds the counts in rows to the daily counts. The rows are sorted and have
 	// distinct subjects.

@@ -34,8 +34,8 @@ type Affected struct {
 	Warning     string
 }
 
-// PropertyEdit is a change of a promoted property of activities, as far as it concerns
-// segments.
+// PropertyEdit is a change of a promoted property, as far as it concerns segments. A
+// promoted property is a member of the activities' properties that predicates may test.
 type PropertyEdit struct {
 	Before predicate.ActivityProperty
 	// After and Type are the property and its type after the change. After is nil if the
@@ -48,18 +48,18 @@ type PropertyEdit struct {
 	Preview bool
 }
 
-// ApplyAttributeEdit returns the segments that a change of an attribute affects. Unless it
-// is a preview, it stores a warning in each of them, and makes a segment that no longer
-// compiles invalid. The warning stays until the segment is saved, or compiles again without
-// lost values. Call it in the transaction of the change, before the attribute registry
-// changes.
+// ApplyAttributeEdit returns the segments that a change of an attribute affects. Unless the
+// change is a preview, it stores a warning in each of them. A segment whose predicate no
+// longer compiles becomes invalid. The warning ends when the segment is saved, or when it
+// compiles again and no values were lost. Call it in the transaction of the change, before
+// the attribute registry changes.
 func (s *Segments) ApplyAttributeEdit(ctx context.Context, orgID string, edit AttributeEdit) ([]Affected, error) {
 	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
 
-// ApplyPropertyEdit returns the segments that a change of a promoted property affects.
-// Unless it is a preview, it stores a warning in each of them; see
-// [Segments.ApplyAttributeEdit].
+// ApplyPropertyEdit returns the segments that a change of a promoted property (see
+// [PropertyEdit]) affects. Unless the change is a preview, it stores a warning in each of
+// them, as [Segments.ApplyAttributeEdit] does.
 func (s *Segments) ApplyPropertyEdit(ctx context.Context, orgID string, edit PropertyEdit) ([]Affected, error) {
 	return s.applyEdit(ctx, orgID, edit, edit.Preview)
 }
@@ -79,8 +79,8 @@ type edit interface {
 	// brokenWarning returns the warning for a segment whose predicate no longer compiles,
 	// with the fault.
 	brokenWarning(fault error) string
-	// loses reports whether the edit loses stored values. names reports whether a predicate
-	// with these references refers to the new name of the attribute or property.
+	// loses reports whether stored values are lost by the edit. names reports whether a
+	// predicate with these references refers to the attribute or property by its new name.
 	loses() bool
 	names(predicate.References) bool
 }
@@ -131,8 +131,9 @@ func (s *Segments) storeRepair(ctx context.Context, orgID string, segment Segmen
 	return s.mark(ctx, orgID, segment.ID, text, true)
 }
 
-// meaningOf returns the effect of an edit on a segment with this source: the warning,
-// whether all contacts must be evaluated again, and whether the predicate still compiles.
+// meaningOf returns the effect of an edit on a segment whose predicate has the text source:
+// the warning, whether all contacts must be evaluated again, and whether the predicate
+// still compiles.
 func meaningOf(e edit, source string, after predicate.Schema) (text string, anew, compiles bool) {
 	checked, err := predicate.Compile(source, after)
 	if err != nil {
@@ -203,8 +204,9 @@ func (e PropertyEdit) meaning(*predicate.Checked) (string, bool) {
 	return "Values of " + e.Before.Property + " of activity." + e.Before.Activity + " that are not of its new type are unknown here.", true
 }
 
-// mark makes a segment stale, so that all contacts are evaluated again. It also stores the
-// warning text, unless that is "". If compiles is false, an active segment becomes invalid.
+// mark makes a segment stale, so that all contacts are evaluated for it again. It stores
+// text as its warning; if text is "", the earlier warning stays. If compiles is false, an
+// active segment becomes invalid.
 func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bool) error {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil {
@@ -220,8 +222,8 @@ func (s *Segments) mark(ctx context.Context, orgID, id, text string, compiles bo
 	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
-// TypeOf returns the type for predicates of an attribute whose type has this name in the
-// attribute registry. enumValues are the values of an enum.
+// TypeOf converts an attribute's type in the attribute registry, given by its name, to the
+// type that predicates use. enumValues has the allowed values of an enum.
 func TypeOf(name string, enumValues []string) predicate.AttributeType {
 	t := predicate.AttributeType{EnumValues: enumValues}
 	for _, known := range []predicate.Type{predicate.String, predicate.Number, predicate.Bool, predicate.Datetime, predicate.Enum} {

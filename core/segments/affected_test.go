@@ -67,7 +67,7 @@ func (w *world) editProperty(t *testing.T, edit segments.PropertyEdit) string {
 
 // TestADeletedListFreezesItsSegments checks that a segment that tests a deleted list
 // becomes invalid and keeps its members, and that no contact is logged as having left. If a
-// new list gets the key, the segment is evaluated again.
+// new list gets the key of the deleted one, the segment must be evaluated again.
 func TestADeletedListFreezesItsSegments(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -124,9 +124,9 @@ func (w *world) list(t *testing.T, key, member string) string {
 	return l.ID
 }
 
-// TestSegmentsFollowTopics checks that segments are evaluated again if the default of a
-// topic that they test changes. The default counts for contacts without a choice. A segment
-// that tests a deleted topic must become invalid.
+// TestSegmentsFollowTopics checks that segments are evaluated again if the default
+// subscription of a topic that they test changes. The default applies to contacts without a
+// choice about the topic. A segment that tests a deleted topic must become invalid.
 func TestSegmentsFollowTopics(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -158,8 +158,8 @@ func TestSegmentsFollowTopics(t *testing.T) {
 	})
 }
 
-// topics replaces the mirrored topics and reports the change to segments, in one
-// transaction as the sync does.
+// topics replaces Mailhelm's copy of the sending account's topics and reports the change to
+// segments, in one transaction as the sync does.
 func (w *world) topics(t *testing.T, what segments.Redefinition, topics ...sending.Topic) {
 	t.Helper()
 	must(t, w.db.InTx(t.Context(), func(ctx context.Context) error {

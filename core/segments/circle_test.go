@@ -10,7 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// circle reports whether the error refuses segments that test each other in a cycle.
+// circle reports whether err is the error that Save returns for segments that test each
+// other in a cycle.
 func circle(err error) bool {
 	e := core.AsError(err)
 	return e != nil && e.Code == core.CodeValidationFailed && len(e.Fields) == 1 &&
@@ -74,7 +75,8 @@ func TestCirclesOfTwoSavesAtOnceAreRefused(t *testing.T) {
 	})
 }
 
-// saving is a store that calls a function once, before the first UpdateSegment.
+// saving is a store that calls the function before once, at the start of the first call of
+// UpdateSegment.
 type saving struct {
 	segments.Store
 	before func()

@@ -10,15 +10,15 @@ import (
 )
 
 const (
-	// previewSteps is the maximum number of steps of a preview; see [predicate.Weight].
-	// SQLite needs longer than the time limit of a preview for so many steps. PostgreSQL is
-	// about five times as fast and has the same limit, so that both engines accept the same
-	// predicates.
+	// previewSteps is the maximum number of steps of a preview. A step is the unit of cost
+	// in [predicate.Weight]. SQLite needs longer than the time limit of a preview for so
+	// many steps. PostgreSQL is about five times as fast and has the same limit, so that
+	// both engines accept the same predicates.
 	previewSteps = 40_000_000
-	// weighty is the number of steps per row (event or contact) from which affordable counts
-	// the rows. A cheaper predicate exceeds previewSteps only with so many rows that
-	// counting them costs as much as evaluating it. The time limit of the preview ends such
-	// a predicate.
+	// weighty is the smallest number of steps per row (event or contact) for which
+	// affordable counts the rows. With fewer steps, counting would cost as much as
+	// evaluating the predicate. The time limit of the preview ends such a predicate if it
+	// takes too long.
 	weighty = 20
 )
 

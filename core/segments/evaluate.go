@@ -26,8 +26,9 @@ type definition struct {
 }
 
 // definitions returns the active segments of an organization, sorted so that each segment
-// comes after the segments that it tests. It makes an active segment that does not compile
-// invalid, and an invalid segment that compiles active.
+// comes after the segments that it tests. If the predicate of an active segment does not
+// compile, it sets the status to invalid. If that of an invalid segment compiles, it sets
+// the status to active.
 func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition, error) {
 	schema, err := s.Store.PredicateSchema(ctx, orgID)
 	if err != nil {
@@ -56,8 +57,9 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 	return sortByDependency(active), nil
 }
 
-// setStatus makes the segment seen invalid if fault is not nil, else active. It does
-// nothing if the segment has been changed since it was read.
+// setStatus makes a segment invalid if fault is not nil, else active. The parameter seen is
+// the segment as the caller read it. If its predicate or status has changed since then,
+// setStatus does nothing.
 func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fault error) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
 		segment, err := s.Store.LockSegment(ctx, orgID, seen.ID)
@@ -139,8 +141,8 @@ func (d definition) question(orgID string, now time.Time, contacts []string) Que
 }
 
 // lockSegment returns the segment, compiled with the current schema, and locks it until the
-// transaction ends. Edits of the segment or the schema wait for that. The second result is
-// true if the segment is active and compiles.
+// transaction ends. Until then, edits of the segment or the schema wait. The second result
+// is true if the segment is active and compiles.
 func (s *Segments) lockSegment(ctx context.Context, orgID, id string) (definition, bool, error) {
 	segment, err := s.Store.LockSegment(ctx, orgID, id)
 	if err != nil || segment.Status != Active {
@@ -226,13 +228,13 @@ const (
 	replaced = "What it tests was deleted, and something new has the name: "
 )
 
-// earlier separates two parts of a warning. The part before it ends when the predicate
-// compiles again; the part after it stays.
+// earlier stands between two parts of a warning. When the predicate compiles again, the
+// part before it is removed and the part after it stays.
 const earlier = "\nBefore that: "
 
-// keptOf returns the part of a segment's present warning that must be appended to the next
-// warning, because it stays when the predicate compiles again. It returns "" if the next
-// warning stays as well.
+// keptOf returns the part of the present warning that must be appended to the warning next,
+// because it stays valid after the predicate compiles again. It returns "" if there is no
+// such part, or if next itself does not end then.
 func keptOf(warning, next string) string {
 	if kept := afterRepair(warning); kept != "" && strings.HasPrefix(next, broken) {
 		return earlier + kept

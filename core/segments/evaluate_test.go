@@ -70,7 +70,9 @@ func TestWindowsEndWithASweep(t *testing.T) {
 		w.advance(7*24*time.Hour + time.Microsecond)
 		w.openMail(t, "bob")
 		w.follow(t)
-		w.wantMembers(t, "engaged", "ann", "bob") // ann's open is outside the window, but only a sweep finds that
+		// ann's open event is outside the window now, but only an evaluation of all contacts
+		// finds that
+		w.wantMembers(t, "engaged", "ann", "bob")
 		must(t, w.Sweep(t.Context(), w.org))
 		w.wantMembers(t, "engaged", "bob")
 	})
@@ -243,8 +245,8 @@ func (w *world) alternates(t *testing.T, key string) {
 	}
 }
 
-// TestWhatFailsStaysNoted checks that a failed worker does not delete the notes of changed
-// contacts, and that another worker completes the evaluation.
+// TestWhatFailsStaysNoted checks that a failed worker does not delete the stored ids of
+// changed contacts, and that another worker completes the evaluation.
 func TestWhatFailsStaysNoted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {
@@ -268,8 +270,8 @@ func TestWhatFailsStaysNoted(t *testing.T) {
 	})
 }
 
-// noUntouch is a store that fails to delete the notes of changed contacts, as if the worker
-// were killed before it.
+// noUntouch is a store that fails to delete the stored ids of changed contacts, as if the
+// worker were killed before the deletion.
 type noUntouch struct {
 	segments.Store
 	err error
@@ -320,8 +322,8 @@ func TestAttributeEditsWarn(t *testing.T) {
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Invalid || seen.MemberCount != 1 {
 			t.Errorf("pros is %+v, %v", seen, err)
 		}
-		// The attribute plan is still registered, so the segment compiles again. The earlier
-		// warning about the removed enum value stays.
+		// The test does not rename the attribute plan in the registry, so the segment
+		// compiles again. The earlier warning about the removed enum value stays.
 		w.follow(t)
 		if seen, err := w.Store.Segment(t.Context(), w.org, "pros"); err != nil || seen.Status != segments.Active || seen.EvalWarningAt == nil ||
 			seen.EvalWarning != `It tests a value that contacts can no longer have: attr.plan is never "pro".` {

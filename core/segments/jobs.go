@@ -21,9 +21,9 @@ const (
 )
 
 const (
-	// touchedAtOnce is the number of changed contacts that one round evaluates.
-	// touchedRounds is the number of rounds for one organization, after which the job
-	// continues with the next organization.
+	// touchedAtOnce is the number of changed contacts that the job FollowWorker evaluates in
+	// one round. After touchedRounds rounds for one organization, the job continues with the
+	// next organization.
 	touchedAtOnce = 1000
 	touchedRounds = 20
 )
@@ -104,8 +104,8 @@ func (s *Segments) Follow(ctx context.Context, orgID string) error {
 	}
 	failures := []error{s.sweepAll(ctx, orgID, definitions, func(d definition) bool { return d.Stale })}
 	for range touchedRounds {
-		// Read the notes of changed contacts before the definitions. A segment that is saved
-		// after its definition was read is evaluated for all contacts anyway.
+		// Read the ids of changed contacts before the definitions. If a segment is saved
+		// after its definition was read, all contacts are evaluated for it anyway.
 		notes, err := s.Store.Touches(ctx, orgID, touchedAtOnce)
 		if err == nil && len(notes) == 0 {
 			break
@@ -140,8 +140,9 @@ func (s *Segments) sweepAll(ctx context.Context, orgID string, definitions []def
 	return errors.Join(failures...)
 }
 
-// settle evaluates the contacts of the notes for all segments, and then deletes the notes.
-// After a failure the notes stay stored.
+// settle evaluates the changed contacts in notes for all segments, and then deletes these
+// notes from the store. After a failure the notes stay stored, so that another run repeats
+// the evaluation.
 func (s *Segments) settle(ctx context.Context, orgID string, definitions []definition, notes []Touch) error {
 	contacts, ids := make([]string, 0, len(notes)), make([]string, 0, len(notes))
 	for _, note := range notes {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestTheLongestPredicatesAreAnswered checks that the longest predicates that the language
-// allows are evaluated within the time limit. The planning time of the database must not
-// grow too much with the number of tests.
+// allows are evaluated within the time limit. The database's planning time must not grow
+// too much with the number of conditions in a predicate.
 func TestTheLongestPredicatesAreAnswered(t *testing.T) {
 	t.Parallel()
 	const subjects, people, suppressed = 50, 60, 20

@@ -9,12 +9,12 @@ import (
 )
 
 // Redefinition is a deletion of lists or topics that predicates may test, or a change of
-// topics' defaults.
+// the default subscription of topics.
 type Redefinition struct {
 	// GoneLists has the ids of deleted lists.
 	GoneLists []string
-	// GoneTopics has the names of deleted topics. TurnedTopics has the names of topics with
-	// a new default.
+	// GoneTopics has the names of deleted topics. TurnedTopics has the names of topics whose
+	// default subscription changed.
 	GoneTopics, TurnedTopics []string
 }
 

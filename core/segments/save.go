@@ -30,12 +30,12 @@ const (
 
 var keyForm = regexp.MustCompile(`^[a-z0-9]+(?:[-_][a-z0-9]+)*$`)
 
-// Save creates a segment, or replaces the definition of the segment with the key, and
+// Save creates a segment, or replaces the definition of the segment with the key d.Key, and
 // returns it. All contacts are evaluated again soon after. Save clears the warning, and
 // makes an invalid or archived segment active; a paused segment stays paused. It fails with
 // core.CodeValidationFailed if the predicate does not compile, or tests the segment itself
-// through other segments. It fails with core.CodeConflict if a managed definition would
-// replace one from a repository.
+// through other segments. It fails with core.CodeConflict if a definition from the API
+// would replace one from a Git repository.
 func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segment, error) {
 	if err := d.check(); err != nil {
 		return Segment{}, err
@@ -73,8 +73,8 @@ func (s *Segments) Save(ctx context.Context, orgID string, d Definition) (Segmen
 	return saved, err
 }
 
-// onto returns the segment before with this definition. If before is the zero Segment, the
-// result is a new segment without id.
+// onto returns the segment in the parameter before, with its definition replaced by d. If
+// before is the zero Segment, the result is a new segment without id.
 func (d Definition) onto(before Segment, checked *predicate.Checked) Segment {
 	status := Active
 	if before.Status == Paused {
@@ -119,7 +119,8 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	if err != nil {
 		return nil, err
 	}
-	if schema.Segments[key] == "" { // a new segment may name itself; that is refused below as a cycle
+	// A new segment that tests itself must compile here; it is refused below as a cycle.
+	if schema.Segments[key] == "" {
 		schema.Segments = maps.Clone(schema.Segments)
 		schema.Segments[key] = key
 	}
@@ -129,7 +130,8 @@ func (s *Segments) compile(ctx context.Context, orgID, source, key string, all [
 	}
 	tests := map[string][]string{}
 	for _, other := range all {
-		// Invalid and archived segments count too, because they may become active again.
+		// Invalid and archived segments can be part of a cycle too, because they may become
+		// active again.
 		if tree, err := predicate.Parse(other.Source); err == nil && other.Key != key {
 			tests[other.Key] = tree.SegmentKeys()
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// ListSegmentsIn has the filters and the page of a list of segments.
+// ListSegmentsIn has the filters, the page size and the cursor for a page of segments.
 type ListSegmentsIn struct {
 	Status Status `json:"status,omitempty" only:"agent" jsonschema:"enum=active,enum=paused,enum=invalid,enum=archived" jsonschema_description:"Only these."`
 	Query  string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of a name or key, in any case."`

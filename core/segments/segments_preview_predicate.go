@@ -8,12 +8,13 @@ import (
 	"github.com/mailhelm/mailhelm/core/predicate"
 )
 
-// PreviewIn has the predicate to preview.
+// PreviewIn has the predicate whose matching contacts are counted without saving a segment.
 type PreviewIn struct {
 	Source string `json:"source" jsonschema:"minLength=1,maxLength=65536" jsonschema_description:"See audience_get_schema for the language."`
 }
 
-// Preview is the result of a preview of a predicate.
+// Preview has the number of contacts that match a predicate and some of them as examples.
+// If the predicate does not compile, Error describes the fault.
 type Preview struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class,omitempty" jsonschema:"enum=incremental,enum=sweep,enum=both"`
@@ -22,8 +23,8 @@ type Preview struct {
 	Error     *Fault              `json:"error,omitempty"`
 }
 
-// Found is the result of a preview in the REST API, which returns an error for a predicate
-// that does not compile.
+// Found is the result of a preview in the REST API: the number of matching contacts, with
+// examples. For a predicate that does not compile, the REST API returns an error instead.
 type Found struct {
 	Count     int                 `json:"count"`
 	EvalClass predicate.EvalClass `json:"eval_class" jsonschema:"enum=incremental,enum=sweep,enum=both"`

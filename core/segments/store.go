@@ -15,7 +15,8 @@ type Store interface {
 	// PredicateSchema returns the attributes, topics, lists, segments and properties that
 	// predicates of the organization may name. It does not set Activities.
 	PredicateSchema(ctx context.Context, orgID string) (Schema, error)
-	// SeenActivities returns the names of recorded activities, up to some hundreds.
+	// SeenActivities returns names of recorded activities, at most a few hundred, for
+	// suggestions in error messages.
 	SeenActivities(ctx context.Context, orgID string) ([]string, error)
 
 	// InsertSegment stores a new segment. It fails with core.CodeConflict if another segment
@@ -50,8 +51,9 @@ type Store interface {
 	// returns the first of these contacts, sorted by id.
 	CountMatching(ctx context.Context, q Question) (int, error)
 	Examples(ctx context.Context, q Question, limit int) ([]Example, error)
-	// CountSource returns the number of events of a source within the windows of the
-	// predicate, or of contacts if source is nil. It stops counting at limit.
+	// CountSource returns the number of events of the kind that source describes, within the
+	// windows of the predicate. If source is nil, it counts contacts instead. It stops
+	// counting at limit.
 	CountSource(ctx context.Context, q Question, source *predicate.EventSource, limit int) (int, error)
 	// Differing returns the ids of at most limit contacts whose membership is wrong: they
 	// match and are not members, or are members and do not match.

@@ -16,8 +16,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// amid is a store that calls a function once: before or after Differing, the search for
-// wrong memberships, or before Touches, the read of changed contacts.
+// amid is a store that calls a function of the test once, at one of three moments: before
+// or after Differing, which searches for wrong memberships, or before Touches, which reads
+// the changed contacts.
 type amid struct {
 	segments.Store
 	before, after, noting func()
@@ -42,7 +43,7 @@ func runOnce(happens *func()) {
 	}
 }
 
-// during returns another worker on the same database that uses the store.
+// during returns another worker on the same database. The worker uses the given store.
 func (w *world) during(store amid) *segments.Segments {
 	worker := segments.New(w.Config)
 	store.Store = worker.Store
@@ -54,7 +55,7 @@ func (w *world) during(store amid) *segments.Segments {
 // change, and bob after it.
 type redefinition struct {
 	source string
-	// prepare creates the lists, topics or segments that the source names.
+	// prepare creates the lists, topics or segments that the segment's predicate names.
 	prepare func(t *testing.T, w *world)
 	change  func(t *testing.T, w *world)
 }
@@ -343,8 +344,8 @@ func (w *world) changeAttribute(t *testing.T, name string, to attributes.Attribu
 	}))
 }
 
-// pass converts the attribute values of stored contacts to the registered types, as the job
-// does.
+// pass converts the attribute values of stored contacts to the registered types, as the
+// background job does after an attribute's type changed.
 func (w *world) pass(t *testing.T) {
 	t.Helper()
 	for done := false; !done; {

@@ -175,8 +175,8 @@ func lookFailure(ctx context.Context, err error) *Failure {
 	return &Failure{Kind: kind, Err: fmt.Errorf("connection of the account: %w", err)}
 }
 
-// Probe checks that the organization's account can be reached, if its overview does not
-// show that. It does nothing for other accounts. See [Prober].
+// Probe checks that the organization's account can be reached, if the account implements
+// [Prober]. It does nothing for other accounts, because their overview shows it.
 func (a *Accounts) Probe(ctx context.Context, orgID string) error {
 	account, err := a.accountOf(ctx, orgID)
 	if err != nil {

@@ -144,7 +144,7 @@ func TestConnectionsThatCannotBeRead(t *testing.T) {
 	s.wantFailure(t, t.Context(), "org", sending.Refused)
 }
 
-// hanging is a fake store whose reads of a connection end only when their context does.
+// hanging is a fake store whose reads of a connection return only when their context ends.
 type hanging struct{ sending.Connections }
 
 func (hanging) Connection(ctx context.Context, _ string) (sending.Connection, error) {

@@ -53,8 +53,8 @@ type NewConnection struct {
 	MayReachPrivate bool
 }
 
-// The number of random bytes in the ingest path, the ingest key and the external id. They
-// are encoded in base32.
+// The number of random bytes in the ingest path (a part of the URL that receives events),
+// the ingest key and the external id. They are encoded in base32.
 const (
 	ingestPathBytes = 20
 	ingestKeyBytes  = 32
@@ -74,8 +74,8 @@ func random(n int) string {
 const simulatedTopic = "arn:aws:sns:us-east-1:000000000000:mailhelm-"
 
 // Connect stores the organization's connection and replaces an earlier one. It keeps the
-// ingest path, the ingest key, the external id and the recorded template version. It fails
-// with core.CodeValidationFailed for invalid input.
+// ingest path, the ingest key, the external id and the recorded version of the
+// infrastructure template. It fails with core.CodeValidationFailed for invalid input.
 func (c Connecting) Connect(ctx context.Context, n NewConnection) (Connection, error) {
 	if err := n.check(); err != nil {
 		return Connection{}, err

@@ -15,12 +15,12 @@ type FailureKind string
 
 // The kinds of failure.
 const (
-	// NotFound means that the account has no such object, such as a contact or a template.
-	// The account itself works.
+	// NotFound means that the account does not have the requested object, such as a contact
+	// or a template. The account itself works.
 	NotFound FailureKind = "not_found"
 	// NotConnected means that the organization has no sending account.
 	NotConnected FailureKind = "not_connected"
-	// Refused means that the account is unreachable or suspended, or rejects our
+	// Refused means that the account is unreachable or suspended, or rejects Mailhelm's
 	// credentials.
 	Refused FailureKind = "refused"
 	// Throttled means that the account limits the rate of calls. The call had no effect.
@@ -28,8 +28,8 @@ const (
 	// Invalid means that the account rejects a value of the call, such as an unknown topic.
 	// The call had no effect and a retry fails too.
 	Invalid FailureKind = "invalid"
-	// Full means that the account has reached its maximum number of such objects, such as
-	// topics. The call had no effect.
+	// Full means that the account has reached its maximum number of objects of one kind,
+	// such as topics. The call had no effect.
 	Full FailureKind = "full"
 	// Rejected means that the account does not send this message, because of its sender, its
 	// content or the account's state. The connection to the account works.

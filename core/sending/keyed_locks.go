@@ -8,11 +8,11 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// KeyedLocks lets only one writer at a time, in this process, change the same record of an
-// account. A writer holds the lock from its read of the account until the mirror is
-// committed. Without it, two writers could leave the consent of one at the account and the
-// consent of the other in the mirror. The periodic sync repairs differences that other
-// processes cause.
+// KeyedLocks lets only one writer at a time, in this process, change the same record of a
+// sending account. A writer first reads the account, then changes it, and then stores the
+// result in Mailhelm's database; it holds the lock during all of this. Without the lock,
+// two writers could leave the consent of one at the account and the consent of the other in
+// the database. The periodic sync repairs differences that other processes cause.
 type KeyedLocks struct {
 	mu   sync.Mutex
 	held map[string]*keyedLock

@@ -2,8 +2,8 @@ package sending
 
 import "context"
 
-// ProductionAccess is the part of an account that requests an end of the provider's
-// sandbox.
+// ProductionAccess is the interface of accounts that can ask the provider to end the limits
+// of its sandbox.
 type ProductionAccess interface {
 	// RequestProductionAccess sends a request for production access to the provider. It
 	// fails with Invalid if the provider rejects values of the request.

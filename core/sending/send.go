@@ -56,8 +56,8 @@ type Content struct {
 type Bulk struct {
 	Envelope
 	Template string
-	// DefaultData is a JSON object with template data for all recipients. A recipient's own
-	// data overrides its members.
+	// DefaultData is a JSON object with template data for all recipients. A member of a
+	// recipient's own data overrides the member with the same name here.
 	DefaultData string
 	Recipients  []BulkRecipient
 }

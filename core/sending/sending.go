@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Account is the interface of a sending account. An implementation may serve one
-// organization or many, by the id in each call. Implementations are safe for concurrent
-// use.
+// Account is the interface of a sending account. One implementation may serve one
+// organization, or many, which it distinguishes by the organization id in each call.
+// Implementations are safe for concurrent use.
 type Account interface {
 	// Overview returns quota and state.
 	Overview(ctx context.Context, orgID string) (Overview, error)
@@ -75,7 +75,8 @@ type Overview struct {
 	Review Review
 }
 
-// VerificationStatus is the provider's state of proving that the customer owns an identity.
+// VerificationStatus says whether the provider has verified that the customer owns an
+// identity.
 type VerificationStatus string
 
 // The verification states.

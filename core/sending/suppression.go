@@ -21,8 +21,9 @@ type Suppressions interface {
 type SuppressionReason string
 
 // The reasons of entries in the suppression list. If the account reports bounce or
-// complaint, this is the reason, even if a person added the entry. For any other reason of
-// the account, it is manual. A page and a single entry report the same reason.
+// complaint, this is the reason, even if a person added the entry. Any other reason that
+// the account reports becomes manual. FindSuppressed and SuppressedPage return the same
+// reason for an address.
 const (
 	SuppressedByBounce    SuppressionReason = "bounce"
 	SuppressedByComplaint SuppressionReason = "complaint"

@@ -2,5 +2,5 @@
 // public keys, and how a process learns of changes. It also owns the master key, which
 // encrypts values so that a copy of the database does not reveal them.
 //
-// It issues and verifies no tokens: oauth does.
+// It issues and verifies no tokens; package oauth does that.
 package signing

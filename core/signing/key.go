@@ -29,11 +29,11 @@ type Store interface {
 	// transactions that have the lock.
 	HoldSigningKeys(ctx context.Context) error
 	// RotateSigningKey stores the key next, and sets RetiredAt to the time retire for every
-	// key that would sign longer. It fails with core.CodeConflict if another rotation was
-	// faster.
+	// key that would sign longer. It fails with core.CodeConflict if a concurrent rotation
+	// has already stored a key.
 	RotateSigningKey(ctx context.Context, next Key, retire time.Time) error
 	// ReplaceSigningKeys deletes all keys and stores the key next. It fails with
-	// core.CodeConflict if another rotation was faster.
+	// core.CodeConflict if a concurrent rotation has already stored a key.
 	ReplaceSigningKeys(ctx context.Context, next Key) error
 	// PurgeSigningKeys deletes the keys that were retired before the given time, and returns
 	// their number.

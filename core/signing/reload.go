@@ -37,16 +37,17 @@ func (k *Keys) Reload(ctx context.Context) error {
 	return nil
 }
 
-// OnRevoke registers a function that runs when Reload finds that a key was deleted whose
-// tokens were still accepted. Functions run in the order of registration: register the
-// cache of verified signatures before the cache of principals.
+// OnRevoke registers a function that runs when Reload finds that a key is no longer stored
+// although its tokens were still accepted. Functions run in the order of registration.
+// Register the cache of verified signatures before the cache of principals.
 func (k *Keys) OnRevoke(do func()) {
 	k.revoking.Lock()
 	defer k.revoking.Unlock()
 	k.revoked = append(k.revoked, do)
 }
 
-// isMissingIn reports whether a key of r whose tokens are still accepted is not in next.
+// isMissingIn reports whether r has a key that next does not have, although tokens of the
+// key are still accepted.
 func (r *keyRing) isMissingIn(next *keyRing, now time.Time) bool {
 	if r == nil {
 		return false

@@ -80,8 +80,8 @@ func NewKeys(ctx context.Context, store Store, master MasterKey, clock core.Cloc
 		if err != nil {
 			return nil, err
 		}
-		// If another process was faster, the store keeps the key of that process. Reload then
-		// reads that key, and the one created here is dropped.
+		// If another process has stored a key first, InsertSigningKey stores nothing. Reload
+		// then reads the key of that process, and this process drops its own.
 		if _, err := store.InsertSigningKey(ctx, first); err != nil {
 			return nil, fmt.Errorf("store signing key: %w", err)
 		}
@@ -171,8 +171,9 @@ func (k *Keys) Current() (string, *ecdsa.PrivateKey) {
 	return current.id, current.private
 }
 
-// PublicKeys returns the public keys to publish, newest first: those of valid tokens, and
-// that of the next key. A retired key is published for [Overlap].
+// PublicKeys returns the public keys to publish, newest first: the next key, the current
+// key, and retired keys whose tokens may still be valid. A retired key is published for
+// [Overlap].
 func (k *Keys) PublicKeys() []PublicKey {
 	now := k.clock()
 	var published []PublicKey

@@ -108,8 +108,8 @@ func TestSigningKeysNeedTheirMasterKey(t *testing.T) {
 			t.Errorf("the store holds %+v, %v", stored, err)
 		}
 
-		// A stored key that the master key does not decrypt makes Reload fail and does not
-		// stop the process.
+		// If the master key does not decrypt a stored key, Reload fails. The process then
+		// keeps the keys that it has.
 		foreign, err := newGate(t, storagetest.SQLite(t)).rotation(wrong).Rotate(t.Context(), true)
 		g.must(err)
 		g.must(g.db.SigningKeys().RotateSigningKey(t.Context(), foreign, start))
@@ -151,7 +151,8 @@ func TestRotationOverlaps(t *testing.T) {
 		}
 
 		purge := signing.PurgeWorker(db.SigningKeys(), g.clock, slog.New(slog.DiscardHandler))
-		for i, left := range []int{2, 1} { // the key is deleted only after the instant, not at it
+		// a purge at the time of expiry keeps the key; a microsecond later, it is deleted
+		for i, left := range []int{2, 1} {
 			g.advance(time.Duration(i) * time.Microsecond)
 			g.must(purge.Work(t.Context(), signing.PurgeArgs{}))
 			if stored, err := g.db.SigningKeys().SigningKeys(t.Context()); err != nil || len(stored) != left || stored[0].ID != next {
@@ -307,7 +308,8 @@ func TestSigningKeysFollowTheStore(t *testing.T) {
 	<-ended
 }
 
-// slow is a signing.Store whose reads of the keys take the time of takes and then fail.
+// slow is a signing.Store whose reads of the keys fail. Each read first calls the function
+// takes, which makes it slow.
 type slow struct {
 	counted
 	takes func()

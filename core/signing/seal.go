@@ -88,7 +88,8 @@ func LoadMasterKey(path string) (MasterKey, error) {
 	if err != nil {
 		return MasterKey{}, fmt.Errorf("master key file: %w", err)
 	}
-	// Windows has no such permission bits; its files inherit the access list of the folder.
+	// Windows has no permission bits for other users; its files inherit the access list of
+	// the folder.
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		return MasterKey{}, fmt.Errorf("master key file %s has mode %04o, so other users may read it: set it to 0600", path, mode)
 	}
@@ -132,7 +133,8 @@ func (k MasterKey) Seal(purpose, id string, plain []byte) ([]byte, error) {
 	return k.aead.Seal([]byte{sealVersion}, nil, plain, additionalData(purpose, id)), nil
 }
 
-// Open decrypts a value of Seal. It fails for another key, purpose, id or changed value.
+// Open decrypts a value that Seal returned. It fails if the key, the purpose or the id
+// differs, or if the value was changed.
 func (k MasterKey) Open(purpose, id string, sealed []byte) ([]byte, error) {
 	if k.aead == nil || len(sealed) == 0 || sealed[0] != sealVersion {
 		return nil, errSealed

@@ -65,7 +65,7 @@ type accountLists struct {
 
 // listPart is the cached state of one part of an account's list.
 type listPart struct {
-	turn chan struct{} // acts as a lock: holds one token, which the reading call takes
+	turn chan struct{} // acts as a lock: it contains one value, which a call takes while it reads this part
 
 	begun    time.Time // zero when nothing was read
 	token    string
@@ -98,8 +98,8 @@ func (r *reading) readAll(ctx context.Context, s span) ([]sending.Suppressed, er
 	return entries, err
 }
 
-// part reads up to the given number of further pages of the span s and returns all entries
-// read so far. Only if complete is true, they are sorted.
+// part reads further pages of the span s, at most as many as pages says, and returns all
+// entries read so far. The entries are sorted only if complete is true.
 func (r *reading) part(ctx context.Context, s span, pages int) (entries []sending.Suppressed, complete bool, err error) { //nolint:nonamedreturns // says which
 	part := r.lists.cachedPart(listKey{r.org, s})
 	select {

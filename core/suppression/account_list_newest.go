@@ -16,10 +16,11 @@ const (
 	stretches = 7
 )
 
-// readNewest returns the first n entries of the span s that come after the position after
-// and for which wanted is true, newest first. The account cannot sort by time, so a list of
-// one page is read completely. A longer list is read in time ranges, from the newest
-// backwards, until there are n entries. So a page of a very long list takes a few requests.
+// readNewest returns, newest first, at most n entries of the span s for which wanted
+// returns true. If after is not nil, they begin behind that position. The account cannot
+// sort by time, so a list of one page is read completely. A longer list is read in time
+// ranges, from the newest backwards, until there are n entries. So a page of a very long
+// list takes a few requests.
 func (r *reading) readNewest(ctx context.Context, s span, after *core.After, n int, wanted func(sending.Suppressed) bool) ([]sending.Suppressed, error) {
 	keep := func(entries []sending.Suppressed) (kept []sending.Suppressed) { //nolint:nonamedreturns // grows
 		for _, e := range entries {
@@ -61,9 +62,10 @@ func isAfter(e sending.Suppressed, after *core.After) bool {
 	return after == nil || e.At.Before(after.At) || e.At.Equal(after.At) && suppressedID(e) < after.ID
 }
 
-// splitByTime splits the span s into the time ranges in which it is read, newest first. It
-// begins at the position after, or at now. The ranges begin and end at midnight, so that
-// pages read on one day use the same cached ranges.
+// splitByTime splits the span s into the time ranges in which it is read, newest first. The
+// parameter after is the position at which the first range ends; if it is nil, the ranges
+// begin at the present. All ranges begin and end at midnight, so that pages read on one day
+// use the same cached ranges.
 func (s span) splitByTime(now time.Time, after *core.After) []span {
 	until := now
 	if !s.until.IsZero() && s.until.Before(now) {

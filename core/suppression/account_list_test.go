@@ -266,7 +266,8 @@ func TestCallersShareAReading(t *testing.T) {
 	}
 }
 
-// TestSuppressionsOfASpan checks that `from` is inclusive and `to` is exclusive.
+// TestSuppressionsOfASpan checks that the argument `from` of suppressions_list is inclusive
+// and `to` is exclusive.
 func TestSuppressionsOfASpan(t *testing.T) {
 	t.Parallel()
 	a := newAccount(10, time.Hour)
@@ -294,8 +295,8 @@ func TestSuppressionsOfASpan(t *testing.T) {
 	}
 }
 
-// TestSlowReadingIsNotShownStale checks that a list is not returned if reading all of its
-// pages takes longer than listLife.
+// TestSlowReadingIsNotShownStale checks that a list is not returned if reading all its
+// pages takes longer than its lifetime in the cache.
 func TestSlowReadingIsNotShownStale(t *testing.T) {
 	t.Parallel()
 	a := newAccount(120_000, time.Minute)

@@ -49,8 +49,8 @@ func IsEntryID(text string) bool {
 	return err == nil && len(raw) == 16 && hex.EncodeToString(raw) == text
 }
 
-// excludedByPerson reports whether a person excluded the address. Otherwise, a change of
-// rules did, or it is not excluded.
+// excludedByPerson reports whether a person excluded the address. It returns false if a
+// change of rules excluded the address, or if it is not excluded.
 func (e Entry) excludedByPerson() bool {
 	return e.Status == Excluded && e.ForgivenAt != nil && e.ExcludedAt.Equal(*e.ForgivenAt)
 }

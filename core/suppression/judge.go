@@ -96,7 +96,7 @@ func (s *RuleSet) judge(known *Entry, history []Adverse, rulesChanged bool, now 
 	case known == nil:
 		return nil
 	case known.Status == Listed && rulesChanged && cut && s.Rule(known.Reason).Locked:
-		return known // stays listed because of an event that is no longer read
+		return known // the address stays listed because of an event that is no longer read
 	case known.Status == Listed && rulesChanged:
 		entry := *known
 		entry.Status, entry.ExcludedAt, entry.ExclusionReason = Excluded, &now, rulesChangedText
@@ -147,20 +147,20 @@ func entryOf(known *Entry, evidence []Adverse) Entry {
 	return entry
 }
 
-// maxHistory is the maximum number of events of an address that are read, the newest ones.
-// It limits the cost of an address that bounces all the time. The entry keeps the reason
-// and first time from earlier events; its event count does not exceed maxHistory.
+// maxHistory is the maximum number of events of an address that are read; older events are
+// ignored. It limits the cost of an address that bounces all the time. The entry keeps the
+// reason and first time from earlier events; its event count does not exceed maxHistory.
 const maxHistory = 1000
 
 // isOlderThan reports whether e was listed because of events before the first event in
-// evidence. Those are no longer read, for example because they were purged.
+// evidence. These earlier events are no longer read, for example because they were purged.
 func (e *Entry) isOlderThan(evidence []Adverse) bool {
 	return e.Status == Listed && (len(evidence) == 0 || e.FirstSeenAt.Before(evidence[0].OccurredAt))
 }
 
-// keep copies what the stored entry known has from events that are no longer read. This is
-// a more severe reason, the first time and the event count. After a change of rules it
-// copies the reason only if one event suffices for it under any rules.
+// keep copies into e what the stored entry known shows about events that are no longer
+// read: a more severe reason, the first and last time, and the event count. After a change
+// of rules, it copies the reason only if one event always suffices for that reason.
 func (e *Entry) keep(known Entry, rulesChanged bool) {
 	weightier := slices.Index(reasons, known.Reason) < slices.Index(reasons, e.Reason)
 	if weightier && (!rulesChanged || slices.Index(reasons, known.Reason) <= slices.Index(reasons, Rejected)) {
@@ -175,8 +175,8 @@ func (e *Entry) keep(known Entry, rulesChanged bool) {
 	e.EventCount = max(e.EventCount, known.EventCount)
 }
 
-// tombstone returns the excluded entry e with the times and number of the events in
-// evidence. These may include events that arrived late.
+// tombstone returns the entry e, which is excluded, with its times and event count set from
+// evidence. The evidence may include events that arrived after the exclusion.
 func (e Entry) tombstone(evidence []Adverse) *Entry {
 	entry := entryOf(&e, evidence)
 	entry.Status, entry.Reason, entry.ExcludedAt, entry.ExclusionReason = Excluded, e.Reason, e.ExcludedAt, e.ExclusionReason

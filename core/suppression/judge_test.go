@@ -138,8 +138,8 @@ func TestOtherRulesJudgeAnew(t *testing.T) {
 	}
 }
 
-// TestOtherRulesKeepWhatForgottenEventsProved checks a change of rules after the event was
-// purged that listed an address. If one event suffices for the rule, the address stays
+// TestOtherRulesKeepWhatForgottenEventsProved changes the rules after the purge of the
+// event that listed an address. If one event suffices for the rule, the address must stay
 // listed, with or without later events.
 func TestOtherRulesKeepWhatForgottenEventsProved(t *testing.T) {
 	t.Parallel()

@@ -44,9 +44,9 @@ func (b *bundle) poll(since time.Time, into map[string]string) time.Time {
 	}
 }
 
-// Several processes, with clocks minutes apart, judge and exclude addresses while a program
-// polls. The program must find all changes: no change may be stored with a time before the
-// last poll.
+// TestPollingMissesNothingThatIsWrittenMeanwhile checks that a polling program finds all
+// changes while several processes, with clocks minutes apart, change entries. No change may
+// be stored with a time before the last poll.
 func TestPollingMissesNothingThatIsWrittenMeanwhile(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -67,8 +67,8 @@ func (b *bundle) must(err error) {
 	}
 }
 
-// event returns an event of this kind about an address. day counts from 60 days before
-// noon.
+// event returns an event of this kind about an address. Day 0 is 60 days before noon, day
+// 60 is noon.
 func (b *bundle) event(recipient string, kind messages.EventType, bounce string, day int) messages.Event {
 	b.mu.Lock()
 	defer b.mu.Unlock()

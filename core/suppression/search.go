@@ -7,7 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// maxPart is the maximum length of the searched part of an address, in bytes.
+// maxPart is the maximum length, in bytes, of the part of an address that a caller may
+// search for.
 const maxPart = 254
 
 // Search returns at most f.Limit entries, the latest change first. more reports whether

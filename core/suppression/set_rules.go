@@ -32,8 +32,7 @@ func (s *Suppression) SetRules(ctx context.Context, orgID string, wanted Rules) 
 	return before, err
 }
 
-// RejudgeArgs has the arguments of the job that judges all addresses again, which takes
-// none.
+// RejudgeArgs is the empty argument of the job that judges all addresses again.
 type RejudgeArgs struct{}
 
 // Kind returns the name of the job that judges all addresses again.
@@ -79,8 +78,8 @@ func (s *Suppression) Rejudge(ctx context.Context, orgID string) error {
 }
 
 // rejudgeBatch judges the next batch of addresses and reports whether there may be more. It
-// reads the position under the lock of the rules, because a change of rules by another
-// process resets it.
+// reads the position in the list of addresses under the lock of the rules, because a change
+// of rules by another process resets it.
 func (s *Suppression) rejudgeBatch(ctx context.Context, orgID string) (more bool, err error) { //nolint:nonamedreturns // says which
 	rules, err := s.Store.HoldRules(ctx, orgID)
 	if err != nil {

@@ -19,9 +19,9 @@ type Store interface {
 	HoldRules(ctx context.Context, orgID string) (Rules, error)
 	// SetRules stores the rules and records that all addresses must be judged again.
 	SetRules(ctx context.Context, orgID string, r Rules, at time.Time) error
-	// JudgedTo returns the position of the job that judges all addresses again in the order
-	// of their keys. It is the last key that was judged, "" at the start, and nil if the job
-	// has finished.
+	// JudgedTo returns the position of the job that judges all addresses again. The job
+	// visits the addresses in the order of their keys, and the position is the last key that
+	// it has judged: "" at the start, nil if the job has finished.
 	JudgedTo(ctx context.Context, orgID string) (*string, error)
 	SetJudgedTo(ctx context.Context, orgID string, key *string) error
 

@@ -30,8 +30,8 @@ func New(cfg Config) *Suppression {
 	return &Suppression{Config: cfg, lists: newAccountLists(cfg.Account, cfg.Clock)}
 }
 
-// Operations returns the operations of this package, in the order in which the catalogue
-// lists them.
+// Operations returns the operations of this package, in the order of the operation
+// catalogue.
 func (s *Suppression) Operations() []core.Operation {
 	return []core.Operation{
 		s.suppressionsCheckAddress(), s.suppressionsList(), s.suppressionsGet(),

@@ -83,8 +83,8 @@ func (s *Suppression) undeliverableList() core.Operation {
 
 // listUndeliverable returns a page of entries, the latest change first. If an entry changes
 // while a caller reads pages, it moves in front of the first page. Its last_changed_at is
-// then not less than any on that page, so a caller that polls from the greatest one finds
-// it.
+// then at least as late as those of the first page. So a caller that polls from the latest
+// time that it received finds it.
 func (s *Suppression) listUndeliverable(ctx context.Context, c *core.Call, in ListUndeliverableIn) (UndeliverablePage, error) {
 	org, limit := c.Principal.Org.ID, core.Limit(in.Limit)
 	f := EntryFilter{Status: in.Status, Limit: limit + 1}

@@ -27,7 +27,7 @@ type SyncArgs struct {
 func (SyncArgs) Kind() string { return "template_sync" }
 
 // SyncWorker returns the job that copies the templates of every organization's account into
-// the mirror.
+// the database.
 func (t *Templates) SyncWorker() jobs.Worker[SyncArgs] {
 	return jobs.Worker[SyncArgs]{Work: t.syncAll, Every: SyncEvery, Timeout: SyncEvery}
 }
@@ -45,11 +45,12 @@ const (
 	readFor = 2 * time.Minute
 )
 
-// Sync copies one organization's templates from its account into the mirror, and deletes
-// templates that the account no longer lists. Contents can be read only one by one, so a
-// run reads some of them: those of new templates first, then those that were read longest
-// ago. Each content is stored after its read, so an interrupted run loses nothing. If there
-// is no account, or the account has no templates, the mirror stays as it is.
+// Sync copies one organization's templates from its account into the database, and deletes
+// stored templates that the account no longer lists. Contents can be read only one by one,
+// so a run reads some of them: those of new templates first, then those that were read
+// longest ago. Each content is stored after its read, so an interrupted run loses nothing.
+// If there is no account, or this kind of account does not support templates, nothing is
+// changed.
 func (t *Templates) Sync(ctx context.Context, orgID string) error {
 	listed, err := t.listAccountTemplates(ctx, orgID)
 	if absent(err) {
@@ -121,8 +122,9 @@ func absent(err error) bool {
 	return sending.IsAbsent(err) || ok && f.Kind == sending.Unsupported
 }
 
-// visible returns the template's content with the name of the account's listing. Characters
-// that SQLite or PostgreSQL cannot store are replaced.
+// visible returns the template's content under the given name, which is its name in the
+// account's list of templates. Characters that SQLite or PostgreSQL cannot store are
+// replaced.
 func visible(t sending.Template, name string) sending.Template {
 	return sending.Template{Name: name, Subject: storable(t.Subject), Text: storable(t.Text), HTML: storable(t.HTML)}
 }

@@ -25,7 +25,8 @@ type Template struct {
 	CreatedAt time.Time `json:"-"`
 }
 
-// found is the Source of all templates: they are imported from the account.
+// found is the value of Source for all templates. It means that they were copied from the
+// sending account.
 const found = "import"
 
 const versionLength = 7

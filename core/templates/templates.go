@@ -25,18 +25,18 @@ type Account interface {
 	Template(ctx context.Context, orgID, name string) (sending.Template, error)
 }
 
-// Store stores the mirror of the account's templates. Methods that find one template fail
-// with core.CodeNotFound if there is none. Every method takes part in the transaction of
-// its context and sees only the given organization.
+// Store stores Mailhelm's copy of the account's templates. Methods that find one template
+// fail with core.CodeNotFound if there is none. Every method takes part in the transaction
+// of its context and sees only the given organization.
 type Store interface {
 	// Templates returns one page of templates, newest first, ordered by CreatedAt and id.
 	Templates(ctx context.Context, orgID string, f Filter) ([]Template, error)
 	CountTemplates(ctx context.Context, orgID, query string) (int, error)
 	// Template returns the template with the slug, and its content.
 	Template(ctx context.Context, orgID, slug string) (Template, sending.Template, error)
-	// SaveTemplate stores a template as the account had it at the time at. The first
-	// SaveTemplate of a template stores createdAt. LastModified becomes at if the content
-	// has changed.
+	// SaveTemplate stores a template that was read from the account at the time at. For a
+	// new template it also stores createdAt. If the content differs from the stored one, it
+	// sets LastModified to at.
 	SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error
 	// ReadTemplates returns the time at which each template's content was last read from the
 	// account, keyed by the template's name.

@@ -7,7 +7,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// ListTemplatesIn has the filters and the page of a list of templates.
+// ListTemplatesIn has the filters, the page size and the cursor for a page of templates.
 type ListTemplatesIn struct {
 	Query    string `json:"query,omitempty" only:"agent" jsonschema:"maxLength=100" jsonschema_description:"Part of the name, slug or subject, in any case."`
 	Tag      string `json:"tag,omitempty" jsonschema:"maxLength=100" jsonschema_description:"Only templates with this tag."`

@@ -22,7 +22,7 @@ const slots = 1 << 16
 // attacker does not know the seed, so the attacker cannot choose a key with the same
 // counter as another key.
 type Throttle struct {
-	burst time.Duration // the number of attempts in a burst, times every
+	burst time.Duration // the time in which all attempts of a burst become available again
 	every time.Duration
 	seed  maphash.Seed
 

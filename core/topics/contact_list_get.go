@@ -8,7 +8,7 @@ import (
 )
 
 // ContactListView is the sending account's contact list as of the last sync, with the
-// numbers of contacts and topics in the mirror.
+// numbers of contacts and topics in Mailhelm's copy.
 type ContactListView struct {
 	Name         string    `json:"name" voice:"untrusted"`
 	Description  string    `json:"description" voice:"untrusted"`

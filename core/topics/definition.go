@@ -9,7 +9,7 @@ import (
 )
 
 // Topic is a subject to which contacts subscribe. The sending account stores its
-// definition; the mirror adds the origin and the times.
+// definition; Mailhelm's copy adds the origin and the times.
 type Topic struct {
 	Name        string               `json:"name" voice:"untrusted"`
 	DisplayName string               `json:"display_name" voice:"untrusted"`
@@ -24,8 +24,8 @@ type Topic struct {
 // statusActive is the status of every topic that the sending account has.
 const statusActive = "active"
 
-// ContactList is the sending account's contact list as the mirror stores it. The first sync
-// creates it.
+// ContactList is Mailhelm's copy of the name, description and times of the sending
+// account's contact list. The first sync creates it.
 type ContactList struct {
 	Name         string
 	Description  string

@@ -10,17 +10,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxRepairs is the maximum number of contacts that one sync pushes to an account, because
-// accounts accept few calls a second. The next sync continues.
+// maxRepairs is the maximum number of lost contacts that one sync writes to an account
+// again, because accounts accept few calls a second. The next sync continues with the rest.
 const maxRepairs = 500
 
-// repairPage is the number of contacts that one query reads from the mirror.
+// repairPage is the number of contacts that a sync reads from the database in one query
+// when it searches for contacts that the account lost.
 const repairPage = 1000
 
 // seenAddresses has the addresses that the account listed in one sync, as hashes of 64
 // bits. The chance that two of a million addresses have the same hash is one in forty
-// million. A missing address with the hash of a listed one is then overlooked. The next
-// sync uses another seed and finds it.
+// million. If an address that the account lost has the hash of a listed one, this sync does
+// not notice the loss. The next sync uses another seed and finds it.
 type seenAddresses struct {
 	seed   maphash.Seed
 	hashes []uint64
@@ -42,9 +43,9 @@ func (s *seenAddresses) has(email string) bool {
 	return found
 }
 
-// pushMissing pushes the contacts of the mirror that the account did not list. It skips
-// shells, which exist only because the account listed them, and contacts that were written
-// after began, the start of the sync.
+// pushMissing writes to the account the stored contacts that the account did not list. It
+// skips contacts that exist only because the account listed them once. It also skips
+// contacts that were written after began, the start of the sync.
 func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, seen *seenAddresses, report *SyncReport) error {
 	seen.sort()
 	for after := ""; ; {
@@ -68,9 +69,9 @@ func (s *Sync) pushMissing(ctx context.Context, orgID string, began time.Time, s
 	}
 }
 
-// pushOne pushes one contact to the account while it holds the lock on the contact's
-// address. It does nothing if the contact has changed since at was read, or if the account
-// lists it now.
+// pushOne writes one contact to the account while it holds the lock on the contact's
+// address. It does nothing if the stored contact has changed since the caller read it, or
+// if the account lists the contact now.
 func (s *Sync) pushOne(ctx context.Context, orgID string, at MirroredAddress, report *SyncReport) error {
 	release, err := s.locks.Lock(ctx, sending.AddressLockKey(orgID, at.Email))
 	if err != nil {

@@ -2,16 +2,16 @@ package topics
 
 import "time"
 
-// noteGrace is the longest time between storing an [AccountNote] and the commit of its
-// write. A sync skips notes that are younger. An older note belongs to a write that failed
-// or was interrupted.
+// noteGrace is how long a write of a contact may take from storing its [AccountNote] to its
+// commit. A sync ignores notes that are younger. An older note belongs to a write that
+// failed or was interrupted.
 const noteGrace = time.Minute
 
 // AccountNote is stored before a write of a contact changes the account, and deleted in the
-// transaction of that write. A note that remains shows that the account and the mirror may
-// differ. Only writes that archive, reactivate or move a contact to another address store a
-// note, because a sync cannot interpret their effect at the account. The effect of other
-// writes is the person's latest choice, which the sync copies.
+// transaction of that write. A note that remains shows that the account and Mailhelm's copy
+// may differ. Only writes that archive or reactivate a contact, or change its address,
+// store a note, because a sync cannot interpret their effect at the account. The effect of
+// other writes is the person's latest choice, which the sync copies.
 type AccountNote struct {
 	ID        string
 	ContactID string

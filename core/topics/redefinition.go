@@ -7,9 +7,10 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// replaceMirrored replaces the mirrored topics by the account's. In the same transaction it
-// first passes deleted topics and changed defaults to Config.OnRedefine. New topics are not
-// passed, because no predicate can name them yet.
+// replaceMirrored replaces Mailhelm's copy of the account's topics. In the same
+// transaction, it first passes the deleted topics, and the topics whose default
+// subscription changed, to Config.OnRedefine. It does not pass new topics, because no
+// segment can test them yet.
 func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error {
 	return t.Transactor.InTx(ctx, func(ctx context.Context) error {
 		known, err := t.Store.Topics(ctx, orgID)
@@ -26,8 +27,9 @@ func (t *Topics) replaceMirrored(ctx context.Context, orgID string, topics []sen
 	})
 }
 
-// compareTopics returns which mirrored topics the account has deleted or given another
-// default.
+// compareTopics compares Mailhelm's copy of the topics with the account's topics. It
+// returns the topics that the account no longer has, and those whose default subscription
+// differs.
 func compareTopics(known []Topic, topics []sending.Topic) Redefinition {
 	var what Redefinition
 	for _, topic := range known {

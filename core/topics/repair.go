@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Repair restores the account's state from before writes whose transaction failed. Opt-outs
-// that the account accepted in these writes stay. Repair returns the number of repaired
-// writes, and may be repeated.
+// Repair undoes what a write changed at the account if its transaction in Mailhelm's
+// database failed. Opt-outs that the account accepted in the write stay. Repair returns the
+// number of repaired writes, and may be repeated.
 func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	notes, err := s.Store.AccountNotes(ctx, org, s.Clock().Add(-noteGrace), maxRepairs)
 	if err != nil {
@@ -28,9 +28,9 @@ func (s *Sync) Repair(ctx context.Context, org string) (int, error) {
 	return len(notes), nil
 }
 
-// repairOne repairs the write of one note while it holds the locks on the contact's
-// addresses. If the contact gets another address before the locks are held, the next repair
-// handles the note.
+// repairOne repairs the failed write that the note n describes, while it holds the locks on
+// the contact's addresses. If the contact gets another address before the locks are held,
+// the next repair handles the note.
 func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	contact, err := s.Subscribers.SubscriberByID(ctx, org, n.ContactID)
 	if isNotFound(err) {
@@ -61,15 +61,16 @@ func (s *Sync) repairOne(ctx context.Context, org string, n AccountNote) error {
 	return s.Store.DropAccountNote(ctx, org, n.ID)
 }
 
-// repairContact writes the consent that the mirror has for the contact to the account,
-// joined with the opt-outs that the account accepted in the failed write.
+// repairContact writes the contact's stored consent to the account, joined with the
+// opt-outs that the account accepted in the failed write.
 func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c Subscriber) error {
 	remembered, err := s.live.DropUnknownTopics(ctx, org, c.Consent)
 	if err != nil {
 		return err
 	}
 	email := c.Consent.Email
-	// whether the write was to add the contact's present address
+	// whether the failed write was to add the contact's present address to the account's
+	// list
 	put := core.EmailKey(n.Put) == core.EmailKey(email)
 	var optedOut sending.Contact
 	if n.Put != "" && !put {
@@ -88,7 +89,9 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	case c.Archived && put && !HasOptOut(joined):
 		return s.account.DeleteContact(ctx, org, email)
 	case !c.Archived && listed:
-		joined = JoinConsent(held, optedOut) // apart from opt-outs, the account's own choices count
+		// the account's choices override the stored ones; opt-outs that the new address got
+		// are added
+		joined = JoinConsent(held, optedOut)
 	}
 	joined.Email = email
 	if listed && isSameConsent(held, joined) {
@@ -97,9 +100,10 @@ func (s *Sync) repairContact(ctx context.Context, org string, n AccountNote, c S
 	return s.account.PutContact(ctx, org, joined)
 }
 
-// takeBack removes the new address of a failed move from the account's list, and deletes
-// the contact that a sync created from it. An address with an opt-out that the mirror does
-// not have stays in the list, and takeBack returns its opt-outs.
+// takeBack handles a failed change of a contact's address. It removes the new address from
+// the account's list, and deletes the contact that a sync created for it. If the new
+// address has an opt-out that the contact's stored consent lacks, the address stays in the
+// list, and takeBack returns its opt-outs.
 func (s *Sync) takeBack(ctx context.Context, org string, n AccountNote, remembered sending.Contact) (sending.Contact, error) {
 	owner, err := s.Subscribers.SubscriberByEmail(ctx, org, n.Put)
 	if err != nil && !isNotFound(err) {

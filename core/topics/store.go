@@ -7,15 +7,15 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Store stores the mirror of the account's topics and contact list. Every method sees only
-// the given organization and takes part in the transaction of its context.
+// Store stores Mailhelm's copy of the account's topics and contact list. Every method sees
+// only the given organization and takes part in the transaction of its context.
 type Store interface {
-	// Topics returns the mirrored topics, sorted by name.
+	// Topics returns the stored topics, sorted by name.
 	Topics(ctx context.Context, orgID string) ([]Topic, error)
-	// ReplaceTopics replaces the mirrored topics by the given ones. A topic that the mirror
-	// already has keeps its origin and its creation time.
+	// ReplaceTopics replaces all stored topics by the given ones. A topic that is already
+	// stored keeps its origin and its creation time.
 	ReplaceTopics(ctx context.Context, orgID string, topics []sending.Topic, at time.Time) error
-	// ContactList returns the mirrored contact list. It fails with
+	// ContactList returns the stored copy of the account's contact list. It fails with
 	// core.CodeContactListNotSynced before the first sync.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 }
@@ -30,28 +30,28 @@ type SubscriberStore interface {
 	// MirroredAddresses returns one page of the active contacts, sorted by id. after is the
 	// last id of the previous page, "" for the first page.
 	MirroredAddresses(ctx context.Context, orgID, after string, limit int) ([]MirroredAddress, error)
-	// MirrorConsent copies a page of the account's contacts into the mirror. It replaces the
-	// consent of known contacts where it differs, adds unknown addresses as shells (contacts
-	// that only a sync created), and skips archived contacts. It also skips contacts that
-	// were written after asked, the time at which the page was requested, because the page
-	// may be older than the write. touched has the ids of the contacts that it added or
-	// changed.
+	// MirrorConsent stores the consent of a page of the account's contacts. It updates known
+	// contacts whose consent differs, creates a contact (a shell) for each unknown address,
+	// and skips archived contacts. It also skips contacts that were written after asked, the
+	// time of the request for the page. The page may be older than the write. touched has
+	// the ids of the contacts that it created or changed.
 	MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (count Mirrored, touched []string, err error)
 	// DropShell deletes a contact that only a sync has created. It does nothing for any
 	// other contact, and for a shell that has activities.
 	DropShell(ctx context.Context, orgID, contactID string) error
 }
 
-// SyncStore stores the mirrored contact list and the account notes for the sync. Every
-// method sees only the given organization and takes part in the transaction of its context.
+// SyncStore stores Mailhelm's copy of the contact list, and the account notes (see
+// [AccountNote]), for the sync. Every method sees only the given organization and takes
+// part in the transaction of its context.
 type SyncStore interface {
-	// ContactList returns the mirrored contact list. It fails with
+	// ContactList returns the stored copy of the account's contact list. It fails with
 	// core.CodeContactListNotSynced before the first sync.
 	ContactList(ctx context.Context, orgID string) (ContactList, error)
 	SaveContactList(ctx context.Context, orgID string, l ContactList) error
 
-	// AccountNotes returns at most limit notes that were stored before the given time,
-	// oldest first.
+	// AccountNotes returns at most limit notes (see [AccountNote]) that were stored before
+	// the given time, oldest first.
 	AccountNotes(ctx context.Context, orgID string, before time.Time, limit int) ([]AccountNote, error)
 	// DropAccountNote deletes the note with the id. It succeeds if the note is already
 	// deleted.
@@ -76,7 +76,7 @@ type MirroredAddress struct {
 // Subscriber is a contact with the data that the sync compares with the account.
 type Subscriber struct {
 	ID string
-	// Consent has the contact's address and the consent that the mirror has.
+	// Consent has the contact's address and the consent that Mailhelm has stored.
 	Consent  sending.Contact
 	Archived bool
 	// Shell is true if the contact exists only because a sync found it in the account. Stub

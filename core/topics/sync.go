@@ -18,10 +18,10 @@ const SyncEvery = 15 * time.Minute
 // nil a meaning.
 type SyncConfig struct {
 	Store SyncStore
-	// Subscribers stores the consent of contacts in the mirror.
+	// Subscribers stores the consent of contacts.
 	Subscribers SubscriberStore
-	// Topics stores the account's topics in the mirror. The sync also uses its account,
-	// transactor and locks.
+	// Topics stores Mailhelm's copy of the account's topics. The sync also uses the sending
+	// account, the transactor and the locks of Topics.
 	Topics *Topics
 	// Orgs lists every organization.
 	Orgs  func(context.Context) ([]string, error)
@@ -33,7 +33,7 @@ type SyncConfig struct {
 	OnChange func(ctx context.Context, orgID string, contactIDs []string) error
 }
 
-// Sync copies topics and consent from the sending account into the mirror, and pushes
+// Sync copies topics and consent from the sending account into the database, and writes
 // contacts that the account lost back to the account.
 type Sync struct {
 	SyncConfig
@@ -58,8 +58,8 @@ type SyncArgs struct {
 // Kind returns the name of the job.
 func (SyncArgs) Kind() string { return "contact_list_sync" }
 
-// SyncReport has the numbers of changes that one organization's sync made in the mirror and
-// at the account.
+// SyncReport has the numbers of changes that one organization's sync made in the database
+// and at the account.
 type SyncReport struct {
 	Topics, Pages int
 	Mirrored
@@ -98,10 +98,10 @@ func (s *Sync) runAll(ctx context.Context, args SyncArgs) error {
 	})
 }
 
-// Run syncs one organization. It copies the account's topics and consent into the mirror,
-// and creates the contacts that the mirror does not have. It does not archive or erase
-// contacts that the account no longer lists, but pushes them to the account again. Without
-// an account or a contact list, the mirror stays as it is. Run may be repeated.
+// Run syncs one organization. It copies the account's topics and consent into the database,
+// and creates contacts for unknown addresses. It does not archive or erase contacts that
+// the account no longer lists, but writes them to the account again. Without an account or
+// a contact list, the stored data stays as it is. Run may be repeated.
 func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 	list, err := s.mirrorTopics(ctx, orgID)
 	if sending.IsAbsent(err) {
@@ -138,7 +138,7 @@ func (s *Sync) Run(ctx context.Context, orgID string) (SyncReport, error) {
 	return report, s.pushMissing(ctx, orgID, began, seen, &report)
 }
 
-// mirrorTopics replaces the mirrored topics by those of the account, and returns the
+// mirrorTopics replaces the stored topics by those of the account, and returns the
 // account's contact list. It holds the lock of topic writes from the read of the account to
 // the commit. Without the lock, it could replace the result of a later write with topics
 // that it read before that write.
@@ -155,7 +155,7 @@ func (s *Sync) mirrorTopics(ctx context.Context, orgID string) (sending.ContactL
 	return list, s.Topics.replaceMirrored(ctx, orgID, list.Topics, s.Clock())
 }
 
-// mirrorPage copies a page of the account's contacts into the mirror. asked is the time at
+// mirrorPage stores the consent of a page of the account's contacts. asked is the time at
 // which the page was requested.
 func (s *Sync) mirrorPage(ctx context.Context, orgID string, page []sending.Contact, asked time.Time) (Mirrored, error) {
 	var mirrored Mirrored

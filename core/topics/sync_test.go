@@ -131,7 +131,7 @@ func (a delayedList) ContactList(ctx context.Context, orgID string) (sending.Con
 }
 
 // TestASyncUndoesNoWriteOfATopic changes a topic after a sync has read the account's topics
-// and before it has stored them. It checks that the mirror then has the changed topic.
+// and before it has stored them. It checks that the database then has the changed topic.
 func TestASyncUndoesNoWriteOfATopic(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

@@ -22,24 +22,25 @@ type Config struct {
 	Contacts ContactCounter
 	Clock    core.Clock
 
-	// OnRedefine is called before topics are deleted or get another default, in the
-	// transaction of the change. nil means that nothing depends on topics.
+	// OnRedefine is called before topics are deleted or get another default subscription, in
+	// the transaction of the change. nil means that nothing depends on topics.
 	OnRedefine func(ctx context.Context, orgID string, what Redefinition) error
 }
 
 // ContactCounter counts the contacts of an organization.
 type ContactCounter interface {
-	// CountContacts returns the number of active contacts, without stubs.
+	// CountContacts returns the number of active contacts, without those that are only known
+	// from activities.
 	CountContacts(ctx context.Context, orgID string) (int, error)
 }
 
-// Redefinition names the topics that were deleted or got another default, because this
-// affects predicates.
+// Redefinition names the topics that were deleted, or whose default subscription changed.
+// Such changes affect the predicates of segments.
 type Redefinition struct {
 	// Gone has the names of deleted topics.
 	Gone []string
-	// Turned has the names of topics with a new default. The default applies to every
-	// contact without an explicit choice about the topic.
+	// Turned has the names of topics with a new default subscription. The default applies to
+	// every contact without an explicit choice about the topic.
 	Turned []string
 }
 

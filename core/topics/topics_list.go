@@ -32,8 +32,8 @@ func (t *Topics) topicsList() core.Operation {
 	})
 }
 
-// dateTopics returns the account's topics with the origin and the times that the mirror
-// has. A topic that is not in the mirror yet gets the time of the call.
+// dateTopics returns the account's topics with the origin and the times that Mailhelm has
+// stored. A topic that is not stored yet gets the time of the call.
 func (t *Topics) dateTopics(ctx context.Context, c *core.Call, live []sending.Topic) ([]Topic, error) {
 	known, err := t.Store.Topics(ctx, c.Principal.Org.ID)
 	if err != nil {

@@ -17,9 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestSyncRepairsBothSides checks that a sync pushes contacts that the account lost, with
-// the consent in the mirror, and copies unknown contacts into the mirror. The next sync
-// must change nothing.
+// TestSyncRepairsBothSides checks a sync. It must write contacts that the account lost to
+// it again, with their stored consent, and store contacts that only the account has. The
+// next sync must change nothing.
 func TestSyncRepairsBothSides(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -69,8 +69,8 @@ func TestSyncRepairsBothSides(t *testing.T) {
 	})
 }
 
-// TestRepairsAreBounded checks that one sync pushes at most 500 contacts and leaves the
-// others to the next sync, even if the account refuses a contact.
+// TestRepairsAreBounded checks that one sync writes at most 500 lost contacts to the
+// account, even if the account refuses a contact. The next sync must write the others.
 func TestRepairsAreBounded(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))
@@ -98,7 +98,7 @@ func TestTopicWritesGoThrough(t *testing.T) {
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
 		w := contactstest.New(t, db)
 		w.Refuse(t, "contact_list_get", `{}`, core.CodeContactListNotSynced)
-		w.Want(t, "topics_list", `{}`) // caches the topics for a minute or until the next write
+		w.Want(t, "topics_list", `{}`) // this call caches the account's topics for a minute or until the next write
 		made := w.Want(t, "topics_create", `{"name":"Tips_1","default_subscription_status":"OPT_OUT"}`)
 		if made["display_name"] != "Tips_1" || made["origin"] != "managed" || made["status"] != "active" {
 			t.Errorf("made %v", made)
@@ -147,8 +147,8 @@ func TestFiftyTopics(t *testing.T) {
 }
 
 // TestAccountThatTakesNoList checks an account in which Mailhelm may not create a contact
-// list. Single writes are refused, with the command that creates a list. The pushes of bulk
-// writes are retried until the account has a list.
+// list. Single writes are refused, with the command that creates a list. Bulk writes try to
+// reach the account again until it has a list.
 func TestAccountThatTakesNoList(t *testing.T) {
 	t.Parallel()
 	w := contactstest.New(t, storagetest.SQLite(t))

@@ -25,7 +25,7 @@ type edit interface {
 
 // topicWrite is the state of a write of a topic between the operation's Prepare and Do
 // steps. Prepare writes the change to the account. Do stores the topics that the account
-// accepted in the mirror.
+// accepted in Mailhelm's copy.
 type topicWrite struct {
 	name  string
 	edit  edit
@@ -36,8 +36,8 @@ type topicWrite struct {
 func topicsLockKey(orgID string) string { return orgID + "/topics" }
 
 // push writes the change to the account in the Prepare step of an operation. It locks the
-// organization's topics until the call ends, so that changes reach the mirror in the order
-// in which the account accepted them. It fails with core.CodeConflict if a repository
+// organization's topics until the call ends, so that changes are stored in the order in
+// which the account accepted them. It fails with core.CodeConflict if a Git repository
 // defines the topic.
 func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	org := c.Principal.Org.ID
@@ -64,7 +64,7 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	} else {
 		err = change(false)
 	}
-	t.Live.Forget(org) // also after an error, because the change may be stored
+	t.Live.Forget(org) // also after an error, because the account may have stored the change
 	switch {
 	case err == nil:
 		return nil
@@ -76,7 +76,7 @@ func (t *Topics) push(ctx context.Context, c *core.Call, w *topicWrite) error {
 	return refuseTopic(err)
 }
 
-// checkManaged fails with core.CodeConflict if a repository defines the topic with the
+// checkManaged fails with core.CodeConflict if a Git repository defines the topic with the
 // name.
 func (t *Topics) checkManaged(ctx context.Context, org, name string) error {
 	known, err := t.Store.Topics(ctx, org)
@@ -99,7 +99,7 @@ func refuseTopic(err error) error {
 	return refused
 }
 
-// mirror stores the changed topics in the mirror, in the Do step of an operation. It
+// mirror stores the changed topics in the database, in the Do step of an operation. It
 // returns the topic as stored, or the zero Topic after a deletion.
 func (t *Topics) mirror(ctx context.Context, c *core.Call, w *topicWrite) (Topic, error) {
 	org := c.Principal.Org.ID

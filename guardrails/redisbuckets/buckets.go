@@ -45,7 +45,8 @@ const answers = 4
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// nameOf returns the Redis key of a bucket. A changed limit gives another, full bucket.
+// nameOf returns the Redis key of a bucket. If the limit changes, the Redis key changes
+// too, so that the bucket starts full.
 func nameOf(key guardrails.BucketKey, limit int) string {
 	whose := fmt.Sprintf("%d %q %q %q", key.Resource, key.OrgID, key.Environment, key.CredentialID)
 	digest := sha256.Sum256([]byte(whose))

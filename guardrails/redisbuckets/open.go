@@ -16,7 +16,8 @@ import (
 type Config struct {
 	// URL is redis://user:password@host:port/database, or rediss:// for TLS.
 	URL string
-	// CAs may sign the certificate of Redis; nil means the CAs of the system.
+	// CAs has the certificate authorities that may have signed the certificate of Redis; nil
+	// means the CAs of the system.
 	CAs *x509.CertPool
 }
 

@@ -49,9 +49,9 @@ func readClientID(text string) (clientURL, error) {
 	return u, nil
 }
 
-// canonical parses a URL by the rules for client ids. It normalizes only the case of
-// scheme, host and escapes, unneeded escapes, and the default port (RFC 3986 section
-// 6.2.2). It uses no general URL parser, so that this file defines every accepted form.
+// canonical parses a URL by the rules for client ids. It puts scheme, host and escapes into
+// one case, and removes unneeded escapes and the default port (RFC 3986 section 6.2.2). It
+// uses no general URL parser, so that this file defines every accepted form.
 func canonical(text string) (clientURL, error) {
 	const scheme = "https://"
 	switch {
@@ -105,8 +105,9 @@ func readAuthority(authority string) (clientURL, error) {
 }
 
 // readHost accepts host names of letters, digits and hyphens, and IP addresses in standard
-// form, which it returns. It refuses any other host whose last label is a number: some
-// parsers read 127.1, 0x7f.1 and 2130706433 as loopback.
+// form. For an IP address it returns the address; for a name, the zero address. It refuses
+// a name whose last label is a number: some parsers read 127.1, 0x7f.1 and 2130706433 as
+// loopback.
 func readHost(host string) (netip.Addr, bool) {
 	if bare, v6 := strings.CutPrefix(host, "["); v6 {
 		bare, closed := strings.CutSuffix(bare, "]")

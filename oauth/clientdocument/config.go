@@ -10,7 +10,7 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Default limits and header of a fetch; [Config] can set others.
+// The defaults for fetching a metadata document; [Config] can set others.
 const (
 	defaultDeadline  = 5 * time.Second
 	defaultUserAgent = "Mailhelm (OAuth client metadata)"

@@ -66,8 +66,8 @@ func decode(body []byte) (document, error) {
 	if err := json.Unmarshal(body, &d); err != nil {
 		text := "The application's metadata document has a member of the wrong type."
 		if e, ok := errors.AsType[*json.SemanticError](err); ok {
-			// The JSON pointer begins with a member of the struct above, so the name is safe
-			// to show.
+			// The JSON pointer begins with a JSON name of the type document, not with a name
+			// chosen by the client. So it is safe to show.
 			name, _, _ := strings.Cut(strings.TrimPrefix(string(e.JSONPointer), "/"), "/")
 			text = "In the application's metadata document, " + name + " has the wrong type."
 		}
@@ -152,9 +152,9 @@ func isSameOrigin(u clientURL, uri string) bool {
 	return authority == u.authority() || u.port == "" && authority == u.host+":443"
 }
 
-// declaredScope returns the scopes in the document that Mailhelm has, and ignores others,
-// because documents are written for many servers (RFC 7591 section 2). It fails if none is
-// left, because an empty list would allow any scope.
+// declaredScope returns the scopes in the document that Mailhelm knows, and ignores others,
+// because documents are written for many servers (RFC 7591 section 2). It fails if no known
+// scope is left, because an empty list would allow any scope.
 func declaredScope(d document) ([]string, error) {
 	if d.Scope == nil {
 		return nil, nil

@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
-// How long documents and refusals are cached, and how many results the cache holds.
+// How long metadata documents and refusals are cached, and how many results the cache
+// holds.
 const (
 	documentLife = time.Hour
 	refusalLife  = 5 * time.Minute
@@ -49,8 +50,8 @@ func New(config Config) *Reader { return newReader(config, nil) }
 // connectControl is the type of net.Dialer.Control.
 type connectControl func(network, address string, conn syscall.RawConn) error
 
-// newReader returns a reader. Tests pass refuse, an additional check of each connection;
-// otherwise it is nil.
+// newReader returns a reader. refuse is an additional check of each connection, which only
+// tests use; it may be nil.
 func newReader(config Config, refuse connectControl) *Reader {
 	config = config.withDefaults()
 	g := newGuard(config.Allowed)
@@ -90,8 +91,8 @@ func (r *Reader) ReadDocument(ctx context.Context, clientID string) (access.Clie
 	}
 }
 
-// result returns the document or the error. The document is a copy that the caller may
-// modify.
+// result returns the document or the error. The returned document is a copy that the caller
+// may modify.
 func (o outcome) result() (access.ClientDocument, error) {
 	d := o.document
 	d.RedirectURIs, d.Scope = slices.Clone(d.RedirectURIs), slices.Clone(d.Scope)
@@ -100,7 +101,7 @@ func (o outcome) result() (access.ClientDocument, error) {
 
 // read fetches and checks the metadata document at u and caches the result.
 func (r *Reader) read(ctx context.Context, u clientURL) outcome {
-	// Another fetch may have cached the result after the caller looked.
+	// Another fetch may have cached the result since ReadDocument looked in the cache.
 	if known, ok := r.remembered.Get(u.text, r.config.Clock()); ok {
 		return known
 	}

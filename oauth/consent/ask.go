@@ -67,9 +67,9 @@ func (p *Page) ask(w http.ResponseWriter, r *http.Request, status int, a asked, 
 	p.login.Show(w, r, status, p.consent, "Allow "+title+"?", v)
 }
 
-// choices fills Reads and Changes with the requested scopes, in the order of the catalogue.
-// It preselects the scopes for reading, except api.messages.unmask_recipients. The person
-// must select the scopes that allow changes.
+// choices fills the fields Reads and Changes with the requested scopes, in the order of
+// core.ScopeCatalogue. It preselects the scopes for reading, except
+// api.messages.unmask_recipients. The person must select the scopes that allow changes.
 func (v *view) choices(a asked) {
 	may := a.visitor.Member.Scopes()
 	for _, info := range core.ScopeCatalogue() {

@@ -76,7 +76,8 @@ func (p *Page) show(w http.ResponseWriter, r *http.Request) {
 }
 
 // decide validates the submitted authorization request again and approves or denies it. It
-// shows the page again if the organization or the form token does not match.
+// shows the page again if the person has switched to another organization since, or the
+// form token is invalid.
 func (p *Page) decide(w http.ResponseWriter, r *http.Request) {
 	rawQuery := r.PostForm.Get(fieldRequest)
 	a, ok := p.read(w, r, rawQuery)
@@ -143,9 +144,9 @@ func (p *Page) read(w http.ResponseWriter, r *http.Request, rawQuery string) (as
 	return a, p.checkClientAllowed(w, r, a)
 }
 
-// visitor returns the signed-in person, who meets the organization's requirements for
-// signing in. If it returns false, it has written the response, such as a redirect to the
-// sign-in page.
+// visitor returns the signed-in person, if the person meets what the organization requires,
+// such as a second factor. If it returns false, it has written the response, such as a
+// redirect to the sign-in page.
 func (p *Page) visitor(w http.ResponseWriter, r *http.Request, rawQuery string) (people.Visitor, bool) {
 	return p.login.AdmitTo(w, r, address(rawQuery))
 }

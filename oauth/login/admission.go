@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/proxies"
 )
 
-// Admission identifies the person who sent a request by the session cookie. It redirects
-// people who still must sign in or prove a second factor.
+// Admission identifies the person who sent a request, by means of the session cookie. It
+// redirects people who still must sign in or prove a second factor.
 type Admission struct {
 	*Frame
 	sessions *people.Sessions
@@ -60,7 +60,7 @@ func (a *Admission) Confirm(w http.ResponseWriter, r *http.Request, v people.Vis
 	return a.meetDemand(w, demand, next)
 }
 
-// meetDemand returns true if the person needs no further second factor. Otherwise it
+// meetDemand returns true if the person needs to prove no second factor now. Otherwise it
 // redirects to the page that sets one up or asks for it, and returns false.
 func (a *Admission) meetDemand(w http.ResponseWriter, demand people.Demand, next string) bool {
 	switch demand {

@@ -9,16 +9,16 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// Entrance begins sessions. The page of an invitation also uses it, where a person creates
-// an account or signs in to join.
+// Entrance begins sessions. The invitation page uses it too: there a person creates an
+// account or signs in to join an organization.
 type Entrance struct {
 	*Admission
 	devices Devices
 }
 
 // setSession sets the session cookie. Unless the session still awaits a second factor, it
-// also sets the cookie that marks the browser as known. If that fails, the error is only
-// logged.
+// also sets the cookie that marks the browser as known. If the second cookie cannot be
+// made, the error is only logged.
 func (e *Entrance) setSession(w http.ResponseWriter, r *http.Request, secret string) {
 	e.cookies.session.set(w, secret)
 	v, err := e.sessions.Current(r.Context(), secret)

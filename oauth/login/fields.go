@@ -11,6 +11,7 @@ const (
 	fieldCurrent  = "current"
 	fieldPassword = "password"
 	fieldRepeated = "repeated"
-	// fieldReset is the query parameter by which a page shows that a password was just set.
+	// fieldReset is the query parameter that makes a page say that the password was just
+	// changed.
 	fieldReset = "password-set"
 )

@@ -85,8 +85,8 @@ func (f *Frame) crossOrigin(w http.ResponseWriter, r *http.Request) {
 		"Nothing was done. Open the page on this site and try again.")
 }
 
-// checkToken checks the token of a submitted form, which is derived from the session and
-// question. If it returns false, it has written the response.
+// checkToken checks the token of a submitted form. The token is derived from the session
+// and the text in question. If checkToken returns false, it has written the response.
 func (f *Frame) checkToken(w http.ResponseWriter, r *http.Request, v people.Visitor, question string) bool {
 	if v.FormTokenMatches(r.PostForm.Get(fieldToken), question) {
 		return true
@@ -101,8 +101,9 @@ func (f *Frame) logFailure(r *http.Request, err error) {
 		slog.String("request_id", requestID(r)), slog.String("path", r.URL.Path), slog.String("cause", err.Error()))
 }
 
-// logRefusal logs the error code of a refused proof or change; of names what was refused.
-// It omits the error text, which may contain what the person typed.
+// logRefusal logs the error code of a refused proof or change. The parameter of is the name
+// of the proof or change. The log line omits the error text, which may contain what the
+// person typed.
 func (f *Frame) logRefusal(r *http.Request, of string, e *core.Error) {
 	f.log.LogAttrs(r.Context(), slog.LevelInfo, "proof refused",
 		slog.String("request_id", requestID(r)), slog.String("of", of), slog.String("outcome", string(e.Code)))

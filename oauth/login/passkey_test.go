@@ -28,10 +28,10 @@ func (h *house) device() *device {
 	}
 }
 
-// newKey returns a passkey credential whose public key has two coordinates of full 32
-// bytes. The virtual authenticator omits leading zeros, which makes other keys invalid.
+// newKey returns a passkey credential whose public key has no coordinate with a leading
+// zero byte. The virtual authenticator would omit that byte and so make the key invalid.
 func newKey() virtualwebauthn.Credential {
-	const whole = 77 // the length of a public key with full coordinates, in COSE form
+	const whole = 77 // length of an encoded public key if no leading zero is omitted
 	for {
 		key := virtualwebauthn.NewCredential(virtualwebauthn.KeyTypeEC2)
 		if len(key.Key.AttestationData()) == whole {

@@ -63,8 +63,8 @@ func headers(next http.Handler) http.Handler {
 func requestID(r *http.Request) string { return r.Header.Get(requestIDHeader) }
 
 // SetPolicy sets the page's content security policy. formTarget is another origin to which
-// the response to a form may redirect, or "" for none. It is needed because browsers apply
-// form-action to such redirects.
+// the response to a form may redirect, or "" for none. The policy must name this origin,
+// because browsers apply form-action to such redirects.
 func SetPolicy(w http.ResponseWriter, formTarget string) {
 	target := "'self'"
 	if formTarget != "" {

@@ -12,9 +12,9 @@ import (
 	"github.com/pquerna/otp/totp"
 )
 
-// TestSettingUpLeadsOn checks that a person who was sent to the security page to set up a
-// second factor gets a link back to the original page. A wrong code or a second sign-in
-// must not lose it.
+// TestSettingUpLeadsOn checks a person who was sent to the security page to set up a second
+// factor. The person must get a link back to the original page, also after a wrong code and
+// after signing in again.
 func TestSettingUpLeadsOn(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

@@ -29,8 +29,8 @@ type account struct {
 	Organizations []core.Org
 }
 
-// showSignIn shows the sign-in page. A signed-in person is redirected to the parameter
-// next, or gets the account page without one.
+// showSignIn shows the sign-in page. A signed-in person is redirected to the path in the
+// query parameter next. Without this parameter, a signed-in person gets the account page.
 func (p *signInPages) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := localPath(r.URL.Query().Get("next"))
 	visitor, err := p.Visitor(r)
@@ -60,7 +60,8 @@ func (p *signInPages) showAccount(w http.ResponseWriter, r *http.Request, visito
 }
 
 // signIn checks the email address and the password, sets the cookies and redirects to the
-// field next. A person with a second factor continues to the page that asks for it.
+// path in the form field next. A person with a second factor continues to the page that
+// asks for it.
 func (p *signInPages) signIn(w http.ResponseWriter, r *http.Request) {
 	form := signInForm{Next: localPath(r.PostForm.Get("next")), Email: r.PostForm.Get("email")}
 	begun, err := p.sessions.SignIn(r.Context(), people.SignInRequest{

@@ -82,7 +82,7 @@ func TestBruteForce(t *testing.T) {
 }
 
 // TestClientsByNetwork checks that sign-in attempts from all IPv6 addresses of one network
-// count together. A household has 2^64 of them.
+// count together. One household's network has 2^64 addresses.
 func TestClientsByNetwork(t *testing.T) {
 	t.Parallel()
 	h := newHouse(t, "https://app.test")

@@ -5,8 +5,9 @@ import "net/http"
 // sessionForms handle the forms that end sessions or switch a session's organization.
 type sessionForms struct{ *Admission }
 
-// signOut ends the session and redirects to the sign-in page, which continues to the field
-// `next`. The consent page uses it to sign in as another person.
+// signOut ends the session and redirects to the sign-in page. After signing in again, the
+// browser goes to the path in the form field `next`. The consent page uses signOut to sign
+// in as another person.
 func (f *sessionForms) signOut(w http.ResponseWriter, r *http.Request) {
 	err := f.sessions.SignOut(r.Context(), f.cookies.session.read(r), requestID(r))
 	f.answerSignOut(w, r, err)

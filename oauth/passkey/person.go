@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/people"
 )
 
-// person implements webauthn.User. The user handle is the user's id, so an authenticator's
-// content reveals no personal data by it.
+// person implements webauthn.User. The user handle that authenticators store is the user's
+// id, which reveals no personal data.
 type person struct {
 	id          string
 	user        access.User

@@ -40,7 +40,7 @@ func New(cfg Config) (http.Handler, error) {
 	return s, nil
 }
 
-// site has all pages by their path below the prefix.
+// site has all pages of the documentation, by their path below the path of DocsURL.
 type site struct {
 	prefix  string
 	pages   map[string]page

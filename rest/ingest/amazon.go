@@ -42,8 +42,8 @@ type Amazon struct {
 	flights singleflight.Group
 	mu      sync.Mutex
 	known   map[string]certificate
-	// followed maps each confirmation link that was followed to the time until which it is
-	// not followed again.
+	// followed maps each confirmation link that was requested to the time until which it is
+	// not requested again.
 	followed map[string]time.Time
 }
 
@@ -55,21 +55,21 @@ type certificate struct {
 	until time.Time
 }
 
-// slotLimits allow four concurrent fetches from any hosts. A further fetch fails at once
-// instead of waiting.
+// slotLimits allow four concurrent fetches, from the same host or different ones. A further
+// fetch fails at once instead of waiting.
 var slotLimits = outbound.SlotLimits{All: 4, PerHost: 4}
 
 // The limits of the cache of certificates, and how long its entries are valid.
 const (
-	// maxKnown is the maximum number of entries. Amazon has one or two certificates in each
-	// region.
+	// maxKnown is the maximum number of certificates in the cache. Amazon has one or two
+	// certificates in each region.
 	maxKnown = 128
 	// trusted is how long a valid certificate is cached, distrusted how long an invalid one
 	// is.
 	trusted    = 24 * time.Hour
 	distrusted = time.Minute
-	// unreachable is how long a failed fetch is cached. Publishers repeat a notification
-	// later than that.
+	// unreachable is how long the failure to fetch a certificate is cached. It ends before
+	// Amazon SNS sends the notification again.
 	unreachable = 5 * time.Second
 	// maxIssuers is the maximum number of issuer certificates that are fetched for a chain.
 	maxIssuers = 3
@@ -119,13 +119,14 @@ func (a *Amazon) Key(ctx context.Context, certificateURL string) (*rsa.PublicKey
 		return nil, err
 	}
 	c, ok := a.cachedCertificate(certificateURL)
-	if !ok { // the result has already expired or was evicted
+	if !ok { // the result has already expired or was removed from the cache
 		return nil, errBusy
 	}
 	return c.key, c.err
 }
 
-// errBusy is the error when the maximum number of concurrent fetches is reached.
+// errBusy is the error when the maximum number of concurrent fetches is reached, or when
+// the cache lost a result at once.
 var errBusy = errors.New("too much is being fetched")
 
 // fetchOnce runs fetch once for all concurrent callers with the same address. If too many
@@ -151,8 +152,8 @@ func (a *Amazon) fetchOnce(ctx context.Context, address string, fetch func(conte
 	}
 }
 
-// Confirm follows a link of Amazon SNS that confirms the subscription to the topic. It
-// fails with ErrUntrusted for any other link, and does not follow the same link twice.
+// Confirm follows a link of Amazon SNS that confirms the subscription to the given topic.
+// It fails with ErrUntrusted for any other link, and does not follow the same link twice.
 func (a *Amazon) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	u, err := snsURL(subscribeURL)
 	if err != nil || u.Path != "/" || u.Query().Get("Action") != "ConfirmSubscription" || u.Query().Get("TopicArn") != topic {
@@ -284,8 +285,8 @@ func (a *Amazon) verifyChain(ctx context.Context, leaf *x509.Certificate, others
 	return err == nil, nil
 }
 
-// issuer fetches the certificate of the issuer of c. It returns nil if c has no URL of
-// Amazon's issuer certificates, or the file has no certificate.
+// issuer fetches the certificate of the issuer of c. It returns nil if c names no URL of
+// Amazon's issuer certificates, or if the fetched file has no certificate.
 func (a *Amazon) issuer(ctx context.Context, c *x509.Certificate) (*x509.Certificate, error) {
 	named := slices.IndexFunc(c.IssuingCertificateURL, issuerURL.MatchString)
 	if named < 0 {

@@ -57,9 +57,9 @@ var crashes = []string{
 	eventJSON("Open", "open", ""), eventJSON("Click", "click", `,"link":"https://x.example/"`),
 }
 
-// TestCrashBetweenCommitAndAnswer checks that an event is counted once although the process
-// crashes after the commit, so that the source sends it again. It checks the counts, the
-// unique counts and the undeliverable address.
+// TestCrashBetweenCommitAndAnswer checks an event that its source sends again because the
+// process crashed after the commit. The event must be counted once. The test checks the
+// counts, the unique counts and the undeliverable address.
 func TestCrashBetweenCommitAndAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)

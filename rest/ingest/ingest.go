@@ -188,8 +188,8 @@ func (g *ingest) take(w http.ResponseWriter, r *http.Request) error {
 	return g.originError("neither signed nor with a key")
 }
 
-// read returns the body of a request. It fails for more than 256 KB, without reading if the
-// Content-Length shows it.
+// read returns the body of a request. It fails if the body is larger than 256 KB. If the
+// Content-Length is larger, it fails without reading.
 func (g *ingest) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	tooLarge := &core.Error{
 		Code: core.CodeValidationFailed, Status: http.StatusRequestEntityTooLarge, Message: "The body is longer than 256 KB.",
@@ -236,7 +236,7 @@ func (g *ingest) record(ctx context.Context, orgID string, event []byte) error {
 }
 
 // originError returns the error for a request that does not prove its origin. The answer is
-// always the same; only the log has why.
+// always the same; the reason (why) is only in the log.
 func (g *ingest) originError(why string) error {
 	g.metrics.count("", "refused", 1)
 	return &core.Error{

@@ -273,7 +273,8 @@ func TestPathsAndMethods(t *testing.T) {
 		}
 	}
 	problem(t, s.notify("path-unpinned", notification(deliveryOf("x")).sign(t, s.signer.key)), 401, "invalid_key")
-	nowhere := notification(deliveryOf("x")) // "" must not match a connection without a topic
+	// the topic "" of a message must not match a connection without a topic
+	nowhere := notification(deliveryOf("x"))
 	nowhere["TopicArn"] = ""
 	problem(t, s.notify("path-unpinned", nowhere.sign(t, s.signer.key)), 401, "invalid_key")
 }

@@ -140,7 +140,7 @@ type scene struct {
 	signer   authority
 	log      *bytes.Buffer
 	metrics  *prometheus.Registry
-	later    *atomic.Int64 // nanoseconds by which the clock is ahead of now
+	later    *atomic.Int64 // nanoseconds by which the test has advanced the clock
 	events   ingest.Config
 }
 
@@ -194,8 +194,7 @@ func subscription() note {
 	return n
 }
 
-// sign sets the signature of the message, of the text that the documentation of SNS
-// specifies, and returns the message.
+// sign signs the message as the documentation of Amazon SNS specifies, and returns it.
 func (n note) sign(t *testing.T, key *rsa.PrivateKey) note {
 	t.Helper()
 	names := []string{"Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"}

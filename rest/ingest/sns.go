@@ -31,12 +31,12 @@ const (
 	clockSkew    = 5 * time.Minute
 )
 
-// Publisher verifies who published a notification. Package ingest has [Amazon]; simulated
-// accounts have another.
+// Publisher verifies who published a notification. [Amazon] is the implementation for
+// Amazon SNS; simulated accounts have another implementation.
 type Publisher interface {
 	// Key returns the public key of the certificate at a URL. It fails with [ErrUntrusted]
-	// if the URL or the certificate is not the publisher's. Any other error means that this
-	// cannot be verified now.
+	// if the URL or the certificate is not the publisher's. Any other error means that the
+	// certificate cannot be verified now.
 	Key(ctx context.Context, certificateURL string) (*rsa.PublicKey, error)
 	// Confirm follows the link that confirms the subscription to a topic. It fails with
 	// [ErrUntrusted] if the link is not the publisher's.
@@ -104,8 +104,8 @@ func (g *ingest) takeSNS(r *http.Request, c sending.Connection, n notification) 
 	return nil
 }
 
-// publisherOf returns the publisher for the connection's provider, which may be nil. The
-// simulator's key is never trusted for a real account.
+// publisherOf returns the publisher for the connection's provider, or nil if none is
+// configured. The simulator's key is never trusted for a real account.
 func (g *ingest) publisherOf(c sending.Connection) Publisher {
 	if c.Provider == sending.Simulated {
 		return g.cfg.Simulator
@@ -150,8 +150,9 @@ func (g *ingest) unreachable(err error) error {
 	})
 }
 
-// signedText returns the text that the publisher signs: the names and values of certain
-// members, in alphabetical order. It returns false for an unknown type of message.
+// signedText returns the text that the publisher signs: the names and values of the members
+// that Amazon SNS specifies, in alphabetical order. It returns false for an unknown type of
+// message.
 func (n notification) signedText() ([]byte, bool) {
 	members := [][2]string{{"Message", n.Message}, {"MessageId", n.MessageID}}
 	switch n.Type {

@@ -41,9 +41,9 @@ func TestStrangersMakeUsFetchNothing(t *testing.T) {
 	}
 }
 
-// TestFloodOfCertificates checks a sender who knows the path and the topic and names many
-// missing certificates. At most four fetches run at a time, one for each URL. Other
-// requests are not delayed, and the valid certificate stays cached.
+// TestFloodOfCertificates checks a sender who knows the path and the topic, and whose
+// messages name many certificates that do not exist. At most four fetches run at a time,
+// one for each URL. Other requests are not delayed, and the valid certificate stays cached.
 func TestFloodOfCertificates(t *testing.T) {
 	t.Parallel()
 	s := newScene(t)
@@ -71,7 +71,7 @@ func TestFloodOfCertificates(t *testing.T) {
 	for n := range 100 {
 		flood(4+n, &answered)
 	}
-	answered.Wait() // these requests end while the four fetches still run
+	answered.Wait() // the requests end although the four fetches still run
 	wantAccepted(t, s.notify("path-ses", genuine))
 	close(s.internet.stuck)
 	all.Wait()

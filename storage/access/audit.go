@@ -38,9 +38,9 @@ var (
 	auditEvents = engine.Register("audit events", `
 		SELECT `+auditColumns+` FROM audit_events WHERE org_id = $1 ORDER BY occurred_at DESC, id DESC LIMIT $2`)
 
-	// These three statements differ only in the first condition, which chooses the index:
-	// the primary key, audit_events_by_action or audit_events_by_actor. With one common
-	// statement SQLite, which has no statistics, could choose a wrong index.
+	// The statements for finding audit events differ only in the first condition, which
+	// chooses the index: the primary key, audit_events_by_action or audit_events_by_actor.
+	// With one common statement SQLite, which has no statistics, could choose a wrong index.
 	findAudit         = engine.Register("find audit", findAuditWhere(`CAST($2 AS text) = ''`))
 	findAuditByAction = engine.Register("find audit by action", findAuditWhere(`action = $2`))
 	findAuditByActor  = engine.Register("find audit by actor", findAuditWhere(`actor_id = $2`))
@@ -84,8 +84,8 @@ func (s auditStore) FindAudit(ctx context.Context, orgID string, f access.AuditF
 	return s.audit(ctx, by, orgID, first, before, id, from, f.Action, f.SubjectID, f.Limit)
 }
 
-// endOfLog returns the time and id before which the page ends: the end of the filter's
-// window, or the cursor if that is earlier.
+// endOfLog returns a time and an id; the page has only events before them. They are the end
+// of the filter's time range, or the cursor if that is earlier.
 func endOfLog(f access.AuditFilter) (engine.Time, string) {
 	end, id := engine.Time(math.MaxInt64), ""
 	if !f.To.IsZero() {

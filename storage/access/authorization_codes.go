@@ -59,10 +59,10 @@ func (s grantStore) InsertCode(ctx context.Context, c access.AuthorizationCode) 
 // RedeemCode redeems an authorization code once. The outcome is Redeemed, Replayed for a
 // code that was used before, or Unknown.
 //
-// A replay revokes the grant and returns the code, for the audit log. It is detected until
-// PurgeGrants deletes the code, even after the code has expired. A code whose grant was
-// revoked before the first use is Unknown. Inside a transaction the revocation is only
-// committed with it, so a caller must not return an error after a replay.
+// A replay (a second use) revokes the grant and returns the code, for the audit log. It is
+// detected until PurgeGrants deletes the code, even after the code has expired. A code
+// whose grant was revoked before the first use is Unknown. A caller in a transaction must
+// not return an error after a replay, because this would roll back the revocation.
 func (s grantStore) RedeemCode(ctx context.Context, hash []byte, at time.Time) (access.AuthorizationCode, access.Redemption, error) {
 	var code access.AuthorizationCode
 	outcome := access.Unknown

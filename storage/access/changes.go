@@ -12,10 +12,11 @@ import (
 // announce changes of credentials and grants.
 const changesChannel = "mailhelm_access"
 
-// FollowChanges calls changed for every change of credentials or grants that any process
-// commits, one call at a time, until ctx ends. It uses one database connection of its own.
+// FollowChanges calls the function changed for every change of credentials or grants that
+// any process commits. It makes one call at a time, until ctx ends. It uses one database
+// connection of its own.
 //
-// After each connect and reconnect it calls changed with [access.Anything], because
+// After each connect and reconnect it calls the function with [access.Anything], because
 // messages may have been missed. On SQLite it returns at once, because only one server
 // process uses the database.
 func FollowChanges(ctx context.Context, db *engine.DB, changed func(access.Change)) {

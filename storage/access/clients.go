@@ -30,7 +30,7 @@ var (
 	// clientByClientID searches all organizations, because an OAuth request has only the
 	// client id.
 	clientByClientID = engine.RegisterPoint("client by client id", `SELECT `+clientColumns+` FROM clients WHERE client_id = $1`)
-	// revokeClient sets the time of revocation, unless the client is revoked already.
+	// revokeClient sets a client's time of revocation, unless the client is revoked already.
 	revokeClient = engine.Register("revoke client", `
 		UPDATE clients SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 
@@ -42,7 +42,8 @@ var (
 	// time.
 	holdClient = engine.Register("hold client", `
 		SELECT `+clientColumns+` FROM clients WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
-	// setClient changes the name, scopes, redirect URIs and lifetime of refresh tokens.
+	// setClient changes a client's name, scopes, redirect URIs and lifetime of refresh
+	// tokens.
 	setClient = engine.Register("set client", `
 		UPDATE clients SET name = $1, scopes = $2, redirect_uris = $3, refresh_days = $4 WHERE org_id = $5 AND id = $6`)
 	// setClientSecret replaces the hash of the client secret. The previous secret stops

@@ -8,7 +8,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// credentialRow is a row of api_keys or of clients (OAuth).
+// credentialRow is a row of the table api_keys, or of clients, the table of OAuth clients.
 type credentialRow struct {
 	ID          string           `db:"id"`
 	OrgID       string           `db:"org_id"`

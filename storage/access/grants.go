@@ -14,8 +14,8 @@ import (
 // authorization codes, refresh tokens and the denylist are in separate files.
 type grantStore struct{ db *engine.DB }
 
-// grantRow is a row of grants. Resource is stored by name, Scopes as a string separated by
-// spaces.
+// grantRow is a row of grants. Resource is "api" or "agent", the host that accepts the
+// grant's tokens. Scopes is one string, separated by spaces.
 type grantRow struct {
 	ID        string       `db:"id"`
 	OrgID     string       `db:"org_id"`
@@ -106,14 +106,15 @@ func (r grantRow) grant() (access.Grant, error) {
 	}, nil
 }
 
-// Resources are stored by name, so that the numeric values of the constants may change.
+// The stored names of the two resources, the hosts that accept access tokens. Because names
+// are stored, the numeric values of the constants may change.
 const (
 	storedAPI   = "api"
 	storedAgent = "agent"
 )
 
-// resourceName returns the name under which a resource is stored. It returns an error for
-// an unknown resource.
+// resourceName returns the stored name of a resource, which is the API or the agent
+// endpoint. It returns an error for an unknown resource.
 func resourceName(r access.Resource) (string, error) {
 	switch r {
 	case access.API:

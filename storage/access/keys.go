@@ -20,11 +20,12 @@ var (
 		INSERT INTO api_keys (org_id, id, name, environment, prefix, secret_hash, scopes, created_at, revoked_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
-	// apiKeysByPrefix reads through the index api_keys_by_prefix. A prefix is not unique, so
-	// the caller compares the secret with each row.
+	// apiKeysByPrefix selects the API keys with a prefix through the index
+	// api_keys_by_prefix. A prefix is not unique, so the caller compares the secret with
+	// each row.
 	apiKeysByPrefix = engine.RegisterPoint("api keys by prefix", `
 		SELECT `+apiKeyColumns+` FROM api_keys WHERE environment = $1 AND prefix = $2 ORDER BY org_id, id`)
-	// revokeAPIKey sets the time of revocation, unless the key is revoked already.
+	// revokeAPIKey sets an API key's time of revocation, unless the key is revoked already.
 	revokeAPIKey = engine.Register("revoke api key", `
 		UPDATE api_keys SET revoked_at = coalesce(revoked_at, $1) WHERE org_id = $2 AND id = $3`)
 
@@ -38,7 +39,7 @@ var (
 		SELECT `+apiKeyColumns+` FROM api_keys WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
 	setAPIKeyScopes = engine.Register("set api key scopes", `
 		UPDATE api_keys SET scopes = $1 WHERE org_id = $2 AND id = $3`)
-	// setAPIKeyExpiry ends the validity of a rotated key after a grace period.
+	// setAPIKeyExpiry sets the time at which a rotated key becomes invalid.
 	setAPIKeyExpiry = engine.Register("set api key expiry", `
 		UPDATE api_keys SET expires_at = $1 WHERE org_id = $2 AND id = $3`)
 	// apiKeysPastGrace selects unrevoked keys of all organizations whose grace period is

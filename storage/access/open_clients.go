@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// blockedRow is a row of blocked_clients: an OAuth client, registered without an
-// organization, that this organization does not admit.
+// blockedRow is a row of blocked_clients: an OAuth client that the organization has
+// blocked. Such a client is registered without an organization.
 type blockedRow struct {
 	OrgID     string      `db:"org_id"`
 	ClientID  string      `db:"client_id"`
@@ -22,7 +22,8 @@ const unusedDynamic = `kind = 'dynamic' AND NOT EXISTS (SELECT 1 FROM grants AS 
 
 var (
 	// saveDocumentClient inserts or updates a client that a client metadata document
-	// describes. It changes nothing if a client of another kind has the client id.
+	// describes. It changes nothing if the client id belongs to a client that was registered
+	// in another way.
 	saveDocumentClient = engine.Register("save document client", `
 		INSERT INTO clients (org_id, id, client_id, name, environment, scopes, redirect_uris, refresh_days,
 			kind, document_read_at, created_at)
@@ -31,22 +32,24 @@ var (
 			redirect_uris = excluded.redirect_uris, document_read_at = excluded.document_read_at
 		WHERE clients.kind = 'document'
 		RETURNING `+clientColumns)
-	// unusedDynamicClients counts clients through the partial index clients_dynamic. For
-	// each client it searches a grant through grants_anywhere_by_client.
+	// unusedDynamicClients counts dynamically registered clients without a grant. It reads
+	// the partial index clients_dynamic, and for each client the index
+	// grants_anywhere_by_client.
 	unusedDynamicClients = engine.Register("count unused dynamic clients", `
 		SELECT count(*) FROM clients WHERE `+unusedDynamic)
-	// purgeDynamicClients deletes dynamic clients that were registered before $1 and have no
-	// grant.
+	// purgeDynamicClients deletes dynamically registered clients that were registered before
+	// $1 and have no grant.
 	purgeDynamicClients = engine.Register("purge dynamic clients", `
 		DELETE FROM clients WHERE created_at < $1 AND `+unusedDynamic)
 
-	// blockClient changes nothing if the client is blocked already, so the time of the first
-	// block stays.
+	// blockClient blocks a client for an organization. If the client is blocked already, it
+	// changes nothing, which keeps the time of the first block.
 	blockClient = engine.Register("block client", `
 		INSERT INTO blocked_clients (org_id, client_id, blocked_at) VALUES ($1, $2, $3)
 		ON CONFLICT DO NOTHING`)
 	unblockClient = engine.Register("unblock client", `DELETE FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
-	// clientBlocked runs at each use of a client, so it reads by primary key.
+	// clientBlocked tests whether the organization has blocked the client. It runs at each
+	// use of a client, so it reads by primary key.
 	clientBlocked = engine.RegisterPoint("client blocked", `
 		SELECT count(*) FROM blocked_clients WHERE org_id = $1 AND client_id = $2`)
 	blockedClients = engine.Register("blocked clients", `
@@ -55,8 +58,8 @@ var (
 
 // SaveDocumentClient inserts or updates a client that a metadata document describes, and
 // returns it as stored. An update keeps the id, the lifetime of refresh tokens, the time of
-// creation and a revocation. It fails with Conflict if a client of another kind has the
-// client id.
+// creation and a revocation. It fails with Conflict if the client id belongs to a client
+// that was registered in another way.
 func (s clientStore) SaveDocumentClient(ctx context.Context, c access.Client) (access.Client, error) {
 	redirects, err := engine.JSONParameter(c.RedirectURIs)
 	if err != nil {

@@ -24,12 +24,12 @@ var (
 	insertRefreshToken = engine.Register("insert refresh token", `
 		INSERT INTO refresh_tokens (org_id, hash, grant_id, client_id, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	// refreshTokenByHash finds used tokens too, so that a replay is detected. It searches
-	// all organizations, because a request has only the token.
+	// refreshTokenByHash selects a refresh token, even if it was used, so that a replay is
+	// detected. It searches all organizations, because a request has only the token.
 	refreshTokenByHash = engine.RegisterPoint("refresh token by hash", `
 		SELECT hash, org_id, grant_id, client_id, issued_at, used_at FROM refresh_tokens WHERE hash = $1`)
-	// useRefreshToken marks a token as used. Of concurrent callers only one finds used_at
-	// NULL; redeemCode explains why.
+	// useRefreshToken marks a token as used. Of concurrent calls only one changes the row,
+	// because only one finds used_at NULL.
 	useRefreshToken = engine.Register("use refresh token", `
 		UPDATE refresh_tokens SET used_at = $1
 		WHERE org_id = $2 AND grant_id = $3 AND client_id = $4 AND hash = $5 AND used_at IS NULL AND EXISTS (
@@ -55,12 +55,13 @@ func (s grantStore) PeekRefreshToken(ctx context.Context, hash []byte) (access.R
 	return row.token(), row.UsedAt != nil, nil
 }
 
-// RotateRefreshToken replaces the refresh token with the hash old by next. The outcome is
-// Redeemed; Replayed if old was used before, which revokes the grant; or Unknown.
+// RotateRefreshToken marks the refresh token with the hash in old as used, and stores the
+// token next. It returns Redeemed, Replayed or Unknown.
 //
-// It is Unknown if old belongs to another organization, grant or client than next, or if
-// the grant was revoked before the first use. Inside a transaction a caller must not return
-// an error after a replay, because that would undo the revocation.
+// Replayed means that the old token was used before; its grant is then revoked. Unknown
+// means that the old token does not belong to the organization, grant and client of next.
+// It also means that the grant was revoked before the first use. Inside a transaction a
+// caller must not return an error after Replayed, because that would undo the revocation.
 func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next access.RefreshToken, at time.Time) (access.Redemption, error) {
 	outcome := access.Unknown
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -86,7 +87,8 @@ func (s grantStore) RotateRefreshToken(ctx context.Context, old []byte, next acc
 	return outcome, nil
 }
 
-// token converts the row to an access.RefreshToken, which has no time of use.
+// token converts the row to an access.RefreshToken. It omits UsedAt, because that type has
+// no such field.
 func (r refreshTokenRow) token() access.RefreshToken {
 	return access.RefreshToken{
 		Hash: r.Hash, GrantID: r.GrantID, OrgID: r.OrgID, ClientID: r.ClientID, IssuedAt: r.IssuedAt.Time(),
@@ -94,7 +96,7 @@ func (r refreshTokenRow) token() access.RefreshToken {
 }
 
 // sameFamily reports whether both tokens belong to the same grant and client. Only then is
-// the use of a used token a replay.
+// the second use of a token a replay.
 func (r refreshTokenRow) sameFamily(t access.RefreshToken) bool {
 	return r.OrgID == t.OrgID && r.GrantID == t.GrantID && r.ClientID == t.ClientID
 }

@@ -8,39 +8,43 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// propertyColumns lists the columns in the order of the parameters of insertProperty.
+// propertyColumns lists the columns of activity_properties in the order of the parameters
+// of insertProperty.
 const propertyColumns = `id, activity_name, property, type, description, origin, created_at, updated_at`
 
 var (
-	// insertProperty changes nothing if a definition for the same activity name and property
-	// exists.
+	// insertProperty inserts the definition of a promoted property. It changes nothing if
+	// the same property of the same activity name is defined already.
 	insertProperty = engine.Register("insert activity property", `
 		INSERT INTO activity_properties (org_id, `+propertyColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT DO NOTHING`)
 	propertyByID = engine.RegisterPoint("activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2`)
-	// lockProperty locks the definition, so that two concurrent changes run one after the
-	// other. SQLite needs no lock, because it has one writer at a time.
+	// lockProperty locks the definition of a promoted property, so that two concurrent
+	// changes run one after the other. SQLite needs no lock, because it has one writer at a
+	// time.
 	lockProperty = engine.Register("lock activity property", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND id = $2 /*pg FOR UPDATE*/`)
-	// propertiesPage reads the index activity_properties_newest from the cursor on, newest
-	// first.
+	// propertiesPage selects a page of promoted properties after the cursor, newest first,
+	// through the index activity_properties_newest.
 	propertiesPage = engine.Register("activity properties page", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
-	// allProperties reads through the unique key, ordered by activity name and property.
+	// allProperties selects all promoted properties of an organization, ordered by activity
+	// name and property, through their unique key.
 	allProperties = engine.Register("activity properties", `
 		SELECT `+propertyColumns+` FROM activity_properties WHERE org_id = $1 ORDER BY activity_name, property`)
-	// updateProperty changes nothing if another definition has the same activity name and
-	// property. It checks this itself, because a unique violation would abort the
+	// updateProperty changes nothing if another promoted property has the same activity name
+	// and property. The statement checks this, because a unique violation would abort the
 	// transaction on PostgreSQL.
 	updateProperty = engine.Register("update activity property", `
 		UPDATE activity_properties SET activity_name = $1, property = $2, type = $3, description = $4, updated_at = $5
 		WHERE org_id = $6 AND id = $7 AND NOT EXISTS (
 			SELECT 1 FROM activity_properties AS other
 			WHERE other.org_id = $6 AND other.id <> $7 AND other.activity_name = $1 AND other.property = $2)`)
-	// countDropout counts active contacts with a value that matches the definition's type $3
-	// but not the type $5, which remains. A value that matches both types is not lost.
+	// countDropout counts the active contacts that would lose a property value if the
+	// property's type changed from $3 to $5. A value that can be read as either type is not
+	// lost.
 	countDropout = engine.Register("count drop-out of activity property", `
 		SELECT count(*) FROM (
 			SELECT DISTINCT e.contact_id FROM activities AS e
@@ -50,8 +54,8 @@ var (
 )
 
 // propertyIs returns an SQL condition that is true if a property of the activity e can be
-// read as a type. of is the parameter of the type; key is that of the property's name,
-// encoded by Dialect.JSONKey.
+// read as a type. Its arguments are SQL parameters such as $3: of for the type, key for the
+// property's name as Dialect.JSONKey encodes it.
 func propertyIs(of, key string) string {
 	value := `(e.properties/*pg ::json*/ -> CAST(` + key + ` AS text))`
 	return `CASE CAST(` + of + ` AS text) WHEN 'string' THEN predicate_string` + value + ` IS NOT NULL WHEN 'number' THEN predicate_number` + value +
@@ -78,7 +82,8 @@ func (r propertyRow) property() activities.Property {
 	}
 }
 
-// propertyTaken returns the Conflict error for a second definition of the same property.
+// propertyTaken returns the Conflict error for a property of an activity name that is
+// already defined.
 func propertyTaken() *core.Error {
 	return core.Conflict("This property of these activities is promoted already.", "Change the definition there is, or name another property.")
 }
@@ -106,8 +111,8 @@ func (s Store) Properties(ctx context.Context, orgID string) ([]activities.Prope
 	return s.properties(ctx, allProperties, orgID)
 }
 
-// properties returns the definitions that the statement selects, in the order of the
-// statement.
+// properties returns the promoted properties that the statement selects, in the order of
+// the statement.
 func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any) ([]activities.Property, error) {
 	rows, err := engine.List[propertyRow](ctx, s.db, by, args...)
 	if err != nil {
@@ -120,8 +125,9 @@ func (s Store) properties(ctx context.Context, by *engine.Statement, args ...any
 	return all, nil
 }
 
-// UpdateProperty changes a definition. It fails with NotFound if the definition does not
-// exist, and with Conflict if another definition has the name and property.
+// UpdateProperty changes a promoted property. It fails with NotFound if the id does not
+// exist, and with Conflict if another promoted property has the same activity name and
+// property.
 func (s Store) UpdateProperty(ctx context.Context, orgID string, p activities.Property) error {
 	changed, err := s.db.Exec(ctx, updateProperty, p.ActivityName, p.Property, string(p.Type), p.Description, engine.At(p.UpdatedAt), orgID, p.ID)
 	if err != nil || changed == 1 {
@@ -137,9 +143,9 @@ func (s Store) DeleteProperty(ctx context.Context, orgID, id string) error {
 	return s.db.Change(ctx, "activity property", deleteProperty, orgID, id)
 }
 
-// CountDropout counts the active contacts that would lose a value of the property p if only
-// values of the type stays remained readable. It reads all activities with p's activity
-// name.
+// CountDropout counts the active contacts that would lose a value of the property p if its
+// type changed to the type in the parameter stays. It reads all activities with p's
+// activity name.
 func (s Store) CountDropout(ctx context.Context, orgID string, p activities.Property, stays activities.PropertyType) (int, error) {
 	counts, err := engine.Values[int](ctx, s.db, countDropout, orgID, p.ActivityName, string(p.Type), s.db.Dialect().JSONKey(p.Property), string(stays))
 	if err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// activityColumns lists the columns of the type activityFound.
+// activityColumns lists the columns of activities from which an activityFound is scanned.
 const activityColumns = `occurred_at, id, contact_id, name, properties, source, received_at`
 
-// Each filter has an index that ends in occurrence time and id. A page reads a range of
-// that index, newest first. A filter by contact and name tests the name row by row.
-// Conditions are row comparisons such as (name, occurred_at) >= (...), so that the engine
-// cannot choose another index.
+// Each filter of activities has an index that ends in occurrence time and id. A page reads
+// a range of that index, newest first. A filter by contact and name reads the index of the
+// contact and compares the name row by row. Conditions are row comparisons such as (name,
+// occurred_at) >= (...), so that the engine cannot choose another index.
 var (
 	activitiesByTime = engine.Register("activities by time", `
 		SELECT `+activityColumns+` FROM activities
@@ -41,8 +41,8 @@ var (
 		FROM theirs GROUP BY name ORDER BY max(occurred_at) DESC, name`)
 )
 
-// activityFound is a row of activities. Properties has the form that keptProperties
-// returns.
+// activityFound is a row of activities. Properties is the JSON as stored, which may differ
+// from the JSON that was sent; see keptMark.
 type activityFound struct {
 	OccurredAt engine.Time       `db:"occurred_at"`
 	ID         string            `db:"id"`
@@ -61,8 +61,9 @@ func (r activityFound) activity() activities.Activity {
 	}
 }
 
-// Activities returns the activities that match f, newest first. It reads through the index
-// by contact if f has one, else by name, else by time.
+// Activities returns the activities that match f, newest first. If f has a contact, it
+// reads the index by contact. Otherwise it reads the index by name if f has a name, and
+// else the index by time.
 func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter) ([]activities.Activity, error) {
 	from, at, id := boundsOf(f)
 	var rows []activityFound
@@ -85,8 +86,9 @@ func (s Store) Activities(ctx context.Context, orgID string, f activities.Filter
 	return found, nil
 }
 
-// boundsOf returns the earliest time of the page, and the time and id before which the page
-// begins. These are the cursor, or the end of the window if that is earlier.
+// boundsOf returns the earliest time of a page of activities, and the time and id before
+// which the page begins. The page begins at the cursor, or at the end of the filter's time
+// window if that is earlier.
 func boundsOf(f activities.Filter) (engine.Time, engine.Time, string) {
 	var from engine.Time = math.MinInt64
 	if f.From != nil {

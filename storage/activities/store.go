@@ -18,14 +18,15 @@ type Store struct {
 // Contacts inserts contacts that activities name but that do not exist yet. The contact
 // store implements it.
 type Contacts interface {
-	// InsertStubs inserts a stub for each person without a contact, and returns how many
-	// it inserted.
+	// InsertStubs inserts a stub for each person without a contact, and returns how many it
+	// inserted. A stub is a contact known only from activities.
 	InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error)
 }
 
 var _ activities.Store = Store{}
 
-// New returns the store on the database. It inserts stubs through the given contact store.
+// New returns the store on the database. It inserts stubs (contacts known only from
+// activities) through the given contact store.
 func New(db *engine.DB, contacts Contacts) Store { return Store{db, contacts} }
 
 // personRow is a contact with the keys by which activities may name it.
@@ -42,8 +43,8 @@ var (
 	peopleByExternalID = engine.Register("people by external id", `SELECT c.id, c.email_key, c.external_id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "external_id", Equals: "j.atom"}))
 
 	// bindExternalIDs sets an external id on a contact that has none, unless another contact
-	// has that external id. It checks this itself, because a unique violation would abort
-	// the transaction on PostgreSQL.
+	// has that external id. The statement checks this, because a unique violation would
+	// abort the transaction on PostgreSQL.
 	bindExternalIDs = engine.Register("bind external ids", `
 		UPDATE contacts SET external_id = r.external, updated_at = CAST($1 AS bigint)
 		FROM (SELECT v ->> 'id' AS id, v ->> 'external' AS external FROM `+engine.ParameterRows(`$2`)+`) AS r
@@ -62,8 +63,8 @@ var (
 
 func (s Store) EmailKey(email string) string { return core.EmailKey(email) }
 
-// Identify returns the contacts with one of the addresses or external ids. A contact that
-// both find is returned twice.
+// Identify returns the contacts with one of the addresses or one of the external ids. A
+// contact that is found by both its address and its external id is returned twice.
 func (s Store) Identify(ctx context.Context, orgID string, emailKeys, externalIDs []string) ([]activities.Person, error) {
 	found := make([]activities.Person, 0, len(emailKeys)+len(externalIDs))
 	for _, by := range []struct {
@@ -97,14 +98,15 @@ func (r personRow) person() activities.Person {
 	return p
 }
 
-// externalIDRow is an element of the parameter of bindExternalIDs.
+// externalIDRow is an element of the JSON parameter of bindExternalIDs: a contact with its
+// new external id.
 type externalIDRow struct {
 	ID       string `json:"id"`
 	External string `json:"external"`
 }
 
 // InsertStubs inserts a stub for each person without a contact, and returns how many it
-// inserted.
+// inserted. A stub is a contact known only from activities.
 func (s Store) InsertStubs(ctx context.Context, orgID string, people []activities.Person, at time.Time) (int, error) {
 	return s.contacts.InsertStubs(ctx, orgID, people, at)
 }

@@ -75,8 +75,8 @@ func anActivity(at time.Time) activities.Activity {
 }
 
 // TestPagesOfActivitiesStartInAnIndex checks that each page of activities is read from an
-// index without a sort, so that the last page costs as much as the first. A summary must
-// read only the activities of its contact.
+// index without a sort. The last page then costs as much as the first. The query that
+// counts a contact's activities by name must read only the activities of that contact.
 func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 	t.Parallel()
 	db := storagetest.SQLite(t)
@@ -105,8 +105,8 @@ func TestPagesOfActivitiesStartInAnIndex(t *testing.T) {
 }
 
 // TestActivitiesOfManyPeopleOnPostgres checks PostgreSQL query plans for 50,000 activities,
-// with custom and generic plans. A page must read its index backwards without a sort, and a
-// summary must use the contact's index.
+// with custom and generic plans. A page must be read backwards from its index, without a
+// sort. The query that counts a contact's activities by name must use the index by contact.
 func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 	t.Parallel()
 	db, org := storagetest.Postgres(t), core.NewID()
@@ -156,8 +156,8 @@ func TestActivitiesOfManyPeopleOnPostgres(t *testing.T) {
 }
 
 // TestBatchLookupsOnPostgres checks that PostgreSQL finds the rows of a batch through an
-// index, with custom and generic plans, before statistics exist. It must not read the other
-// rows of the organization.
+// index, with custom and generic plans, in tables without statistics. It must not read the
+// other rows of the organization.
 func TestBatchLookupsOnPostgres(t *testing.T) {
 	t.Parallel()
 	db, org := storagetest.Postgres(t), core.NewID()

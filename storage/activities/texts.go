@@ -21,7 +21,8 @@ import (
 // No predicate can test the member "".
 const keptMark = ' '
 
-// sentMember is the name of the member that holds the original text, as a JSON string.
+// sentMember is the name of the member that holds the original text of the properties, as a
+// JSON string.
 const sentMember = ""
 
 // keptProperties returns the form in which the properties of an activity are stored;

@@ -9,7 +9,8 @@ import (
 )
 
 var (
-	// insertActivities has no ON CONFLICT clause, because the ids are always new.
+	// insertActivities inserts a batch of activities. It needs no ON CONFLICT clause,
+	// because their ids are always new.
 	insertActivities = engine.Register("insert activities", `
 		INSERT INTO activities (org_id, occurred_at, id, contact_id, name, properties, source, received_at)
 		SELECT $1, CAST(v ->> 'at' AS bigint), v ->> 'id', v ->> 'contact', v ->> 'name', v ->> 'properties',
@@ -73,8 +74,9 @@ func (s Store) Insert(ctx context.Context, orgID string, all []activities.Activi
 	return err
 }
 
-// claimRow is an element of the JSON parameters of claimKeys, claimNames and heldNames. It
-// is also a row of their results.
+// claimRow is an element of the JSON parameters of claimKeys, claimNames and heldNames, and
+// a row of their results: an activity's claim of an idempotency key, or of a contact and
+// activity name.
 type claimRow struct {
 	Key      string `json:"key,omitempty" db:"key"`
 	Contact  string `json:"contact" db:"contact_id"`
@@ -82,8 +84,8 @@ type claimRow struct {
 	Activity string `json:"activity" db:"activity_id"`
 }
 
-// ClaimKeys claims idempotency keys until the time expires. It returns, by key, the claims
-// that other activities hold already.
+// ClaimKeys claims idempotency keys until the time in the parameter expires. It returns, by
+// key, the claims that other activities hold already.
 func (s Store) ClaimKeys(ctx context.Context, orgID string, claims []activities.KeyClaim, now, expires time.Time) (map[string]activities.KeyClaim, error) {
 	rows, mine := make([]claimRow, len(claims)), make(map[string]string, len(claims))
 	for i, c := range claims {

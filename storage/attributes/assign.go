@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	// setFilling assigns a column of contact_slots that the next pass fills. Predicates do
-	// not read it until the pass has ended.
+	// setFilling assigns a column of contact_slots to an attribute. The background pass over
+	// the contacts must first fill the column; until then predicates do not read it.
 	setFilling = engine.Register("set filling", `UPDATE attributes SET filling = $1 WHERE org_id = $2 AND id = $3`)
 	// setSlot assigns a column of contact_slots that predicates may read at once, because it
 	// is empty for every contact.
@@ -19,8 +19,8 @@ var (
 )
 
 // assignSlots assigns free columns of contact_slots to attributes without one, oldest
-// attribute first. While a pass is due, a free column may still hold values of another
-// attribute. It is then assigned as filling, and predicates read it only after the pass.
+// first. While a pass over the contacts is due, a free column may still hold other values.
+// It is then assigned in the field filling, and predicates read it only after the pass.
 func assignSlots(ctx context.Context, db *engine.DB, orgID string) error {
 	r, err := slots.ReadRegistry(ctx, db, orgID)
 	if err != nil {

@@ -15,19 +15,19 @@ var (
 	// allLeftovers reads the former names of renamed and deleted attributes under which
 	// contacts may still have values ("leftovers").
 	allLeftovers = engine.RegisterPoint("leftovers", `SELECT name, attribute_id FROM attribute_leftovers WHERE org_id = $1`)
-	// insertLeftover stores a former name of an attribute. If another attribute had the same
-	// former name, it is replaced.
+	// insertLeftover stores a former name of an attribute. If the name is stored already for
+	// another attribute, it replaces that attribute's id.
 	insertLeftover = engine.Register("insert leftover", `
 		INSERT INTO attribute_leftovers (org_id, name, attribute_id) VALUES ($1, $2, $3)
 		ON CONFLICT (org_id, name) DO UPDATE SET attribute_id = excluded.attribute_id`)
-	// deleteLeftover removes a former name that an attribute has again.
+	// deleteLeftover deletes a former name, because an attribute has this name again.
 	deleteLeftover = engine.Register("delete leftover", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND name = $2`)
-	// abandonLeftover keeps the former names of a deleted attribute but removes its id, so
-	// that reads still hide the values.
+	// abandonLeftover keeps the former names of a deleted attribute but removes the
+	// attribute's id from them. Reads still hide the values under these names.
 	abandonLeftover = engine.Register("abandon leftovers", `
 		UPDATE attribute_leftovers SET attribute_id = '' WHERE org_id = $1 AND attribute_id = $2`)
-	// valueStands returns a row if any contact has a value under the name. It may read all
-	// contacts; it runs only for a rename to the name of a deleted attribute.
+	// valueStands returns a row if any contact has a value under the attribute name. It may
+	// read all contacts; it runs only for a rename to the name of a deleted attribute.
 	valueStands = engine.Register("value stands", `
 		SELECT 1 FROM contacts WHERE org_id = $1 AND (attributes/*pg ::json*/ -> $2) IS NOT NULL LIMIT 1`)
 )
@@ -50,9 +50,9 @@ func leftovers(ctx context.Context, db *engine.DB, orgID string) (map[string]str
 	return left, err
 }
 
-// changeRegistry runs f in a transaction that blocks writes to contacts of the
-// organization, and then assigns slots to attributes without one. f gets the attribute
-// definitions.
+// changeRegistry calls f with the attribute definitions, in a transaction that blocks
+// writes to contacts of the organization. It then assigns columns of contact_slots to
+// attributes without one.
 func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx context.Context, r *slots.Registry) error) error {
 	return db.InTx(ctx, func(ctx context.Context) error {
 		r, err := slots.HoldRegistry(ctx, db, orgID)
@@ -67,8 +67,9 @@ func changeRegistry(ctx context.Context, db *engine.DB, orgID string, f func(ctx
 }
 
 // InsertAttribute stores an attribute. If contacts have values of a deleted attribute with
-// this name, the new attribute adopts them, and a pass converts them to its type. It fails
-// with Conflict if the name is taken or values are still moving away from it.
+// this name, they become values of the new attribute. A background pass over the contacts
+// converts them to its type. It fails with Conflict if the name is taken, or if a pass is
+// still moving values from this name to another.
 func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -96,12 +97,12 @@ func (s Store) InsertAttribute(ctx context.Context, orgID string, a attributes.A
 	})
 }
 
-// movingPause is the RetryAfter of a call that needs a name from which a pass is still
-// moving values.
+// movingPause is the RetryAfter of the Conflict error for a name from which a pass over the
+// contacts is still moving values.
 const movingPause = 30 * time.Second
 
-// stillMoving returns the Conflict error for a name from which a pass is still moving
-// values. Its RetryAfter is movingPause.
+// stillMoving returns the Conflict error for a name from which a pass over the contacts is
+// still moving values. Its RetryAfter is movingPause.
 func stillMoving(name string) error {
 	e := core.Conflict("Contacts' values are still moving from the name "+core.Quote(name)+" to the new name of their attribute.",
 		"Try again in a minute, or choose another name.")
@@ -109,8 +110,8 @@ func stillMoving(name string) error {
 	return e
 }
 
-// UpdateAttribute changes a definition. It queues a pass over the contacts if the name or
-// the stored form of values changes; other changes do not affect contacts.
+// UpdateAttribute changes an attribute definition. It queues a pass over the contacts if
+// the name changes, or if the change alters how values are stored, such as another type.
 func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.Attribute) error {
 	enumValues, err := engine.JSONParameter(a.EnumValues)
 	if err != nil {
@@ -142,9 +143,9 @@ func (s Store) UpdateAttribute(ctx context.Context, orgID string, a attributes.A
 	})
 }
 
-// rename stores the old name as a former name and queues a pass over the contacts that
-// moves values to the new name. It fails with Conflict if the name is taken, or if contacts
-// have values of a deleted or another attribute under it.
+// rename stores the old name as a former name, and queues a pass over the contacts, which
+// moves their values to the new name. It fails with Conflict if the new name is taken, or
+// if contacts have values of a deleted or another attribute under the new name.
 func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a attributes.Attribute, name string) error {
 	if _, taken := r.Attributes[name]; taken {
 		return core.Conflict("An attribute of this organization has this name already.", "Choose another name.")
@@ -176,8 +177,8 @@ func (s Store) rename(ctx context.Context, orgID string, r *slots.Registry, a at
 	return queuePass(ctx, s.db, orgID)
 }
 
-// DeleteAttribute deletes a definition and leaves the values in the records of contacts.
-// The following pass over the contacts clears only the attribute's column of contact_slots.
+// DeleteAttribute deletes a definition and leaves its values in the contact records. The
+// pass over the contacts that follows clears only the attribute's column of contact_slots.
 func (s Store) DeleteAttribute(ctx context.Context, orgID, id string) error {
 	return changeRegistry(ctx, s.db, orgID, func(ctx context.Context, r *slots.Registry) error {
 		i := slices.IndexFunc(r.Rows, func(row slots.AttributeRow) bool { return row.ID == id })

@@ -18,25 +18,26 @@ var _ attributes.Store = Store{}
 func New(db *engine.DB) Store { return Store{db} }
 
 var (
-	// insertAttribute changes nothing if the name is taken. It leaves slot and filling
-	// empty; assignSlots sets one of them in the same transaction.
+	// insertAttribute changes nothing if the name is taken. It leaves the columns slot and
+	// filling empty; assignSlots sets one of them in the same transaction.
 	insertAttribute = engine.Register("insert attribute", `
 		INSERT INTO attributes (org_id, `+slots.AttributeColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	// allAttributes is read for every write of a contact, because the domain layer validates
-	// attribute values against it.
+	// allAttributes selects all attribute definitions of an organization. It runs for every
+	// write of a contact, because attribute values are validated against the definitions.
 	allAttributes = engine.RegisterPoint("attributes", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 ORDER BY name`)
-	// attributesPage reads the index attributes_newest from the cursor on, newest first.
+	// attributesPage selects a page of attributes after the cursor, newest first, through
+	// the index attributes_newest.
 	attributesPage = engine.Register("attributes page", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND (created_at, id) < ($2, $3)
 		ORDER BY created_at DESC, id DESC LIMIT $4`)
 	attributeByID = engine.RegisterPoint("attribute by id", `
 		SELECT `+slots.AttributeColumns+` FROM attributes WHERE org_id = $1 AND id = $2`)
 	countAttributes = engine.RegisterPoint("count attributes", `SELECT count(*) FROM attributes WHERE org_id = $1`)
-	// updateAttribute also sets the column slot, which names the attribute's column of
-	// contact_slots. After a change of type it is "", because the values there have the old
-	// type.
+	// updateAttribute changes an attribute. The column slot names the attribute's column of
+	// contact_slots. After a change of type slot is "", because the values in that column
+	// have the old type.
 	updateAttribute = engine.Register("update attribute", `
 		UPDATE attributes SET name = $1, type = $2, enum_values = $3, description = $4, updated_at = $5, slot = $6, filling = $7, recast = $8
 		WHERE org_id = $9 AND id = $10`)

@@ -21,31 +21,31 @@ var _ attributes.PassStore = PassStore{}
 func NewPassStore(db *engine.DB) PassStore { return PassStore{db} }
 
 var (
-	// queuedPass queues a pass, or restarts a running one from the first contact. It
-	// increments the generation, so that a concurrent step of the earlier run changes
-	// nothing.
+	// queuedPass queues a pass over the contacts, or restarts a running one from the first
+	// contact. It increments the pass's generation. A concurrent step of the earlier run
+	// compares the generation and then changes nothing.
 	queuedPass = engine.Register("queue pass", `
 		INSERT INTO attribute_passes (org_id, generation, after_contact) VALUES ($1, 1, '')
 		ON CONFLICT (org_id) DO UPDATE SET generation = attribute_passes.generation + 1, after_contact = ''`)
 	passOf    = engine.RegisterPoint("pass", `SELECT generation, after_contact FROM attribute_passes WHERE org_id = $1`)
 	passesDue = engine.Register("passes due", `SELECT org_id FROM attribute_passes ORDER BY org_id`)
-	// advance stores the last contact that a pass has processed. It changes no row if
-	// another process has restarted the pass.
+	// advance stores the last contact that a pass over the contacts has processed. It
+	// changes no row if another process has restarted the pass.
 	advance = engine.Register("advance pass", `
 		UPDATE attribute_passes SET after_contact = $1 WHERE org_id = $2 AND generation = $3`)
-	// endPass deletes the due pass. It deletes no row if another process has restarted the
-	// pass.
+	// endPass deletes the row of a finished pass over the contacts. It deletes no row if
+	// another process has restarted the pass.
 	endPass = engine.Register("end pass", `DELETE FROM attribute_passes WHERE org_id = $1 AND generation = $2`)
 
-	// trustSlots lets predicates read the columns of contact_slots that the pass has filled.
+	// trustSlots lets predicates read the columns of contact_slots that a pass has filled.
 	trustSlots = engine.Register("trust slots", `UPDATE attributes SET slot = filling, filling = '' WHERE org_id = $1 AND filling <> ''`)
-	// endMoves deletes the former names from which the pass has moved all values. Names of
-	// deleted attributes stay, because their values stay in the records.
+	// endMoves deletes the former attribute names from which a pass has moved all values. It
+	// keeps names of deleted attributes, because their values stay in the contact records.
 	endMoves = engine.Register("end moves", `DELETE FROM attribute_leftovers WHERE org_id = $1 AND attribute_id <> ''`)
 
 	// passContacts reads a page of contacts by id, archived ones too. It locks them until
-	// the pass has rewritten their attribute values. A boolean column tells whether a
-	// contact is active, so that this package does not import the statuses of core/contacts.
+	// their attribute values are rewritten. A boolean column tells whether a contact is
+	// active, so that this package does not import the statuses of core/contacts.
 	passContacts = engine.Register("contacts of a pass", `
 		SELECT id, status = 'active' AS active, attributes FROM contacts WHERE org_id = $1 AND id > $2 ORDER BY id LIMIT $3 /*pg FOR UPDATE*/`)
 	// settleContacts replaces the attribute values of contacts. It leaves updated_at
@@ -55,14 +55,14 @@ var (
 		WHERE contacts.org_id = $2 AND contacts.id = j.v ->> 'id'`)
 )
 
-// passRow is an organization's due pass over all its contacts. Generation is incremented at
+// passRow is a due pass over all contacts of an organization. Generation is incremented at
 // each restart. After is the id of the last processed contact.
 type passRow struct {
 	Generation int64  `db:"generation"`
 	After      string `db:"after_contact"`
 }
 
-// passedRow is a contact that the pass processes.
+// passedRow is a contact that a pass over the contacts processes.
 type passedRow struct {
 	ID         string `db:"id"`
 	Active     bool   `db:"active"`
@@ -86,9 +86,9 @@ func (s PassStore) PassesDue(ctx context.Context) ([]string, error) {
 	return engine.Values[string](ctx, s.db, passesDue)
 }
 
-// Pass rewrites the attribute values of up to limit contacts, if the organization has a due
-// pass. Like every write, it locks contacts first and then takes the shared lock on the
-// attribute definitions.
+// Pass rewrites the attribute values of up to limit contacts, if a pass over the
+// organization's contacts is due. Like every write of contacts, it locks the contacts first
+// and then takes the shared lock on the attribute definitions.
 func (s PassStore) Pass(ctx context.Context, orgID string, limit int) (attributes.Passed, error) {
 	var passed attributes.Passed
 	err := s.db.InTx(ctx, func(ctx context.Context) error {
@@ -109,17 +109,17 @@ func (s PassStore) Pass(ctx context.Context, orgID string, limit int) (attribute
 		if passed.Changed, err = s.settleContacts(ctx, orgID, contacts); err != nil {
 			return err
 		}
-		// If the attribute definitions have changed since the pass was read, the generation
-		// differs. The pass has then restarted, and this statement changes nothing.
+		// If the attribute definitions have changed since due was read, the pass was
+		// restarted with a new generation. This statement then changes nothing.
 		_, err = s.db.Exec(ctx, advance, contacts[len(contacts)-1].ID, orgID, due[0].Generation)
 		return err
 	})
 	return passed, err
 }
 
-// settleContacts rewrites the attribute values and slots of contacts according to the
-// current attribute definitions. It returns the ids of the contacts whose attribute values
-// changed.
+// settleContacts rewrites the attribute values of contacts, and their columns of
+// contact_slots, according to the current attribute definitions. It returns the ids of the
+// contacts whose attribute values changed.
 func (s PassStore) settleContacts(ctx context.Context, orgID string, contacts []passedRow) ([]string, error) {
 	r, err := slots.InForce(ctx, s.db, orgID)
 	if err != nil {
@@ -156,8 +156,9 @@ func (s PassStore) settleContacts(ctx context.Context, orgID string, contacts []
 	return changed, slots.Write(ctx, s.db, orgID, slotted)
 }
 
-// endPass deletes the finished pass, lets predicates read its slots and deletes the moved
-// names. It returns false and changes nothing if the pass has been restarted.
+// endPass deletes the finished pass and the former names that it has moved, and lets
+// predicates read the columns that it has filled. If the pass was restarted, it returns
+// false.
 func (s PassStore) endPass(ctx context.Context, orgID string, due passRow) (bool, error) {
 	ended := 0
 	err := changeRegistry(ctx, s.db, orgID, func(ctx context.Context, _ *slots.Registry) error {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// attributeValues counts active contacts by value. The name $1 must be valid, because
-// SQLite reads other texts as JSON paths.
+// attributeValues counts active contacts by their value of the attribute $1. $1 must be a
+// valid attribute name, because SQLite would read some other texts as JSON paths.
 var attributeValues = engine.Register("values of an attribute", `
 		SELECT v.value, count(*) AS contacts FROM (
 			SELECT CAST(c.attributes/*pg ::json*/ -> $1 AS text) AS value FROM contacts AS c
@@ -25,8 +25,8 @@ type attributeValueRow struct {
 }
 
 // AttributeValues calls f for each value of the attribute, with the number of active
-// contacts that have it. Values may also be stored under former names of the attribute; f
-// is called for each name. It reads all active contacts once for each name.
+// contacts that have it. For a value that is also stored under a former name of the
+// attribute, it calls f again. It reads all active contacts once for each name.
 func (s Store) AttributeValues(ctx context.Context, orgID string, a attributes.Attribute, f func(value any, contacts int)) error {
 	names := []string{a.Name}
 	leftovers, err := leftovers(ctx, s.db, orgID)

@@ -40,19 +40,19 @@ var (
 	dropShells = engine.Register("drop shells", `
 		DELETE FROM contacts WHERE org_id = $1 AND shell AND id IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = contacts.org_id AND a.contact_id = contacts.id)`)
-	// insertContacts fails if a contact exists already, which only a concurrent transaction
-	// can cause. The transaction then runs again.
+	// insertContacts inserts contact records. It fails if a contact exists already, which
+	// only a concurrent transaction can cause. The transaction then runs again.
 	insertContacts = engine.Register("insert contacts", contactstore.InsertSQL(`$2`))
-	// updateContacts does not check whether an address or external id is taken. The caller
-	// of WriteContacts must ensure that.
+	// updateContacts updates contact records. It does not check whether an address or
+	// external id is taken. The caller of WriteContacts must ensure that it is not.
 	updateContacts = engine.Register("update contacts", `
 		UPDATE contacts SET `+contactstore.SetFromJSONSQL()+`
 		FROM `+engine.ParameterRows(`$1`)+`
 		WHERE contacts.org_id = v ->> 'org' AND contacts.id = v ->> 'id'`)
 )
 
-// namedRow is a contact with Said, the consent that is queued for the sending account, as
-// JSON. Said is nil if no consent is queued.
+// namedRow is a contact with Said, the consent that waits to be written to the sending
+// account, as JSON. Said is nil if no consent waits.
 type namedRow struct {
 	contactstore.Row
 	Said *string `db:"said"`
@@ -87,8 +87,8 @@ func (s ContactStore) ContactsByKeys(ctx context.Context, orgID string, emailKey
 	return found, nil
 }
 
-// named appends to found the contacts that the statement selects. parameter is a JSON array
-// of addresses, external ids or ids.
+// named runs the statement by. It appends the selected contacts to the slice found.
+// parameter is a JSON array of addresses, external ids or ids.
 func named(ctx context.Context, db *engine.DB, orgID string, found []bulk.NamedContact, by *engine.Statement, parameter string) ([]bulk.NamedContact, error) {
 	rows, err := engine.List[namedRow](ctx, db, by, parameter, orgID)
 	if err != nil {
@@ -125,8 +125,9 @@ type writtenContact struct {
 	contactstore.Row
 }
 
-// WriteContacts stores a bulk write of contacts in one transaction. It encodes slots and
-// queued consent in other goroutines while the database writes the contact records.
+// WriteContacts stores a bulk write of contacts in one transaction. It encodes slots
+// (indexed attribute values) and queued consent in other goroutines while the database
+// writes the contact records.
 func (s ContactStore) WriteContacts(ctx context.Context, orgID string, w bulk.ContactsWrite) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if err := s.dropShells(ctx, orgID, w.Drop); err != nil {
@@ -175,7 +176,8 @@ func settled(r *slots.Registry, all []contacts.Contact) []contacts.Contact {
 	return settled
 }
 
-// slotted converts contacts to the type from which package slots computes their slots.
+// slotted converts contacts to slots.Contact, from which package slots computes their
+// indexed attribute values.
 func slotted(all []contacts.Contact) []slots.Contact {
 	slotted := make([]slots.Contact, len(all))
 	for i, c := range all {
@@ -184,8 +186,9 @@ func slotted(all []contacts.Contact) []slots.Contact {
 	return slotted
 }
 
-// dropShells deletes contacts that only a sync has created. It runs before the records are
-// written, because other contacts of the same write take over the addresses.
+// dropShells deletes contacts that only a sync has created. It runs before the contact
+// records are written, because another contact of the same write may get the address of a
+// deleted one.
 func (s ContactStore) dropShells(ctx context.Context, orgID string, ids []string) error {
 	if len(ids) == 0 {
 		return nil

@@ -22,7 +22,8 @@ type BareChunk struct {
 }
 
 // NewBareChunk prepares the parameters of a chunk before the measurement, so that LoadBare
-// measures only the database. It needs the slots of the organization's attributes.
+// measures only the database. It reads from the database which columns of contact_slots the
+// organization's attributes have.
 func NewBareChunk(
 	ctx context.Context, db *engine.DB, orgID string, first int, rows []json.RawMessage, all []contacts.Contact, outcomes []bulk.Item,
 ) (BareChunk, error) {

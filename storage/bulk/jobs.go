@@ -11,18 +11,18 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// bulkJobColumns lists the columns of a bulk job that are read. The rows of the job are in
-// the table bulk_chunks.
+// bulkJobColumns lists the columns of bulk_jobs that are read. The contact rows of a bulk
+// job are in the table bulk_chunks.
 const bulkJobColumns = `id, caller, status, total, processed, succeeded, failed, attempts, created_at, completed_at`
 
 var (
-	// insertBulkJob changes nothing if a job with the id exists.
+	// insertBulkJob inserts a bulk job. It changes nothing if a job with the id exists.
 	insertBulkJob = engine.Register("insert bulk job", `
 		INSERT INTO bulk_jobs (org_id, id, caller, status, total, processed, succeeded, failed, attempts, created_at)
 		VALUES ($1, $2, $3, $4, $5, 0, 0, 0, 0, $6)
 		ON CONFLICT DO NOTHING`)
-	// insertBulkChunk stores rows as the caller sent them. finishBulkChunk later replaces
-	// them by their outcomes.
+	// insertBulkChunk stores a chunk of a bulk job: contact rows as the caller sent them.
+	// finishBulkChunk later replaces them by their outcomes.
 	insertBulkChunk = engine.Register("insert bulk chunk", `
 		INSERT INTO bulk_chunks (org_id, job_id, first_index, size, content, outcomes)
 		VALUES ($1, $2, $3, $4, $5, '[]')`)
@@ -148,8 +148,8 @@ func (s JobStore) FinishBulkChunk(ctx context.Context, orgID, jobID string, firs
 	return s.db.Change(ctx, "bulk chunk", finishBulkChunk, parameter, orgID, jobID, first)
 }
 
-// BulkItems returns the outcomes of a bulk write from index from on. It reads whole chunks,
-// so it may return more than limit outcomes.
+// BulkItems returns the outcomes of a bulk write, starting with the row at the index in
+// from. It reads whole chunks, so it may return more than limit outcomes.
 func (s JobStore) BulkItems(ctx context.Context, orgID, jobID string, from, limit int) ([]bulk.Item, error) {
 	found, err := engine.Values[string](ctx, s.db, bulkOutcomes, orgID, jobID, from, limit)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 )
 
 var (
-	// leaveManyLists deletes the list memberships of contacts that are not in $3, a JSON
-	// array of texts "contact list". Texts are used because json_each has one value for each
-	// row; ids contain no space.
+	// leaveManyLists deletes memberships of the contacts in $2, except those in $3. $3 is a
+	// JSON array of texts "contact list" with two ids. Texts are used because json_each has
+	// one value for each row; ids contain no space.
 	leaveManyLists = engine.Register("leave lists of many", `
 		DELETE FROM list_members WHERE (org_id, contact_id) IN `+contactstore.ManySQL(`$1`, `$2`)+`
 		AND contact_id || ' ' || list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
@@ -33,7 +33,7 @@ var (
 )
 
 // replaceMemberships puts each contact on exactly the given lists, and logs which lists it
-// left and joined. memberships has list ids by contact id.
+// left and joined. The keys of memberships are contact ids; the values are list ids.
 func replaceMemberships(ctx context.Context, db *engine.DB, orgID string, memberships map[string][]string, at time.Time) error {
 	if len(memberships) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// insertPushesText queues consent of contacts for the sending account ("pushes"), due at
-// once.
+// insertPushesText is the SQL that queues consent of contacts for the sending account
+// ("pushes"). The consent is due at once.
 var insertPushesText = `
 		INSERT INTO contact_pushes (org_id, contact_id, queued_at, attempts, next_at, said)
 		SELECT $1, v ->> 'contact', CAST($2 AS bigint), 0, CAST($2 AS bigint), v ->> 'said'
@@ -38,8 +38,8 @@ var (
 			SELECT contact_id FROM contact_pushes WHERE org_id = $2 AND next_at <= $3
 			ORDER BY next_at, contact_id LIMIT $4 /*pg FOR UPDATE SKIP LOCKED*/)
 		RETURNING contact_id, attempts`)
-	// mirrorPushed stores the consent that the account now has. It skips a contact that was
-	// written since it was read; the push of that contact stays queued.
+	// mirrorPushed stores the consent that the sending account has accepted. It skips a
+	// contact that was written since its consent was read; the newer consent stays queued.
 	mirrorPushed = engine.Register("mirror pushed consent", `
 		UPDATE contacts SET topic_preferences = v ->> 'preferences', unsubscribe_all = CAST(v ->> 'unsubscribed' AS boolean),
 			updated_at = CAST($1 AS bigint)
@@ -48,8 +48,8 @@ var (
 		AND EXISTS (SELECT 1 FROM contact_pushes AS p
 			WHERE p.org_id = contacts.org_id AND p.contact_id = contacts.id AND p.next_at = CAST($3 AS bigint))
 		RETURNING contacts.id`)
-	// deletePushes deletes queued consent only if its next_at is the end of this claim.
-	// Consent that was queued again since has another time.
+	// deletePushes deletes queued consent, but only if its next_at is the end of the
+	// caller's claim. Consent that was queued again since the claim has another next_at.
 	deletePushes = engine.Register("delete contact pushes", `
 		DELETE FROM contact_pushes WHERE org_id = $1 AND next_at = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
@@ -103,8 +103,8 @@ func pushesOf(w bulk.ContactsWrite) (pushParameters, error) {
 	return p, nil
 }
 
-// PushStore stores pushes: consent of contacts that has not yet been written to the sending
-// account.
+// PushStore stores pushes. A push is the consent of a contact that has not yet been written
+// to the sending account.
 type PushStore struct{ db *engine.DB }
 
 var _ bulk.PushStore = PushStore{}
@@ -112,8 +112,8 @@ var _ bulk.PushStore = PushStore{}
 // NewPushStore returns the store of queued consent on the database.
 func NewPushStore(db *engine.DB) PushStore { return PushStore{db} }
 
-// writePushes queues the consent of a bulk write for the sending account. It is due at the
-// time at.
+// writePushes queues the consent of a bulk write for the sending account. The consent is
+// due at the time in the parameter at.
 func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParameters, at time.Time) error {
 	for _, part := range []struct {
 		statement *engine.Statement
@@ -129,16 +129,16 @@ func writePushes(ctx context.Context, db *engine.DB, orgID string, p pushParamet
 	return nil
 }
 
-// claimedRow is a contact whose queued consent was claimed. Attempts includes the current
-// attempt.
+// claimedRow is a contact whose queued consent was claimed. Attempts is the number of
+// attempts to write the consent to the sending account, including the current one.
 type claimedRow struct {
 	Contact  string `db:"contact_id"`
 	Attempts int    `db:"attempts"`
 }
 
-// ClaimPushes claims up to limit pushes (queued consent) that are due, until the given
-// time, and returns them with their contacts. It reads the contacts in the same
-// transaction, so that their consent is that at the time of the claim.
+// ClaimPushes returns up to limit pushes (queued consent) that are due, with their
+// contacts. It claims them for the caller until the time in the parameter until. It reads
+// the contacts in the same transaction, so their consent is that at the time of the claim.
 func (s PushStore) ClaimPushes(ctx context.Context, orgID string, due, until time.Time, limit int) ([]bulk.Push, error) {
 	attempts := map[string]int{}
 	var found []bulk.NamedContact
@@ -176,9 +176,9 @@ type pushedConsent struct {
 	Unsubscribed bool        `json:"unsubscribed"`
 }
 
-// SettlePushes stores the consent that the account has accepted, and deletes it from the
-// queue; it returns the number of contacts. If a contact was written since the claim, its
-// consent stays queued.
+// SettlePushes stores the consent that the sending account has accepted, and deletes it
+// from the queue. It returns how many contacts it settled. If a contact was written since
+// the claim, its consent stays queued.
 func (s PushStore) SettlePushes(ctx context.Context, orgID string, until, at time.Time, settled []bulk.Push) (int, error) {
 	rows := make([]pushedConsent, len(settled))
 	byID := make(map[string]map[string]sending.Subscription, len(settled))

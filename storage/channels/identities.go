@@ -45,10 +45,11 @@ const (
 )
 
 var (
-	// identitiesPage reads the index identities_newest from the cursor on, newest first.
+	// identitiesPage selects a page of identities after the cursor, newest first, through
+	// the index identities_newest.
 	identitiesPage = engine.Register("identities page", selectIdentities+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
-	// identityByKey finds an identity by the lower-case form that identityKey returns. It is
+	// identityByKey finds an identity by its key, the identity in lower case. The key is
 	// unique in an organization.
 	identityByKey = engine.RegisterPoint("identity", selectIdentities+`WHERE org_id = $1 AND identity_key = $2`)
 	// tokensOf reads the DKIM tokens of many domains with one statement. $2 is a JSON array
@@ -57,7 +58,8 @@ var (
 		SELECT identity_key, dkim_tokens FROM identities
 		WHERE org_id = $1 AND identity_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// trackingPage reads the index tracking_domains_newest from the cursor on, newest first.
+	// trackingPage selects a page of tracking domains after the cursor, newest first,
+	// through the index tracking_domains_newest.
 	trackingPage = engine.Register("tracking domains page", selectTracking+`
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) ORDER BY created_at DESC, id DESC LIMIT $4`)
 	trackingByDomain = engine.RegisterPoint("tracking domain", selectTracking+`WHERE org_id = $1 AND domain = $2`)

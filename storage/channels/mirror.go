@@ -25,11 +25,12 @@ type syncRow struct {
 }
 
 var (
-	// channelSlugs also reads channels that the account no longer has, because their slugs
-	// stay reserved.
+	// channelSlugs selects the slugs of all channels. It includes channels that the account
+	// no longer has, because their slugs stay reserved.
 	channelSlugs = engine.Register("channel slugs", `SELECT name, slug FROM channels WHERE org_id = $1`)
-	// saveChannels inserts new channels and updates channels that differ, so that updated_at
-	// is the time of a real change. A known channel keeps its slug.
+	// saveChannels inserts new channels, and updates those that differ from the sending
+	// account. It leaves equal rows alone, so that updated_at is the time of a real change.
+	// An existing channel keeps its slug.
 	saveChannels = engine.Register("save channels", `
 		INSERT INTO channels (org_id, id, name, slug, account, present, tracking_domain, suppression_policy, created_at, updated_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'name', j.value ->> 'slug', $2, TRUE,
@@ -39,14 +40,14 @@ var (
 			tracking_domain = excluded.tracking_domain, suppression_policy = excluded.suppression_policy, updated_at = excluded.updated_at
 		WHERE NOT channels.present OR channels.account <> excluded.account
 		OR channels.tracking_domain <> excluded.tracking_domain OR channels.suppression_policy <> excluded.suppression_policy`)
-	// detachChannels marks channels that the account no longer has. It keeps their rows, so
-	// that a channel that reappears has its earlier state.
+	// detachChannels sets present to false for channels that the account no longer has. It
+	// keeps their rows, so that a channel that reappears has its earlier state.
 	detachChannels = engine.Register("detach channels", `
 		UPDATE channels SET present = FALSE, updated_at = $1
 		WHERE org_id = $2 AND present AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($3 AS text)) AS j)`)
 
-	// saveIdentities inserts or updates identities. A known identity keeps its id and time
-	// of creation.
+	// saveIdentities inserts or updates identities. An existing identity keeps its id and
+	// time of creation.
 	saveIdentities = engine.Register("save identities", `
 		INSERT INTO identities (org_id, id, identity, identity_key, verification, channel, dkim_tokens, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'identity', j.value ->> 'key', j.value ->> 'verification',
@@ -60,8 +61,8 @@ var (
 		DELETE FROM identities
 		WHERE org_id = $1 AND identity_key NOT IN (SELECT j.value ->> 'key' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveTracking inserts tracking domains. If the region changes, the domain needs another
-	// DNS record, so its verification starts again.
+	// saveTracking inserts tracking domains. If the region of a stored domain has changed,
+	// the domain needs another DNS record, so its verification starts again.
 	saveTracking = engine.Register("save tracking domains", `
 		INSERT INTO tracking_domains (org_id, id, domain, region, status, created_at)
 		SELECT $1, j.value ->> 'id', j.value ->> 'domain', $2, 'pending', CAST($3 AS bigint)
@@ -74,14 +75,16 @@ var (
 		DELETE FROM tracking_domains
 		WHERE org_id = $1 AND domain NOT IN (SELECT j.value ->> 'domain' FROM json_each(CAST($2 AS text)) AS j)`)
 
-	// saveSync runs last in a sync. Its time is shown as the age of the copy.
+	// saveSync stores the time of a sync, as its last step. Reads return this time as the
+	// age of the stored channels and identities.
 	saveSync = engine.Register("save sync", `
 		INSERT INTO sending_syncs (org_id, account, region, synced_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (org_id) DO UPDATE SET account = excluded.account, region = excluded.region, synced_at = excluded.synced_at`)
 	lastSync = engine.RegisterPoint("last sync", `SELECT account, region, synced_at FROM sending_syncs WHERE org_id = $1`)
 )
 
-// seenChannel is an element of the JSON parameter of saveChannels and detachChannels.
+// seenChannel is a configuration set of the account: an element of the JSON parameter of
+// saveChannels and detachChannels.
 type seenChannel struct {
 	ID                string `json:"id"`
 	Name              string `json:"name"`
@@ -90,8 +93,8 @@ type seenChannel struct {
 	SuppressionPolicy string `json:"suppression_policy"`
 }
 
-// seenIdentity is an element of the JSON parameter of saveIdentities and dropIdentities.
-// DKIMTokens is a JSON array.
+// seenIdentity is an identity of the account: an element of the JSON parameter of
+// saveIdentities and dropIdentities. DKIMTokens is a JSON array.
 type seenIdentity struct {
 	ID           string                     `json:"id"`
 	Identity     string                     `json:"identity"`
@@ -101,8 +104,8 @@ type seenIdentity struct {
 	DKIMTokens   string                     `json:"dkim_tokens"`
 }
 
-// seenDomain is an element of the JSON parameter of saveTracking and dropTracking. ID is a
-// new id, which is used only if the domain is new.
+// seenDomain is a tracking domain: an element of the JSON parameter of saveTracking and
+// dropTracking. ID is a new id, which is used only if the domain is not stored yet.
 type seenDomain struct {
 	ID     string `json:"id"`
 	Domain string `json:"domain"`
@@ -161,8 +164,8 @@ func (s Store) mirrorChannels(ctx context.Context, orgID string, seen channels.S
 	return err
 }
 
-// mirrorIdentities stores the account's identities. Of several with the same key it stores
-// the first, because one statement must not write a row twice.
+// mirrorIdentities stores the account's identities. If several identities differ only in
+// case, it stores the first, because one statement must not write a row twice.
 func (s Store) mirrorIdentities(ctx context.Context, orgID string, seen channels.Seen) error {
 	var all []seenIdentity
 	once := map[string]bool{}

@@ -51,8 +51,9 @@ var (
 		WHERE org_id = $1 AND channel IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)
 		ORDER BY identity_key`)
 
-	// claim changes nothing if a claim exists. The caller then reads whether it belongs to
-	// this organization or to another.
+	// claim stores the claim of an organization to a channel or identity, which excludes
+	// other organizations. If a claim exists it changes nothing, and the caller reads whose
+	// claim it is.
 	claim = engine.Register("claim", `
 		INSERT INTO sending_claims (org_id, account, kind, name, claimed_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
@@ -87,8 +88,8 @@ func (s Store) Channel(ctx context.Context, orgID string, by channels.ChannelKey
 	return all[0], nil
 }
 
-// channel returns the channel with the slug if by has one, else with the name, else with
-// the id.
+// channel returns the channel with the slug, name or id in the parameter by. If several of
+// them are set, it uses the slug before the name and the name before the id.
 func (s Store) channel(ctx context.Context, orgID string, by channels.ChannelKey) (channelRow, error) {
 	statement, key := channelByID, by.ID
 	switch {

@@ -17,8 +17,8 @@ var (
 	// key, which begins with organization and contact.
 	deleteContactTopics = engine.Register("delete contact topics", `
 		DELETE FROM contact_topics WHERE (org_id, contact_id) IN `+ManySQL(`$1`, `$2`))
-	// insertContactTopics fails if a choice exists, so the caller first deletes the
-	// contact's earlier choices.
+	// insertContactTopics inserts topic choices. It fails if a choice exists, so the caller
+	// first deletes the contact's earlier choices.
 	insertContactTopics = engine.Register("insert contact topics", `
 		INSERT INTO contact_topics (org_id, contact_id, topic, subscription)
 		SELECT $1, j.value ->> 'contact', j.value ->> 'topic', j.value ->> 'subscription'

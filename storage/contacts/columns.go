@@ -11,11 +11,11 @@ import (
 // column is a column of the table contacts that has a field in [Row].
 type column struct {
 	name string
-	// cast is the SQL type to which a value of the column in JSON must be cast. "" means
-	// text.
+	// cast is the SQL type to which a value from JSON is cast before it is stored in the
+	// column. "" means text, which needs no cast.
 	cast string
-	// none is the SQL value of the column in a result row that is not a contact; see
-	// contactWithLists.
+	// none is the SQL value of the column in result rows that hold a list or an attribute
+	// exception instead of a contact; see contactWithLists.
 	none string
 	// isRead is false for a column that only conditions use. isChanged is false for a column
 	// that updates do not write.
@@ -61,8 +61,8 @@ func (c column) fromJSON() string {
 	return `CAST(` + value + ` AS ` + c.cast + `)`
 }
 
-// joinColumns calls text for each column and joins the results with commas. It leaves out
-// "".
+// joinColumns calls text for each column and joins the results with commas. It omits
+// columns for which text returns "".
 func joinColumns(text func(column) string) string {
 	var texts []string
 	for _, c := range table {
@@ -73,8 +73,8 @@ func joinColumns(text func(column) string) string {
 	return strings.Join(texts, ", ")
 }
 
-// ColumnsSQL returns the list of columns that a [Row] is scanned from. of is a prefix such
-// as "c.", or "".
+// ColumnsSQL returns the list of columns from which a [Row] is scanned. The parameter of is
+// a prefix for each column, such as "c.", or "".
 func ColumnsSQL(of string) string {
 	return joinColumns(func(c column) string {
 		if !c.isRead {
@@ -84,8 +84,8 @@ func ColumnsSQL(of string) string {
 	})
 }
 
-// placesSQL returns a SELECT list with as many values as ColumnsSQL has columns. It has the
-// given SQL values, by column name, and column.none for the others.
+// placesSQL returns a SELECT list with as many values as ColumnsSQL has columns. For a
+// column in values it contains that SQL value, otherwise column.none.
 func placesSQL(values map[string]string) string {
 	return joinColumns(func(c column) string {
 		value, given := values[c.name]
@@ -100,7 +100,7 @@ func placesSQL(values map[string]string) string {
 }
 
 // InsertSQL returns the statement that inserts contact records from a JSON array. $1 is the
-// organization; parameter is the parameter of the array.
+// organization. parameter is the name of the array's SQL parameter, such as "$2".
 func InsertSQL(parameter string) string {
 	return `
 		INSERT INTO contacts (org_id, ` + joinColumns(func(c column) string { return c.name }) + `)
@@ -132,10 +132,10 @@ func setSQL(text func(column) string) string {
 // the JSON object v.
 func SetFromJSONSQL() string { return setSQL(column.fromJSON) }
 
-// updateOneSQL returns the statement that updates one contact record. The changed values
-// come first, then the organization and the id. The statement changes nothing if another
-// contact has the address or external id, because a unique violation would abort a
-// transaction on PostgreSQL.
+// updateOneSQL returns the statement that updates one contact record. Its parameters are
+// the changed values, then the organization and the id. It changes nothing if another
+// contact has the address or external id; a unique violation would abort the transaction on
+// PostgreSQL.
 func updateOneSQL() string {
 	places := map[string]string{}
 	set := setSQL(func(c column) string {
@@ -151,7 +151,7 @@ func updateOneSQL() string {
 			AND (other.email_key = ` + places["email_key"] + ` OR other.external_id = ` + places["external_id"] + `))`
 }
 
-// values returns the values of all columns, in the order of table.
+// values returns the values of all columns of contacts, in the order of the fields of Row.
 func (r *Row) values() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, len(table))
@@ -161,7 +161,8 @@ func (r *Row) values() []any {
 	return all
 }
 
-// changes returns the values of the columns that updates write, in the order of table.
+// changes returns the values of the columns of contacts that updates write, in the order of
+// the fields of Row.
 func (r *Row) changes() []any {
 	row := reflect.ValueOf(r).Elem()
 	all := make([]any, 0, len(table))

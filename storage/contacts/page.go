@@ -35,7 +35,7 @@ var contactsPage = engine.Register("contacts page", `
 
 func (s Store) Contacts(ctx context.Context, orgID string, f contacts.ContactFilter) ([]contacts.Contact, error) {
 	if strings.ContainsFunc(f.AttributeKey, func(r rune) bool { return !inAttributeName(r) }) {
-		return nil, nil // SQLite would read such a name as a JSON path
+		return nil, nil // SQLite would read a name with other characters as a JSON path
 	}
 	asString, asScalar, err := jsonForms(f.AttributeValue)
 	if err != nil {
@@ -61,9 +61,9 @@ func (s Store) Contacts(ctx context.Context, orgID string, f contacts.ContactFil
 	return contacts, nil
 }
 
-// hides reports whether no contact can match a filter by this attribute name and value.
-// That is so if the stored values of the name belong to another attribute or to a deleted
-// one. It is also so if the value does not fit the attribute's type.
+// hides reports whether no contact can match a filter by this attribute name and value. One
+// reason is that the values stored under the name belong to another attribute or to a
+// deleted one. The other is that the value does not fit the attribute's type.
 func hides(exceptions []attributes.Exception, key string, value *string) bool {
 	return key != "" && slices.ContainsFunc(exceptions, func(e attributes.Exception) bool {
 		if e.Name != key || e.Present != key {

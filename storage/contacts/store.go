@@ -26,14 +26,15 @@ var (
 // New returns the store of contacts on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// contactWithLists returns the statement that reads one contact with its lists by the
-// column by. A second statement for the lists would add half the cost of the lookup.
+// contactWithLists returns the statement that reads one contact by the given column, with
+// its lists. A second statement for the lists would add half the cost of the lookup.
 // Contact and lists are separate rows, because a join would repeat long attributes for each
 // list. The row of a list has the status "" and its id, key and name in the columns id,
 // email and attributes. Extra columns would slow down the usual lookup.
 //
-// Attribute exceptions are rows too, with the status exceptionKind. With a lock there are
-// none, because inside a transaction the registry provides them.
+// For each attribute name whose values reads must rename or hide there is a row too, with
+// the status exceptionKind. With a lock there are none, because a transaction reads the
+// attribute definitions separately.
 func contactWithLists(by, lock string) string {
 	exceptions := `
 	UNION ALL
@@ -53,7 +54,8 @@ func contactWithLists(by, lock string) string {
 	JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id` + exceptions
 }
 
-// exceptionKind is the status in the row of an attribute exception.
+// exceptionKind is the status that marks a result row as an attribute exception. Such an
+// exception tells reads to rename or hide a stored attribute value.
 const exceptionKind = "exception"
 
 // contactLock is the SQL that locks a contact until the transaction ends, so that it cannot
@@ -62,24 +64,26 @@ const exceptionKind = "exception"
 const contactLock = ` /*pg FOR UPDATE*/`
 
 var (
-	// contactByEmail, contactByExternalID and contactByID serve nearly every API call. Each
-	// reads through the primary key or a unique key of contacts.
+	// contactByEmail, contactByExternalID and contactByID read one contact. They serve
+	// nearly every API call. Each reads through the primary key or a unique key of contacts.
 	contactByEmail      = engine.RegisterPoint("contact by email", contactWithLists(`email_key`, ``))
 	contactByExternalID = engine.RegisterPoint("contact by external id", contactWithLists(`external_id`, ``))
 	contactByID         = engine.RegisterPoint("contact by id", contactWithLists(`id`, ``))
 
-	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. They return no
-	// attribute exceptions.
+	// lockByEmail, lockByExternalID and lockByID read a contact and lock it. They do not
+	// read attribute exceptions; see contactWithLists.
 	lockByEmail      = engine.Register("lock contact by email", contactWithLists(`email_key`, contactLock))
 	lockByExternalID = engine.Register("lock contact by external id", contactWithLists(`external_id`, contactLock))
 	lockByID         = engine.Register("lock contact by id", contactWithLists(`id`, contactLock))
 
-	// countContacts counts active contacts without stubs, through the index contacts_newest.
+	// countContacts counts active contacts through the index contacts_newest. It excludes
+	// stubs, which are known only from activities.
 	countContacts = engine.Register("count contacts", `SELECT count(*) FROM contacts WHERE org_id = $1 AND status = 'active' AND NOT stub`)
 )
 
 // ContactByEmail returns the contact with the address. Inside a transaction it locks the
-// contact and keeps the stored preferences in readPreferences.
+// contact and remembers its stored topic preferences, so that a later write can compare
+// them.
 func (s Store) ContactByEmail(ctx context.Context, orgID, email string) (contacts.Contact, error) {
 	return s.contact(ctx, s.db.LockedInside(ctx, contactByEmail, lockByEmail), orgID, contacts.EmailKey(email))
 }
@@ -152,8 +156,8 @@ func (s Store) CountContacts(ctx context.Context, orgID string) (int, error) {
 	return counts[0], nil
 }
 
-// Shown replaces the stored attributes of the contacts by those that reads show: it renames
-// or hides values that a pass has not yet rewritten.
+// Shown replaces the stored attributes of the contacts by those that reads show. It renames
+// or hides values that are still stored under a former name or type of the attribute.
 func Shown(ctx context.Context, db *engine.DB, orgID string, all ...*contacts.Contact) error {
 	all = slices.DeleteFunc(all, func(c *contacts.Contact) bool { return len(c.Attributes) == 0 })
 	if len(all) == 0 {

@@ -10,12 +10,13 @@ import (
 )
 
 var (
-	// insertStubs skips a person if another contact has the address or external id, even one
-	// that a concurrent call has inserted.
+	// insertStubs inserts a stub (a contact known only from activities) for each person. It
+	// skips a person if another contact has the address or external id, even one that a
+	// concurrent call has inserted.
 	insertStubs = engine.Register("insert stubs", InsertSQL(`$2`)+`
 		ON CONFLICT DO NOTHING`)
-	// addStubSlots inserts empty rows of contact_slots for the new stubs, because every
-	// active contact must have one.
+	// addStubSlots inserts empty rows of contact_slots for new stubs (contacts known only
+	// from activities), because every active contact must have a row.
 	addStubSlots = engine.Register("add stub slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT c.org_id, c.id FROM `+engine.RowsNamed("contacts", engine.Named{Column: "id", Equals: "j.value ->> 'id'"})+`

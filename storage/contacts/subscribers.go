@@ -24,7 +24,8 @@ func NewSubscriberStore(db *engine.DB) SubscriberStore { return SubscriberStore{
 
 // mirrorContacts stores the consent of a page of the account's contacts, and returns the
 // contacts that it inserted or updated. It skips a contact that has the same consent, is
-// archived, was written after $3, or has consent queued for the account.
+// archived or was written at or after the time $3. It also skips a contact whose consent is
+// queued for the account.
 var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	ON CONFLICT (org_id, email_key) DO UPDATE SET topic_preferences = excluded.topic_preferences,
 		unsubscribe_all = excluded.unsubscribe_all, shell = contacts.shell OR contacts.stub, stub = FALSE, updated_at = excluded.updated_at
@@ -34,13 +35,13 @@ var mirrorContacts = engine.Register("mirror contacts", InsertSQL(`$2`)+`
 	RETURNING id, email_key`)
 
 // mirroredAddresses reads a page of active contacts through the primary key, so that every
-// page costs the same. It reports a stub as a shell, because no caller has written either
-// of them.
+// page costs the same. The column shell is true for contacts that only a sync or only an
+// activity has created.
 var mirroredAddresses = engine.Register("mirrored addresses", `
 	SELECT id, email, shell OR stub AS shell, updated_at FROM contacts WHERE org_id = $1 AND id > $2 AND status = 'active' ORDER BY id LIMIT $3`)
 
-// addressRow has the columns of an active contact that a repair compares with the sending
-// account.
+// addressRow has the columns of an active contact that are compared with the contacts of
+// the sending account, to repair differences.
 type addressRow struct {
 	ID        string      `db:"id"`
 	Email     string      `db:"email"`
@@ -100,10 +101,10 @@ type mirroredRow struct {
 	Key string `db:"email_key"`
 }
 
-// MirrorConsent stores the consent of a page of the account's contacts, and returns counts
-// and the ids of the written contacts. It skips contacts that were written after asked, the
-// time at which the page was requested. It runs at most four statements for a page of any
-// size.
+// MirrorConsent stores the consent of a page of the account's contacts. It returns how many
+// contacts it inserted and updated, and their ids. It skips contacts that were written
+// since asked, the time at which the page was requested. It runs at most four statements
+// for a page of any size.
 func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page []sending.Contact, asked, at time.Time) (topics.Mirrored, []string, error) {
 	rows, err := mirroredRows(page, at)
 	if err != nil {
@@ -139,9 +140,10 @@ func (s SubscriberStore) MirrorConsent(ctx context.Context, orgID string, page [
 	return count, touched, nil
 }
 
-// mirroredRows returns the parameter rows of a page, each with a new id in case the contact
-// is new. They are sorted by address, so that concurrent calls lock rows in the same order.
-// Of repeated addresses it keeps the last.
+// mirroredRows converts a page of the account's contacts to rows for mirrorContacts. Each
+// row has a new id, which is used if the contact is new. The rows are sorted by address, so
+// that concurrent calls lock rows in the same order. Of repeated addresses it keeps the
+// last.
 func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	rows := make([]mirrored, 0, len(page))
 	for _, c := range page {
@@ -159,8 +161,9 @@ func mirroredRows(page []sending.Contact, at time.Time) ([]mirrored, error) {
 	return slices.CompactFunc(rows, func(a, b mirrored) bool { return a.EmailKey == b.EmailKey }), nil
 }
 
-// compare returns the ids of the updated contacts, and the choices of all written contacts.
-// A contact is new if it has the id that mirroredRows generated.
+// compare returns the ids of the updated contacts, and the topic choices of all written
+// contacts. A written contact is new, not updated, if it has the id that mirroredRows
+// generated.
 func compare(rows []mirrored, written []mirroredRow) ([]string, []Choice) {
 	byKey := make(map[string]*mirrored, len(rows))
 	for i := range rows {

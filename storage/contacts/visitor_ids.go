@@ -19,16 +19,18 @@ type visitorRow struct {
 }
 
 var (
-	// visitorOf reads by primary key. A contact has at most one visitor id.
+	// visitorOf selects the visitor id of a contact by primary key. A contact has at most
+	// one.
 	visitorOf = engine.RegisterPoint("visitor id of a contact", `
 		SELECT contact_id, hash, sealed, issued_at FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	// insertVisitor changes nothing if the contact has a visitor id. Of concurrent callers
-	// only one inserts.
+	// insertVisitor inserts the visitor id of a contact. It changes nothing if the contact
+	// has one. Of concurrent callers only one inserts a row.
 	insertVisitor = engine.Register("insert visitor id", `
 		INSERT INTO visitor_ids (org_id, contact_id, hash, sealed, issued_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	deleteVisitor = engine.Register("delete visitor id", `DELETE FROM visitor_ids WHERE org_id = $1 AND contact_id = $2`)
-	// contactOfVisitor reads through the unique key of hash.
+	// contactOfVisitor selects the contact with a visitor id through the unique key of the
+	// id's hash.
 	contactOfVisitor = engine.RegisterPoint("contact of a visitor id", `
 		SELECT contact_id FROM visitor_ids WHERE org_id = $1 AND hash = $2`)
 )

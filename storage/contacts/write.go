@@ -10,22 +10,22 @@ import (
 )
 
 var (
-	// insertContact changes nothing if the address or external id is taken. A unique
-	// violation would abort the transaction on PostgreSQL.
+	// insertContact inserts a contact record. It changes nothing if the address or external
+	// id is taken, because a unique violation would abort the transaction on PostgreSQL.
 	insertContact = engine.Register("insert contact", insertOneSQL()+`
 		ON CONFLICT DO NOTHING`)
 	updateContact = engine.Register("update contact", updateOneSQL())
 
-	// dropShell keeps a contact with activities, because deleting the contact would lose
-	// them.
+	// dropShell deletes a contact that only a sync has created. It keeps a contact with
+	// activities, because deleting the contact would delete them too.
 	dropShell = engine.Register("drop shell", `
 		DELETE FROM contacts WHERE org_id = $1 AND id = $2 AND shell
 		AND NOT EXISTS (SELECT 1 FROM activities AS a WHERE a.org_id = $1 AND a.contact_id = $2)`)
 )
 
 // InsertContact stores a new contact. It takes the shared lock on the attribute definitions
-// first, so that they cannot change between the write of the record and that of its slots.
-// It fails with Conflict if the address or external id is taken.
+// first. They cannot change until the contact's record and its row of contact_slots are
+// written. It fails with Conflict if the address or external id is taken.
 func (s Store) InsertContact(ctx context.Context, orgID string, c contacts.Contact) error {
 	choices := PreferenceMap(c.TopicPreferences)
 	preferences, err := EncodePreferences(choices)
@@ -86,7 +86,7 @@ func (s Store) UpdateContact(ctx context.Context, orgID string, c contacts.Conta
 }
 
 // DropShell deletes a contact that only a sync has created, unless it has activities.
-// Foreign keys delete its slots, choices and memberships.
+// Foreign keys delete its row of contact_slots, its topic choices and its list memberships.
 func (s Store) DropShell(ctx context.Context, orgID, contactID string) error {
 	_, err := s.db.Exec(ctx, dropShell, orgID, contactID)
 	return err

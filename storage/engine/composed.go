@@ -69,7 +69,7 @@ func (db *DB) runComposed(ctx context.Context, c Composed, each func(*sql.Rows) 
 	return joinHashing(ctx, tx, func() error { return db.eachRow(ctx, tx, c, each) })
 }
 
-// hashes reports whether the query must run without nested-loop joins.
+// hashes reports whether nested-loop joins must be disabled for the query.
 func (db *DB) hashes(c Composed) bool { return c.AggregatesOnce && db.dialect == PostgreSQL }
 
 // joinHashing runs f with nested-loop joins disabled in the transaction, so that PostgreSQL

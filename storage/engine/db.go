@@ -59,9 +59,9 @@ type DB struct {
 	background *pool
 	clock      core.Clock
 	logger     *slog.Logger
-	// outage is why the last write failed because the database refused all calls, such as a
-	// full disk. It is nil if there was no such failure, or once [DB.Check] has written
-	// successfully.
+	// outage is the reason for which the database refused all calls at the last write, such
+	// as a full disk. It is nil if no write has failed in this way, or once [DB.Check] has
+	// written successfully.
 	outage atomic.Pointer[string]
 }
 
@@ -145,8 +145,8 @@ func (db *DB) Now() time.Time { return db.clock() }
 func (db *DB) Logger() *slog.Logger { return db.logger }
 
 // Writer returns the handle of the pool for writes, for code with its own statements, such
-// as migrations. Its callers may wait for a connection without limit, because the handle
-// bypasses the pool's gate.
+// as migrations. Its callers may wait for a connection without limit, because the waiting
+// limit of other calls does not apply to the handle.
 func (db *DB) Writer() *sql.DB { return db.write.sql }
 
 // Reader returns the handle of the pool for reads. Its callers may wait for a connection

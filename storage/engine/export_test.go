@@ -23,7 +23,8 @@ func (db *DB) ExecText(ctx context.Context, query string, args ...any) error {
 // text.
 func OpenSlots(text string) string { return openSlots(text) }
 
-// JobSteps returns which of our migrations install which version of River's job tables.
+// JobSteps returns the versions of River's job tables by the version of Mailhelm's schema
+// that installs them.
 func JobSteps() map[int64]int { return jobSteps }
 
 // TestGate exports gate, which limits how many calls use a connection pool at the same

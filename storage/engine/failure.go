@@ -67,7 +67,8 @@ func (db *DB) cause(ctx context.Context, err error) error {
 	case why != "":
 		db.outage.Store(&why)
 		return core.TemporarilyUnavailable(err)
-	case sqlState(err) == queryCanceled: // the server's statement timeout, because ctx has not ended
+	// the server's statement timeout: ctx, the other possible reason, has not ended
+	case sqlState(err) == queryCanceled:
 		return errors.Join(context.DeadlineExceeded, err)
 	}
 	return err

@@ -13,9 +13,9 @@ const (
 	// callerWait is how long a call waits for a connection before it fails with
 	// CodeOverloaded.
 	callerWait = 2 * time.Second
-	// busyRetry is the RetryAfter of a call that got no connection.
+	// busyRetry is the RetryAfter of the error for a call that got no connection.
 	busyRetry = 2 * time.Second
-	// passedOver is how often in a row a lower-ranking kind of call is skipped before it
+	// passedOver is how often in a row the lowest waiting rank of calls is skipped before it
 	// gets a connection.
 	passedOver = 8
 )
@@ -38,7 +38,7 @@ type gate struct {
 type share struct {
 	free    int
 	waiting [core.Lanes][]*waiter
-	// passed counts how often in a row a lower-ranking kind of call was skipped.
+	// passed counts how often in a row the lowest waiting rank of calls was skipped.
 	passed int
 }
 
@@ -72,8 +72,9 @@ type pass struct {
 	from *share
 }
 
-// enter waits for a connection and returns a pass for it. Jobs wait until ctx ends. Other
-// lanes fail with core.CodeOverloaded after g.wait. A nil gate returns a pass at once.
+// enter waits for a connection and returns a pass (permission to use it). Jobs wait until
+// ctx ends; others fail with core.CodeOverloaded after g.wait. A nil gate returns a pass at
+// once.
 func (g *gate) enter(ctx context.Context) (pass, error) {
 	if g == nil {
 		return pass{}, nil
@@ -92,8 +93,8 @@ func (g *gate) enter(ctx context.Context) (pass, error) {
 	return g.await(ctx, lane, w)
 }
 
-// await waits until w gets a connection, ctx ends or the waiting time is over. If w gets
-// the connection only after that, await releases it.
+// await waits until the call w gets a connection, ctx ends or the waiting time is over. If
+// w gets the connection at the moment at which the waiting ends, await releases it.
 func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, error) {
 	var late <-chan time.Time
 	if lane != core.Background {
@@ -114,7 +115,7 @@ func (g *gate) await(ctx context.Context, lane core.Lane, w *waiter) (pass, erro
 	if g.withdraw(lane, w) {
 		return pass{}, err
 	}
-	granted.leave() // w got the connection at the same moment
+	granted.leave() // w got the connection at the moment at which the waiting ended
 	return pass{}, err
 }
 
@@ -131,8 +132,8 @@ func (g *gate) withdraw(lane core.Lane, w *waiter) bool {
 	return true
 }
 
-// leave gives the connection to the next waiter, or to the free connections of the share.
-// On the zero pass it does nothing.
+// leave ends the permission to use the connection. It gives the connection to the next
+// waiter, or to the free connections of the share. On the zero pass it does nothing.
 func (p pass) leave() {
 	if p.gate == nil {
 		return

@@ -65,9 +65,9 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
-// TestGateRanks checks the order in which kinds of calls get a single connection: token
-// checks before other calls, calls before jobs. A job must get it after eight other callers
-// at the latest.
+// TestGateRanks checks the order in which waiting callers get a single connection: token
+// checks first, then other calls, then jobs. A job must get it after eight other callers at
+// the latest.
 func TestGateRanks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Check inserts probeRows rows of probeSize characters and deletes them in the same
-// transaction. That is more than the space that is free in the used pages of a full disk.
+// The test write of Check inserts 64 rows of 1,000 characters, and deletes them in the same
+// transaction. On a full disk, free space in used pages is smaller than that.
 const (
 	probeRows = 64
 	probeSize = 1000

@@ -18,8 +18,9 @@ const (
 	jobPoll     = 250 * time.Millisecond
 	jobTimeout  = time.Minute
 	jobAttempts = 10
-	// jobRescue is how long after its start a job of a killed process is run again. If the
-	// job's own timeout is longer, that applies.
+	// jobRescue is the time after which a job is run again if its process was killed,
+	// counted from the job's start. A job with a longer timeout is run again only after that
+	// timeout.
 	jobRescue = 2 * time.Minute
 	// jobSnooze is the delay before a job runs again after the database refused its calls.
 	jobSnooze = 15 * time.Second

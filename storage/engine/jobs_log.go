@@ -21,8 +21,8 @@ func (h warnings) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && h.Handler.Enabled(ctx, level)
 }
 
-// Handle drops the record if one of its attributes is the error context.Canceled or its
-// text.
+// Handle drops the record if one of its attributes is the error context.Canceled or a text
+// equal to that error's message.
 func (h warnings) Handle(ctx context.Context, r slog.Record) error {
 	cancelled := false
 	r.Attrs(func(a slog.Attr) bool {

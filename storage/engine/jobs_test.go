@@ -61,7 +61,7 @@ func TestFailedJobsAreLoggedWithoutTheirArguments(t *testing.T) {
 			t.Fatal(err)
 		}
 		line := <-log
-		for !strings.Contains(line, want) { // skips further failures of the previous job
+		for !strings.Contains(line, want) { // skips log lines about further failures of the previous job
 			line = <-log
 		}
 		if !strings.Contains(line, `"kind":"letter"`) || !strings.Contains(line, `"job_id":`) || strings.Contains(line, "example.com") {
@@ -146,7 +146,9 @@ func TestEnqueueOnce(t *testing.T) {
 			t.Errorf("%s runs", again)
 		}
 		close(end)
-		for !once(t.Context(), "ann") { // The job has returned, but the queue records that a little later.
+		// The job's function has returned, but the queue marks the job as completed a little
+		// later.
+		for !once(t.Context(), "ann") {
 			runtime.Gosched()
 		}
 		if again := <-running; again != "ann" || len(running) > 0 {

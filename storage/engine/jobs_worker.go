@@ -40,7 +40,7 @@ type worker[T jobs.Args] struct {
 }
 
 // Work runs the job on the connections that are reserved for jobs. If the database refuses
-// its calls, the job runs again after jobSnooze, and the run does not count as an attempt.
+// its calls, the job runs again after 15 s, and the run does not count as an attempt.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[T]) error {
 	err := w.worker.Work(core.WithLane(ctx, core.Background), job.Args)
 	if err == nil || ctx.Err() != nil {

@@ -25,7 +25,7 @@ type Listener interface {
 	Connected()
 	// Notified is called for every message on the channel.
 	Notified(message string)
-	// Refused is called when the database refuses to listen on the channel.
+	// Refused is called when the database refuses the LISTEN statement for the channel.
 	Refused(err error)
 	// Failed is called once when the connection is lost, and Restored once when it is
 	// restored.

@@ -2,14 +2,14 @@ package engine
 
 import "context"
 
-// TxMemory keeps a value of type T until the transaction ends, such as data that need not
-// be read again. Each use is a package variable, whose address is the key. The zero
-// TxMemory is ready for use.
+// TxMemory keeps a value of type T until the transaction ends, for example data that need
+// not be read again. A TxMemory must be a package variable, because its address is the key
+// of the value. The zero TxMemory is ready for use.
 type TxMemory[T any] struct{ _ byte }
 
-// Of returns a pointer to the value that the transaction of ctx keeps, initially the zero
-// T. It returns nil outside a transaction. A transaction that is retried starts with the
-// zero T.
+// Of returns a pointer to the value that the transaction of ctx keeps. At first the value
+// is the zero T, also when the transaction is retried. Outside a transaction Of returns
+// nil.
 func (m *TxMemory[T]) Of(ctx context.Context, db *DB) *T {
 	t := db.transaction(ctx)
 	if t == nil {

@@ -22,7 +22,7 @@ const (
 	lockEvery, lockTries = 1, 300
 )
 
-// jobSteps maps a version of our schema to the version of River's job tables that it
+// jobSteps maps a version of Mailhelm's schema to the version of River's job tables that it
 // installs. It needs a new entry when an upgrade of River changes its tables.
 var jobSteps = map[int64]int{5: 5, 6: 6}
 
@@ -126,8 +126,8 @@ func (db *DB) migrateUp(ctx context.Context, steps []schema.Migration) error {
 	return err
 }
 
-// gooseSteps returns the migrations as Go functions for the library goose, because each
-// engine needs a different form of the same SQL file.
+// gooseSteps returns the migrations as Go functions for the library goose, because SQLite
+// and PostgreSQL need different forms of the same SQL file.
 func (db *DB) gooseSteps(steps []schema.Migration) []*goose.Migration {
 	all := make([]*goose.Migration, len(steps))
 	for i, step := range steps {

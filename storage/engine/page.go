@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// PageStart returns the time and id below which a page of rows, newest first, begins. These
-// are those of after, or values above every row if after is nil.
+// PageStart returns the time and id of after, the cursor of a page that is sorted newest
+// first. If after is nil, it returns a time above that of every row.
 func PageStart(after *core.After) (Time, string) {
 	if after == nil {
 		return math.MaxInt64, ""
@@ -22,8 +22,8 @@ func SearchText(name, key string) string { return strings.ToLower(name + "\n" + 
 
 var likeEscaper = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)
 
-// SearchPattern returns the LIKE pattern that matches a SearchText with query anywhere in
-// it.
+// SearchPattern returns the LIKE pattern that matches every [SearchText] that contains
+// query.
 func SearchPattern(query string) string {
 	return "%" + likeEscaper.Replace(strings.ToLower(query)) + "%"
 }

@@ -39,8 +39,8 @@ func ParameterRows(parameter string) string {
 	return `(WITH j AS MATERIALIZED (SELECT value /*pg ::jsonb*/ AS v FROM json_each(CAST(` + parameter + ` AS text))) SELECT v FROM j) AS j`
 }
 
-// RowsNamed returns an SQL FROM item c with the rows of the table that a parameter lists.
-// $1 is a JSON array with values for the columns; $2 is the organization. Each row is found
+// RowsNamed returns an SQL FROM item c with table rows that are found by their values in
+// columns. $1 is a JSON array with these values; $2 is the organization. Each row is found
 // through an index. The LATERAL subquery forces PostgreSQL to use the index: without
 // statistics PostgreSQL would read all rows of the organization.
 func RowsNamed(table string, columns ...Named) string {
@@ -54,8 +54,8 @@ func RowsNamed(table string, columns ...Named) string {
 		WHERE ` + outside
 }
 
-// Named is a column, and the SQL expression that it must equal. The expression reads the
-// array element j.
+// Named is a column by which RowsNamed finds rows, and the SQL expression that the column
+// must equal. The expression reads the array element j.
 type Named struct{ Column, Equals string }
 
 // EncodeTexts returns texts as a JSON array, for storing them in one column.

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 )
 
-// pool is a set of database connections with a gate and prepared statements. The gate
-// limits how many calls use it at the same time.
+// pool is a set of database connections with prepared statements. Its gate limits how many
+// calls use the connections at the same time.
 //
 // A statement is sent as text the first time, and is prepared when it is used again.
 // Preparing all statements at the start of the program took a quarter of the start's
@@ -36,7 +36,7 @@ type usage struct {
 }
 
 // newPool returns a pool on db that keeps at most idle unused connections open. The caller
-// must set the field gate.
+// must set the field gate, which limits the calls that use the pool at the same time.
 func newPool(db *sql.DB, dialect Dialect, idle int) *pool {
 	return &pool{sql: db, dialect: dialect, idle: idle, usage: make([]usage, len(statements))}
 }

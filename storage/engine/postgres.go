@@ -48,8 +48,8 @@ func openPostgres(ctx context.Context, c Config) (*DB, error) {
 	shared.gate = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.calls, core.Vital: n.vital})
 	expensive := postgresPool(withSettings{connector, withoutJIT + ";" + withLimit}, n.expensive)
 	expensive.gate, expensive.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: n.expensive}), true
-	// The library River uses these connections without the gate, so the gate leaves one of
-	// them free for River.
+	// River, the job library, uses connections of this pool directly. The number of jobs
+	// that may use the pool is therefore one lower, so that a connection is free for River.
 	background := postgresPool(plain, n.background)
 	background.gate, background.unprepared = newGate(c.CallerWait, map[core.Lane]int{core.Calls: max(1, n.background-1)}), true
 	return &DB{
@@ -78,8 +78,8 @@ func postgresPool(connector driver.Connector, size int) *pool {
 }
 
 // withSettings is a connector that runs an SQL text with settings on each new connection.
-// The statement timeout is set there, so that the server cancels a statement even if the
-// network to this program has failed.
+// The settings include the statement timeout, so that the server cancels a statement even
+// if the network to this program has failed.
 type withSettings struct {
 	driver.Connector
 	settings string

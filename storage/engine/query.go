@@ -14,8 +14,8 @@ import (
 // columns maps result columns to struct fields by the tag "db".
 var columns = reflectx.NewMapper("db")
 
-// prepared is a statement that is ready to run in the transaction of a context, or outside
-// a transaction on a connection pool.
+// prepared is a statement that is ready to run: in the transaction of a context, or on a
+// connection pool outside a transaction.
 type prepared struct {
 	stmt *sql.Stmt // nil if the statement is sent as text
 	on   interface {
@@ -40,8 +40,8 @@ func (r prepared) exec(ctx context.Context, args []any) (sql.Result, error) {
 	return r.on.ExecContext(ctx, r.text, args...)
 }
 
-// ready returns s ready to run. Outside a transaction it first waits for a connection; the
-// caller must call leave on the returned pass.
+// ready returns s ready to run. Outside a transaction it first waits for permission to use
+// a connection, which is the returned pass. The caller must call leave on it.
 func (db *DB) ready(ctx context.Context, s *Statement) (prepared, error) {
 	if t := db.transaction(ctx); t != nil {
 		return t.ready(ctx, s), nil
@@ -98,8 +98,8 @@ func (db *DB) Each(ctx context.Context, s *Statement, args []any, f func(*sqlx.R
 	return nil
 }
 
-// wrapFailure returns the error of a failed statement. For a read it is wrapped in unbegun,
-// which marks calls that may run again because nothing was changed.
+// wrapFailure returns the error of a failed statement. For a read it wraps the error in the
+// type unbegun: the call has changed nothing, so it may run again.
 func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	err = s.wrap(db.cause(ctx, err))
 	if s.writes {
@@ -108,8 +108,8 @@ func (db *DB) wrapFailure(ctx context.Context, s *Statement, err error) error {
 	return unbegun{err}
 }
 
-// patience returns the context under which s runs. For a statement from RegisterPoint on
-// SQLite it ignores cancellation.
+// patience returns the context under which the statement s runs. That is ctx, but without
+// cancellation for a read registered with RegisterPoint on SQLite.
 func (db *DB) patience(ctx context.Context, s *Statement) context.Context {
 	if s.point && db.dialect == SQLite && ctx.Err() == nil {
 		return context.WithoutCancel(ctx)
@@ -147,8 +147,8 @@ func Values[V any](ctx context.Context, db *DB, s *Statement, args ...any) ([]V,
 	return all, err
 }
 
-// One returns the first row of the result as an R. Without a row it fails with NotFound,
-// which names the resource.
+// One returns the first row of the result as an R. Without a row it returns a NotFound
+// error with the name in resource.
 func One[R any](ctx context.Context, db *DB, resource string, s *Statement, args ...any) (R, error) {
 	all, err := List[R](ctx, db, s, args...)
 	var none R
@@ -182,8 +182,8 @@ func (db *DB) Exec(ctx context.Context, s *Statement, args ...any) (int, error) 
 	return int(changed), err
 }
 
-// Insert runs an INSERT ... ON CONFLICT DO NOTHING. It returns taken if no row was
-// inserted. The transaction can continue after that on both engines.
+// Insert runs an INSERT ... ON CONFLICT DO NOTHING. If no row was inserted, it returns the
+// error in the parameter taken. The transaction can continue after that on both engines.
 func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args ...any) error {
 	inserted, err := db.Exec(ctx, s, args...)
 	if err != nil {
@@ -195,8 +195,8 @@ func (db *DB) Insert(ctx context.Context, taken *core.Error, s *Statement, args 
 	return nil
 }
 
-// Change runs an UPDATE or DELETE of one row. If no row was changed, it fails with
-// NotFound, which names the resource.
+// Change runs an UPDATE or DELETE of one row. If no row was changed, it returns a NotFound
+// error with the name in resource.
 func (db *DB) Change(ctx context.Context, resource string, s *Statement, args ...any) error {
 	changed, err := db.Exec(ctx, s, args...)
 	if err != nil {

@@ -14,8 +14,8 @@ var (
 )
 
 // Attempt runs f at a savepoint of the transaction of ctx. If f fails, Attempt rolls back
-// to the savepoint and returns the error joined with tolerated, and the transaction can
-// continue.
+// to the savepoint, so that the transaction can continue. It then returns the error of f,
+// joined with the error in the parameter tolerated.
 //
 // Three kinds of errors are returned unchanged, and the transaction cannot continue after
 // them. They are errors that require a retry of the whole transaction, the end of ctx, and

@@ -17,9 +17,9 @@ import (
 
 const (
 	sqliteFile = "mailhelm.db"
-	// These are the numbers of read connections by lane. Six keep two processor cores busy;
-	// more would only use memory for their caches. Token checks and jobs have read
-	// connections that other calls cannot use.
+	// These are the numbers of read connections for each kind of call; see [core.Lane]. Six
+	// keep two processor cores busy; more would only use memory for their caches. Token
+	// checks and jobs have read connections that other calls cannot use.
 	sqliteReaders           = 6
 	sqliteVitalReaders      = 2
 	sqliteBackgroundReaders = 2
@@ -88,9 +88,9 @@ func (db *DB) GiveBack(ctx context.Context) error {
 	return err
 }
 
-// createPrivate creates the database file with mode 0600; SQLite would apply the umask. It
-// also restricts an existing file, such as a copy with other permissions. SQLite creates
-// its log files with the same mode.
+// createPrivate creates the database file with mode 0600; if SQLite created it, the mode
+// would depend on the umask. It also restricts an existing file, such as a copy with other
+// permissions. SQLite creates its log files with the same mode.
 func createPrivate(path string) error {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {

@@ -19,9 +19,9 @@ type sqliteFunction struct {
 // initialization.
 var sqliteFunctions []sqliteFunction
 
-// RegisterFunction registers an SQL function for SQLite that a migration creates on
-// PostgreSQL. It must be called during package initialization. The result must depend only
-// on the arguments; NULL is passed as nil.
+// RegisterFunction registers a Go function as an SQL function of SQLite. On PostgreSQL a
+// migration creates the function. RegisterFunction must be called during package
+// initialization. The result must depend only on the arguments; NULL is passed as nil.
 func RegisterFunction(name string, arguments int, compute func(args []driver.Value) driver.Value) {
 	sqliteFunctions = append(sqliteFunctions, sqliteFunction{name, arguments, compute})
 }

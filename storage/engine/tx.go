@@ -18,13 +18,13 @@ const (
 
 type transactionKey struct{}
 
-// transaction is an open transaction that a context carries. It has its database, because
-// one context may be used with several databases.
+// transaction is an open transaction that a context carries. It has a reference to its
+// database, because one context may be used with several databases.
 type transaction struct {
 	db   *DB
 	pool *pool
 	tx   *sql.Tx
-	// kept holds the values of every TxMemory, by address of the TxMemory.
+	// kept holds the value of each TxMemory, by the address of the TxMemory.
 	kept map[any]any
 	// noted lists the statements to prepare after the transaction has ended.
 	noted []*Statement
@@ -41,8 +41,8 @@ func (db *DB) transaction(ctx context.Context) *transaction {
 // InTransaction reports whether ctx carries an open transaction of this database.
 func (db *DB) InTransaction(ctx context.Context) bool { return db.transaction(ctx) != nil }
 
-// LockedInside returns the statement with which to read a row: lock inside a transaction,
-// read outside. The lock keeps the row from changing between reading and writing.
+// LockedInside returns the statement with which to read a row. Inside a transaction that is
+// lock, so that the row cannot change before a write. Outside it is read.
 func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statement {
 	if !db.InTransaction(ctx) {
 		return read
@@ -50,10 +50,10 @@ func (db *DB) LockedInside(ctx context.Context, read, lock *Statement) *Statemen
 	return lock
 }
 
-// InTx runs f in one transaction; see [core.Transactor]. Inside another transaction f joins
-// it: an error of f alone then undoes nothing, only a rollback of the outer transaction
-// does. PostgreSQL uses the isolation level read committed, or repeatable read for
-// [core.Snapshot].
+// InTx runs f in one transaction; see [core.Transactor]. Inside another transaction f
+// becomes part of that one: an error of f then undoes nothing, unless the outer transaction
+// is rolled back. PostgreSQL uses the isolation level read committed, or repeatable read
+// for [core.Snapshot].
 func (db *DB) InTx(ctx context.Context, f func(ctx context.Context) error) error {
 	if db.transaction(ctx) != nil {
 		return f(ctx)
@@ -86,9 +86,9 @@ func (db *DB) once(ctx context.Context, f func(ctx context.Context) error) error
 	return nil
 }
 
-// prepareNoted prepares the statements that the transaction ran and that had run before. It
-// runs after the end of the transaction, while the call may still use its connection. It
-// ignores errors, because such a statement is then sent as text again.
+// prepareNoted prepares statements that the transaction ran and that had been used before.
+// It runs after the end of the transaction, while the call may still use its connection. It
+// ignores errors, because a statement that is not prepared is sent as text.
 func (t *transaction) prepareNoted(ctx context.Context) {
 	for _, s := range t.noted {
 		if _, err := t.pool.prepare(ctx, s); err != nil { //nolint:sqlclosecheck // lives as long as the pool

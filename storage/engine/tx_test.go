@@ -117,7 +117,7 @@ func TestDeadlineDuringAStatement(t *testing.T) {
 		}
 		blocked, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		// blocks, because the outer transaction has locked this row
+		// blocks, because the outer transaction has locked the organization's row
 		return db.Orgs().SetRateLimit(blocked, id, &limit)
 	})
 	if !errors.Is(err, context.DeadlineExceeded) {

@@ -25,8 +25,8 @@ type transitionRow struct {
 	Entered    bool          `db:"entered"`
 }
 
-// MembershipLog returns up to limit transitions after the cursor, oldest first. If after is
-// nil, it starts with the oldest transition.
+// MembershipLog returns up to limit entries of the membership log after the cursor, oldest
+// first. If after is nil, it starts with the oldest entry.
 func (s MemberStore) MembershipLog(ctx context.Context, orgID string, after *core.After, limit int) ([]lists.Transition, error) {
 	var at engine.Time
 	var id string

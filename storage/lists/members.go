@@ -26,8 +26,8 @@ var (
 		SELECT l.id, l.key, l.name FROM list_members AS m
 		JOIN lists AS l ON l.org_id = m.org_id AND l.id = m.list_id
 		WHERE m.org_id = $1 AND m.contact_id = $2 ORDER BY l.key`)
-	// leaveLists deletes the contact's memberships of lists that are not in $3. It returns
-	// their list ids, for the membership log.
+	// leaveLists deletes the contact's list memberships, except those of the lists in $3. It
+	// returns the ids of the lists that the contact left, for the membership log.
 	leaveLists = engine.Register("leave lists", `
 		DELETE FROM list_members WHERE org_id = $1 AND contact_id = $2
 		AND list_id NOT IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
@@ -44,7 +44,8 @@ var (
 		ON CONFLICT DO NOTHING
 		RETURNING list_id`)
 
-	// listMembersPage reads the index list_members_newest from the cursor on, newest first.
+	// listMembersPage selects a page of members of a list after the cursor, newest first,
+	// through the index list_members_newest.
 	listMembersPage   = engine.Register("list members page", membership.PageSQL("list_members", "list_id", "added_at"))
 	listMemberByID    = engine.RegisterPoint("list member by id", membership.ByIDSQL("list_members", "list_id"))
 	listMemberByEmail = engine.RegisterPoint("list member by email", membership.ByEmailSQL("list_members", "list_id"))

@@ -45,12 +45,13 @@ const listColumns = `l.id, l.key, l.name, l.description, l.source, l.origin, l.s
 	(SELECT count(*) FROM list_members AS m WHERE m.org_id = l.org_id AND m.list_id = l.id) AS member_count`
 
 var (
-	// insertList changes nothing if a list has the key, even an archived one.
+	// insertList inserts a list. It changes nothing if a list has the key, even an archived
+	// one.
 	insertList = engine.Register("insert list", `
 		INSERT INTO lists (org_id, id, key, name, description, search, source, origin, source_path, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`)
-	// updateList changes the name, the description and the search text.
+	// updateList changes the name, the description and the search text of a list.
 	updateList = engine.Register("update list", `
 		UPDATE lists SET name = $1, description = $2, search = $3, updated_at = $4 WHERE org_id = $5 AND id = $6`)
 	// deleteList deletes a list. A foreign key deletes its memberships; the membership log
@@ -62,8 +63,8 @@ var (
 	// because it has one writer at a time.
 	lockListByID  = engine.Register("lock list by id", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.id = $2 /*pg FOR UPDATE*/`)
 	lockListByKey = engine.Register("lock list by key", `SELECT `+listColumns+` FROM lists AS l WHERE l.org_id = $1 AND l.key = $2 /*pg FOR UPDATE*/`)
-	// listsPage reads the index lists_newest from the cursor on, newest first, and compares
-	// the search text row by row.
+	// listsPage selects a page of lists after the cursor, newest first, through the index
+	// lists_newest. It compares the search text row by row.
 	listsPage = engine.Register("lists page", `
 		SELECT `+listColumns+` FROM lists AS l
 		WHERE l.org_id = $1 AND l.status = 'active' AND (l.created_at, l.id) < ($2, $3) AND l.search LIKE $4 ESCAPE '\'

@@ -26,8 +26,8 @@ var (
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 AND user_id = $2`)
 	membersOfOrg = engine.Register("members of an organization", `
 		SELECT org_id, user_id, role, permissions FROM members WHERE org_id = $1 ORDER BY created_at, user_id`)
-	// membershipsOf sorts by name of the organization. The cast makes both engines compare
-	// names by their bytes.
+	// membershipsOf selects the memberships of a user, sorted by name of the organization.
+	// The cast makes both engines compare names by their bytes.
 	membershipsOf = engine.Register("memberships of a user", `
 		SELECT m.org_id, m.user_id, m.role, m.permissions FROM members AS m JOIN orgs AS o ON o.id = m.org_id
 		WHERE m.user_id = $1 ORDER BY lower(CAST(o.name AS bytetext)), o.id`)
@@ -41,7 +41,8 @@ var (
 		ON CONFLICT (org_id, user_id) DO UPDATE SET role = excluded.role, permissions = excluded.permissions`)
 	holdMembers  = engine.Register("hold members", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	removeMember = engine.Register("remove member", `DELETE FROM members WHERE org_id = $1 AND user_id = $2`)
-	// addMember changes nothing if the user is a member already, so it never changes a role.
+	// addMember inserts a membership. It changes nothing if the user is a member already, so
+	// it never changes a role.
 	addMember = engine.Register("add member", `
 		INSERT INTO members (org_id, user_id, role, created_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT DO NOTHING`)

@@ -30,7 +30,8 @@ const orgColumns = `id, name, slug, tier, retention_days, rate_limit, git_connec
 	platform_mode`
 
 var (
-	// insertOrg changes nothing if an organization with the id or the slug exists.
+	// insertOrg inserts an organization. It changes nothing if an organization with the id
+	// or the slug exists.
 	insertOrg = engine.Register("insert org", `
 		INSERT INTO orgs (`+orgColumns+`, created_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 		ON CONFLICT DO NOTHING`)
@@ -39,7 +40,8 @@ var (
 	// orgIDs selects all organizations, oldest first, for periodic jobs.
 	orgIDs = engine.Register("org ids", `SELECT id FROM orgs ORDER BY created_at, id`)
 	// setOrgSettings changes the name, the requirement of a second factor and the platform
-	// mode.
+	// mode. In platform mode, temporary inboxes are counted for each account of the
+	// organization's customers.
 	setOrgSettings = engine.Register("set org settings", `
 		UPDATE orgs SET name = $1, require_second_factor = $2, platform_mode = $3 WHERE id = $4`)
 	setRateLimit = engine.Register("set rate limit", `UPDATE orgs SET rate_limit = $1 WHERE id = $2`)

@@ -28,8 +28,8 @@ type loggedTransition struct {
 	Entered bool   `json:"entered"`
 }
 
-// Log inserts into the membership log which contacts left and entered lists or segments at
-// the time at. kind is the kind of set, list or segment.
+// Log inserts into the membership log which contacts left and entered lists or segments. It
+// stores the time in the parameter at. kind is "list" or "segment".
 func Log(ctx context.Context, db *engine.DB, orgID string, kind string, left, entered []InSet, at time.Time) error {
 	if len(left)+len(entered) == 0 {
 		return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// IsMailable is the SQL condition that the contact c may get mail: it is active, no stub,
-// and has no global opt-out.
+// IsMailable is the SQL condition that the contact c may get mail: it is active, is not a
+// stub, and has no global opt-out.
 const IsMailable = `(c.status = 'active' AND NOT c.stub AND NOT c.unsubscribe_all)`
 
 // PageSQL returns the statement for one page of the members of a list or segment, newest
@@ -48,7 +48,7 @@ type Member struct {
 }
 
 // Page runs a statement of PageSQL and returns one page of the members of a list or
-// segment, each converted by member.
+// segment. It converts each result row with the function member.
 func Page[T any](
 	ctx context.Context, db *engine.DB, page *engine.Statement, orgID, setID string, after *core.After, limit int, member func(Member) T,
 ) ([]T, error) {

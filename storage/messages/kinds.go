@@ -17,8 +17,8 @@ import (
 // matching messages. An index on one column cannot guarantee that.
 
 // spanLength is the period that a row of message_kinds covers; the SQL schema has the same
-// value. A row is deleted only when its whole period is older than the retention. A purge
-// therefore never deletes a row that a message recorded at the same moment needs.
+// value. A purge deletes a row only when its whole period is older than the retention. A
+// message that is recorded at the same moment therefore never loses a row that it needs.
 const spanLength = 30 * 24 * time.Hour
 
 // maxKinds is the largest number of kinds that a page reads, at about 10 µs each. A filter
@@ -30,12 +30,14 @@ const maxKinds = 2000
 func spanOf(at engine.Time) int64 { return int64(at) / spanLength.Microseconds() }
 
 const (
-	// kindsThatFit selects the kinds that match the filter. Its parameters are the
-	// organization, the first and last period, and the four filters.
+	// kindsThatFit selects the kinds (combinations of channel, identity, template and
+	// status) that match the filter. Its parameters are the organization, the first and last
+	// period, and the four filters.
 	kindsThatFit = `SELECT DISTINCT channel, identity, template, status FROM message_kinds
 		WHERE org_id = $1 AND span >= $2 AND span <= $3
 		AND ($4 = '' OR channel = $4) AND ($5 = '' OR identity = $5) AND ($6 = '' OR template = $6) AND ($7 = '' OR status = $7)`
-	// ofKind is the SQL condition for messages m of the kind k after the cursor of the page.
+	// ofKind is the SQL condition that a message m comes after the cursor of the page and
+	// has the kind k. A kind is a combination of channel, identity, template and status.
 	ofKind = `m.org_id = $1 AND m.channel = k.channel AND m.identity = k.identity AND m.template = k.template
 		AND m.status = k.status AND (m.sent_at, m.id) < ($8, $9)`
 	newestFirst = `ORDER BY m.sent_at DESC, m.id DESC`
@@ -52,9 +54,10 @@ var (
 	countKinds = engine.Register("count message kinds", `
 		SELECT count(*) FROM (`+kindsThatFit+` LIMIT $8) AS found`)
 
-	// messagesByKinds first reads the newest message of each kind. With a page of n rows,
-	// the n-th newest of these is a lower bound for the time of every row of the page. Each
-	// kind then contributes at most n messages after that time.
+	// messagesByKinds reads a page of messages from the index by kind (combination of
+	// channel, identity, template and status). It first reads the newest message of each
+	// kind. With a page of n rows, the n-th newest of these is a lower bound for the time of
+	// every row of the page. Each kind then contributes at most n messages after that time.
 	messagesByKinds = engine.Register("messages by kinds", `
 		SELECT `+messageColumns+` FROM (
 			WITH kinds AS MATERIALIZED (`+kindsThatFit+`),
@@ -113,10 +116,10 @@ func (s Store) insertKinds(ctx context.Context, orgID string, merged []sentRow) 
 	return err
 }
 
-// goesByKinds reports whether to read the page through the index of kinds. It does so for a
-// filter by identity or by two of the four columns, unless too many kinds match. A filter
-// by recipient has an index of its own; for it the answer is true only if no kind matches,
-// because the page is then empty.
+// goesByKinds reports whether to read the page through the index by kind (channel,
+// identity, template and status together). It does so for a filter by identity or by two of
+// the four columns, unless too many kinds match. A filter by recipient has an index of its
+// own; for it the answer is true only if no kind matches, because the page is then empty.
 func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter) (bool, error) {
 	set := 0
 	for _, filter := range []string{f.Channel, f.Identity, f.Template, string(f.Status)} {
@@ -134,12 +137,13 @@ func (s Store) goesByKinds(ctx context.Context, orgID string, f messages.Filter)
 	return found[0] == 0 || f.Recipient == "" && found[0] <= maxKinds, nil
 }
 
-// kindArguments returns the arguments of kindsThatFit, $1 to $7.
+// kindArguments returns the arguments $1 to $7 of the statement kindsThatFit.
 func kindArguments(orgID string, f messages.Filter) []any {
 	return []any{orgID, spanOf(engine.At(f.From)), spanOf(engine.At(f.To)), f.Channel, f.Identity, f.Template, string(f.Status)}
 }
 
-// byKindsArguments returns the arguments of messagesByKinds and of countByKinds.
+// byKindsArguments returns the arguments of the statements messagesByKinds and
+// countByKinds.
 func byKindsArguments(orgID string, f messages.Filter) []any {
 	at, id := placeOf(f)
 	return append(kindArguments(orgID, f), at, id, engine.At(f.From), f.Limit)

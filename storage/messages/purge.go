@@ -7,9 +7,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// These statements delete rows from the oldest end of an index, so each step of a purge
-// costs the same in a table of any size. They select by time alone, so that dropping
-// partitions could replace them if the tables were partitioned by time.
+// These statements delete rows from the oldest end of an index. Each step of a purge
+// therefore costs the same in a table of any size. They select rows by time alone. If the
+// tables were partitioned by time, dropping partitions could replace these statements.
 var (
 	oldMessages = engine.Register("old messages", `
 		SELECT id FROM messages WHERE org_id = $1 AND sent_at < $2 ORDER BY sent_at, id LIMIT $3`)
@@ -24,9 +24,9 @@ var (
 			SELECT occurred_at, id FROM message_events WHERE org_id = $1 AND occurred_at < $2 ORDER BY occurred_at, id LIMIT $3)`)
 )
 
-// Purge deletes up to limit messages that were sent before the time, together with their
-// recipients, and up to limit older events. It returns the number of deleted messages and
-// events.
+// Purge deletes messages that were sent before the time in the parameter before, with their
+// recipients, and events before that time. It deletes at most limit messages and limit
+// events. It returns the number of deleted messages and events.
 func (s Store) Purge(ctx context.Context, orgID string, before time.Time, limit int) (int, error) {
 	purged := 0
 	err := s.db.InTx(ctx, func(ctx context.Context) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // messageWay is a way to read a page of messages: through one index, newest first, from the
-// cursor to the limit of the page. It compares the filters that the index does not serve
+// cursor to the limit of the page. A filter for which that index is of no use is compared
 // row by row.
 //
 // Each filter except identity has an index that ends in time and id, and so has the page
@@ -19,8 +19,7 @@ import (
 // fewest rows to compare.
 type messageWay struct {
 	name string
-	// rows is the FROM clause of the statements, and r the alias of the table with the
-	// index.
+	// rows is the FROM clause of the statements; r is the alias of the table with the index.
 	rows, r string
 	// by is the column of the index, or "" for the index on time alone.
 	by  string
@@ -73,8 +72,8 @@ func init() {
 	}
 }
 
-// place returns the columns by which the page is sorted: those of the index after the
-// organization.
+// place returns the columns by which the page is sorted. They follow the organization in
+// the index.
 func (w messageWay) place() string {
 	switch {
 	case w.by == "":
@@ -88,10 +87,11 @@ func (w messageWay) place() string {
 // statementTail returns the part of the statements from FROM to the end of WHERE, and the
 // number of the next parameter.
 //
-// The time window and the column of the index form two bounds, each compared as one row
-// value. SQLite has no statistics, and these comparisons leave it no other index to choose.
+// The filter's time window and the column of the index form a lower and an upper bound,
+// each compared as one row value. SQLite has no statistics, and these comparisons leave it
+// no other index to choose. The upper bound is the cursor, or the end of the time window.
 // The casts have no effect on the result; they avoid PostgreSQL's bad estimates for row
-// values. The upper bound is the cursor, or the end of the window.
+// values.
 func (w messageWay) statementTail() (string, int) {
 	text := ` FROM ` + w.rows + ` WHERE ` + w.r + `.org_id = $1`
 	next := 5
@@ -151,8 +151,8 @@ func (w messageWay) arguments(orgID string, f messages.Filter) []any {
 	return append(args, f.Limit)
 }
 
-// placeOf returns the time and id before which the page begins: the cursor, or the end of
-// the window if that is earlier.
+// placeOf returns the time and id before which a page of messages begins: the cursor, or
+// the end of the filter's time window if that is earlier.
 func placeOf(f messages.Filter) (engine.Time, string) {
 	if f.After != nil && f.After.At.Before(f.To) {
 		return engine.At(f.After.At), f.After.ID
@@ -161,7 +161,8 @@ func placeOf(f messages.Filter) (engine.Time, string) {
 }
 
 // wayOf returns the statements that read and count a page with the filter, and their
-// arguments. They use the index of kinds or an index on one column.
+// arguments. They use the index by kind (channel, identity, template and status together)
+// or an index on one column.
 func (s Store) wayOf(ctx context.Context, orgID string, f messages.Filter) (messageWay, []any, error) {
 	byKinds, err := s.goesByKinds(ctx, orgID, f)
 	if err != nil {

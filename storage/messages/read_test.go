@@ -17,8 +17,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// sentMail returns one event for each of n messages, such that every filter matches some
-// and excludes some. Every fourth message is sent at the same time as the one before.
+// sentMail returns one event for each of n messages. Every filter matches some of the
+// messages and excludes others. Every fourth message is sent at the same time as the one
+// before.
 func sentMail(n int) []messages.Event {
 	statuses := []messages.EventType{messages.Send, messages.Delivery, messages.Delivery, messages.Bounce, messages.Open}
 	all := make([]messages.Event, n)

@@ -35,7 +35,7 @@ var (
 		RETURNING id`)
 	// mergeMessages sets every column to the greater of the stored and the new value, and
 	// the time of sending to the earlier one. The result then does not depend on the order
-	// of events. The provider repeats the same mail data with every event; if these
+	// of events. The provider repeats the data of the mail with every event. If events
 	// contradict each other, the result is at least deterministic. The casts make texts
 	// compare by bytes.
 	mergeMessages = engine.Register("merge messages", `
@@ -59,8 +59,8 @@ var (
 			template = CASE WHEN excluded.template > messages.template THEN excluded.template ELSE messages.template END,
 			test = messages.test OR excluded.test
 		RETURNING id, sent_at, channel, identity, template, status`)
-	// misdatedRecipients selects messages whose recipients are stored with another time of
-	// sending. It uses the index of recipients by message. The LATERAL subquery forces
+	// misdatedRecipients selects messages for whose recipients a wrong time of sending is
+	// stored. It uses the index of recipients by message. The LATERAL subquery forces
 	// PostgreSQL to use it; without statistics PostgreSQL would read the whole table.
 	misdatedRecipients = engine.Register("misdated message recipients", `
 		SELECT DISTINCT r.message_id FROM `+engine.ParameterRows(`$1`)+`
@@ -98,8 +98,8 @@ type eventRow struct {
 	Metadata  *string     `json:"metadata"`
 }
 
-// mergedRow is an element of the JSON parameter of mergeMessages. It has what the new
-// events say about one message.
+// mergedRow is an element of the JSON parameter of mergeMessages: the data about one
+// message from the new events.
 type mergedRow struct {
 	ID        string      `json:"id"`
 	Sender    string      `json:"sender"`
@@ -122,8 +122,9 @@ type recipientRow struct {
 	Message   string      `json:"message"`
 }
 
-// sentRow is a result row of mergeMessages: the time of sending and the kind of a message,
-// from all its events so far.
+// sentRow is a result row of mergeMessages: the time of sending of a message, with its
+// channel, identity, template and status. They result from all events of the message so
+// far.
 type sentRow struct {
 	Message  string      `db:"id" json:"message"`
 	Sent     engine.Time `db:"sent_at" json:"sent"`
@@ -179,8 +180,8 @@ func eventRows(events []messages.Event) (map[string]messages.Event, string, erro
 	return byID, parameter, err
 }
 
-// eventRowOf converts an event to a row. Key is the recipient's address in the form in
-// which contacts are looked up.
+// eventRowOf converts an event to a row. Key is the recipient's address in the form that
+// contacts store for lookups.
 func eventRowOf(e messages.Event) eventRow {
 	row := eventRow{
 		At: engine.At(e.OccurredAt), ID: e.ID, Message: e.MessageID, Type: string(e.Type),
@@ -200,7 +201,8 @@ func eventRowOf(e messages.Event) eventRow {
 }
 
 // mergeMessages merges the events of each message in memory, because one statement must not
-// write a row twice. It then stores the messages, their kinds and their recipients.
+// write a row twice. It then stores the messages, their recipients and their kinds
+// (combinations of channel, identity, template and status).
 func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages.Event) error {
 	merged, recipients := make(map[string]mergedRow), make(map[recipientRow]bool)
 	for _, e := range fresh {
@@ -229,8 +231,9 @@ func (s Store) mergeMessages(ctx context.Context, orgID string, fresh []messages
 	return s.insertRecipients(ctx, orgID, slices.Collect(maps.Keys(recipients)), sent)
 }
 
-// insertRecipients stores recipients of the messages in sent. Each row has the time of
-// sending of its message, by which a page of one recipient's messages is sorted.
+// insertRecipients stores the recipients of messages. Each row has the time of sending of
+// its message, which is in the parameter sent. A page of one recipient's messages is sorted
+// by that time.
 func (s Store) insertRecipients(ctx context.Context, orgID string, recipients []recipientRow, sent []sentRow) error {
 	if err := s.redateRecipients(ctx, orgID, sent); err != nil {
 		return err
@@ -284,8 +287,8 @@ func sortedValues[V any](byKey map[string]V) []V {
 	return sorted
 }
 
-// mergedRowOf returns what one event says about its message. If the event's type is not a
-// status, the status is Send.
+// mergedRowOf returns the data about a message that one event contains. If the event's type
+// is not a status of messages, the status is Send.
 func mergedRowOf(e messages.Event) mergedRow {
 	row := mergedRow{
 		ID: e.MessageID, Sender: e.Mail.From, Identity: identityOf(e.Mail.From), Sent: engine.At(e.SentAt()),

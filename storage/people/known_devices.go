@@ -8,8 +8,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// deviceRow is a browser from which a person has signed in, with the person's address. Only
-// the hash of the browser's cookie is stored.
+// deviceRow is a browser from which a person has signed in. Only the hash of the browser's
+// cookie is stored. Email is the person's address.
 type deviceRow struct {
 	Hash       []byte      `db:"hash"`
 	UserID     string      `db:"user_id"`
@@ -19,8 +19,8 @@ type deviceRow struct {
 }
 
 var (
-	// putDevice inserts a known device or renews it. It changes no row if the hash belongs
-	// to another person.
+	// putDevice inserts a known device or renews it. It changes no row if the cookie hash
+	// belongs to another person.
 	putDevice = engine.Register("put known device", `
 		INSERT INTO known_devices (hash, user_id, last_used_at, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (hash) DO UPDATE SET last_used_at = excluded.last_used_at, expires_at = excluded.expires_at
@@ -30,7 +30,8 @@ var (
 	trimDevices = engine.Register("trim known devices", `
 		DELETE FROM known_devices WHERE user_id = $1 AND hash NOT IN (
 			SELECT d.hash FROM known_devices AS d WHERE d.user_id = $1 ORDER BY d.last_used_at DESC, d.hash LIMIT $2)`)
-	// deviceByHash does not return a device that has expired; the purge deletes it later.
+	// deviceByHash selects a known device by the hash of its cookie. It does not return a
+	// device that has expired; the purge deletes it later.
 	deviceByHash = engine.RegisterPoint("known device by hash", `
 		SELECT d.hash, d.user_id, d.last_used_at, d.expires_at, u.email
 		FROM known_devices AS d JOIN users AS u ON u.id = d.user_id WHERE d.hash = $1 AND d.expires_at > $2`)
@@ -62,8 +63,8 @@ func (s peopleStore) Device(ctx context.Context, hash []byte, now time.Time) (pe
 	}, row.Email, nil
 }
 
-// DeleteDevicesOf deletes all known devices of a person. If but is not empty, the device
-// with that hash is kept. It also succeeds if the person has no devices.
+// DeleteDevicesOf deletes all known devices of a person, except the device with the hash in
+// the parameter but, if that is not empty. It also succeeds if the person has no devices.
 func (s peopleStore) DeleteDevicesOf(ctx context.Context, userID string, but []byte) error {
 	if len(but) == 0 {
 		_, err := s.db.Exec(ctx, deleteDevicesOf, userID)

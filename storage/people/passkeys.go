@@ -42,19 +42,20 @@ const (
 )
 
 var (
-	// insertPasskey changes nothing if the credential is stored already, even for another
-	// person.
+	// insertPasskey inserts a passkey. It changes nothing if the credential is stored
+	// already, even for another person.
 	insertPasskey = engine.Register("insert passkey", `
 		INSERT INTO passkeys (`+webauthnColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT DO NOTHING`)
 	// passkeysOf selects the passkeys of a person, oldest first.
 	passkeysOf = engine.Register("passkeys of a user", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE user_id = $1 ORDER BY created_at, id`)
-	// passkeyByCredential serves a sign-in in which the person enters no address.
+	// passkeyByCredential finds a passkey and its person by the credential id. It serves a
+	// sign-in in which the person enters no address.
 	passkeyByCredential = engine.RegisterPoint("passkey by credential", `
 		SELECT `+webauthnColumns+` FROM passkeys WHERE credential_id = $1`)
-	// setPasskey runs after each use of a passkey, because the signature counter in the
-	// credential has changed.
+	// setPasskey updates a passkey. It runs after each use, because the signature counter in
+	// the credential has then changed.
 	setPasskey = engine.Register("set passkey", `
 		UPDATE passkeys SET name = $1, credential = $2, last_used_at = $3 WHERE user_id = $4 AND id = $5`)
 	deletePasskey    = engine.Register("delete passkey", `DELETE FROM passkeys WHERE user_id = $1 AND id = $2`)
@@ -63,8 +64,9 @@ var (
 	insertCeremony = engine.Register("insert passkey ceremony", `
 		INSERT INTO passkey_ceremonies (`+ceremonyColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
-	// takeCeremony deletes and returns a ceremony in one statement, so that an answer can be
-	// used only once. It finds no expired ceremony.
+	// takeCeremony deletes and returns a passkey ceremony (a registration or sign-in in
+	// progress) in one statement, so that an answer can be used only once. It does not find
+	// an expired ceremony.
 	takeCeremony = engine.Register("take passkey ceremony", `
 		DELETE FROM passkey_ceremonies WHERE hash = $1 AND expires_at > $2 RETURNING `+ceremonyColumns)
 	purgeCeremonies = engine.Register("purge passkey ceremonies", `DELETE FROM passkey_ceremonies WHERE expires_at <= $1`)
@@ -114,8 +116,9 @@ func (s passkeyStore) InsertCeremony(ctx context.Context, c people.PasskeyCeremo
 	return s.db.Insert(ctx, taken, insertCeremony, c.Hash, c.UserID, c.Purpose, c.Data, engine.At(c.ExpiresAt))
 }
 
-// TakeCeremony deletes a passkey ceremony and returns it. Of concurrent callers only one
-// gets it; the others, and callers of an expired ceremony, get NotFound.
+// TakeCeremony deletes a passkey ceremony (a registration or sign-in in progress) and
+// returns it. Of concurrent callers only one gets it. The other callers get NotFound, and
+// so does a caller with an expired ceremony.
 func (s passkeyStore) TakeCeremony(ctx context.Context, hash []byte, now time.Time) (people.PasskeyCeremony, error) {
 	row, err := engine.One[ceremonyRow](ctx, s.db, "passkey ceremony", takeCeremony, hash, engine.At(now))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// resetRow is an open link to reset a password. Mark is a digest of the password hash at
-// the time of creation, so that the link stops working when the password changes.
+// resetRow is an open password reset link. Mark is a digest of the password hash at the
+// time of creation, so that the link stops working when the password changes.
 type resetRow struct {
 	Hash      []byte      `db:"hash"`
 	UserID    string      `db:"user_id"`
@@ -23,18 +23,19 @@ type resetRow struct {
 const resetColumns = `hash, user_id, password_mark, created_at, expires_at`
 
 var (
-	// insertReset changes nothing if a link with the hash exists.
+	// insertReset inserts a password reset link. It changes nothing if a link with the hash
+	// exists.
 	insertReset = engine.Register("insert password reset", `
 		INSERT INTO password_resets (`+resetColumns+`) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT DO NOTHING`)
 	resetByHash = engine.RegisterPoint("password reset by hash", `
 		SELECT `+resetColumns+` FROM password_resets WHERE hash = $1 AND expires_at > $2`)
-	// openResets counts the open links of one person, whose number is limited. It reads the
-	// index password_resets_by_user.
+	// openResets counts the open password reset links of one person, because their number is
+	// limited. It reads the index password_resets_by_user.
 	openResets = engine.Register("open password resets", `
 		SELECT COUNT(*) FROM password_resets WHERE user_id = $1 AND expires_at > $2`)
-	// takeReset deletes and returns a link in one statement, so that a link works only once.
-	// It finds no expired link.
+	// takeReset deletes and returns a password reset link in one statement, so that a link
+	// works only once. It does not find an expired link.
 	takeReset = engine.Register("take password reset", `
 		DELETE FROM password_resets WHERE hash = $1 AND expires_at > $2 RETURNING `+resetColumns)
 	deleteResetsOf = engine.Register("delete password resets of a user", `DELETE FROM password_resets WHERE user_id = $1`)
@@ -51,12 +52,13 @@ func (s peopleStore) Reset(ctx context.Context, hash []byte, now time.Time) (peo
 }
 
 // TakeReset deletes a password reset link and returns it. Of concurrent callers only one
-// gets it; the others, and callers with an expired link, get NotFound.
+// gets it. The other callers get NotFound, and so does a caller with an expired link.
 func (s peopleStore) TakeReset(ctx context.Context, hash []byte, now time.Time) (people.Reset, error) {
 	return s.reset(ctx, takeReset, hash, now)
 }
 
-// reset returns the password reset link that the statement finds, or NotFound.
+// reset returns the password reset link that the statement finds by hash, or the error
+// NotFound.
 func (s peopleStore) reset(ctx context.Context, by *engine.Statement, hash []byte, now time.Time) (people.Reset, error) {
 	row, err := engine.One[resetRow](ctx, s.db, "password reset", by, hash, engine.At(now))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 var (
-	// warn stores the time of a person's last warning about the password. It changes no row
-	// if the last warning was later than $3.
+	// warn stores the time of a person's last password warning. It changes no row if the
+	// stored warning is later than $3.
 	warn = engine.Register("warn about passwords", `
 		INSERT INTO password_warnings (user_id, warned_at) VALUES ($1, $2)
 		ON CONFLICT (user_id) DO UPDATE SET warned_at = excluded.warned_at WHERE password_warnings.warned_at <= $3`)
@@ -20,9 +20,9 @@ var (
 	purgeWarnings = engine.Register("purge warnings about passwords", `DELETE FROM password_warnings WHERE warned_at < $1`)
 )
 
-// Warn stores a password warning at the time at. It returns false if the person was already
-// warned after since. Of concurrent callers only one gets true, because the others wait for
-// the row and then test it again.
+// Warn stores a password warning with the time at. It returns false if the person was
+// already warned after the time in the parameter since. Of concurrent callers only one gets
+// true, because the others wait for the row and then test it again.
 func (s peopleStore) Warn(ctx context.Context, userID string, at, since time.Time) (bool, error) {
 	warned, err := s.db.Exec(ctx, warn, userID, engine.At(at), engine.At(since))
 	return warned == 1, err

@@ -36,7 +36,7 @@ var (
 		WHERE authenticators.confirmed_at IS NULL`)
 	authenticatorOf = engine.RegisterPoint("authenticator app", `
 		SELECT `+authenticatorColumns+` FROM authenticators WHERE user_id = $1`)
-	// useStep accepts the code of a time step once. Of concurrent callers only one finds a
+	// useStep marks the code of a time step as used. Of concurrent callers only one finds a
 	// smaller used_step: PostgreSQL tests it again after waiting for the row lock, and
 	// SQLite has one writer at a time.
 	useStep = engine.Register("use time step", `
@@ -48,8 +48,8 @@ var (
 	// insertRecoveryCode inserts one recovery code. It runs once for each code, because a
 	// person has only a few.
 	insertRecoveryCode = engine.Register("insert recovery code", `INSERT INTO recovery_codes (user_id, hash) VALUES ($1, $2)`)
-	// useRecoveryCode changes no row if the code is unknown or was used. Of concurrent
-	// callers only one finds used_at NULL.
+	// useRecoveryCode marks a recovery code as used. It changes no row if the code is
+	// unknown or was used. Of concurrent callers only one finds used_at NULL.
 	useRecoveryCode = engine.Register("use recovery code", `
 		UPDATE recovery_codes SET used_at = $1 WHERE user_id = $2 AND hash = $3 AND used_at IS NULL`)
 	recoveryCodesLeft = engine.Register("recovery codes left", `

@@ -32,8 +32,8 @@ var (
 	insertSession = engine.Register("insert session", `
 		INSERT INTO sessions (`+sessionColumns+`) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	// sessionByHash runs for every page of the dashboard. It does not return a session that
-	// has expired; the purge deletes it later.
+	// sessionByHash selects a session by the hash of its cookie, for every page of the
+	// dashboard. It does not return a session that has expired; the purge deletes it later.
 	sessionByHash = engine.RegisterPoint("session by hash", `
 		SELECT `+sessionColumns+` FROM sessions WHERE hash = $1 AND expires_at > $2`)
 	// touchSession updates the times and the organization of a session. It changes no row if
@@ -68,8 +68,8 @@ func (s sessionStore) Session(ctx context.Context, hash []byte, now time.Time) (
 	}, nil
 }
 
-// TouchSession updates the times and the organization of a session. It fails with NotFound
-// if the session was deleted, so that it cannot undo a sign-out.
+// TouchSession updates the times and the organization of a session. If the session was
+// deleted it fails with NotFound, because storing it again would undo a sign-out.
 func (s sessionStore) TouchSession(ctx context.Context, session people.Session) error {
 	return s.db.Change(ctx, "session", touchSession, engine.At(session.LastSeenAt), engine.At(session.ExpiresAt),
 		engine.OptionalAt(session.SecondFactorAt), session.OrgID, session.Hash, session.UserID)

@@ -25,12 +25,13 @@ func NewSessionStore(db *engine.DB) people.SessionStore { return sessionStore{db
 // NewFactorStore returns the store of authenticator apps and recovery codes.
 func NewFactorStore(db *engine.DB) people.FactorStore { return factorStore{db} }
 
-// NewPasskeyStore returns the store of passkeys and their ceremonies.
+// NewPasskeyStore returns the store of passkeys, and of registrations and sign-ins with
+// them that are in progress.
 func NewPasskeyStore(db *engine.DB) people.PasskeyStore { return passkeyStore{db} }
 
-// Purge deletes expired reset links and devices, and warnings from before the time
-// warnings. It returns the number of deleted rows, even with an error. Each statement
-// commits on its own.
+// Purge deletes expired password reset links and known devices, and password warnings that
+// are older than the time in the parameter warnings. It returns the number of deleted rows,
+// even with an error. Each statement commits on its own.
 func (s peopleStore) Purge(ctx context.Context, now, warnings time.Time) (int, error) {
 	purged := 0
 	for _, one := range []struct {

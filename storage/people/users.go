@@ -26,7 +26,8 @@ type userRow struct {
 const userColumns = `id, email, name, password_hash, created_at`
 
 var (
-	// insertUser changes nothing if a person with the id or the address exists.
+	// insertUser inserts a person. It changes nothing if a person with the id or the address
+	// exists.
 	insertUser = engine.Register("insert user", `
 		INSERT INTO users (id, email, email_key, name, password_hash, created_at) VALUES ($1, $2, $3, $4, $5, $6)
 		ON CONFLICT DO NOTHING`)

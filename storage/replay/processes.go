@@ -16,8 +16,8 @@ var _ replay.ProcessStore = ProcessStore{}
 // NewProcessStore returns the store of heartbeats on the database.
 func NewProcessStore(db *engine.DB) ProcessStore { return ProcessStore{db} }
 
-// processKept is how long after its last heartbeat a process stays stored. It far exceeds
-// any reservation of a key and any clock difference.
+// processKept is how long after its last heartbeat a process stays stored. It is longer
+// than any reservation of an idempotency key and any difference between two clocks.
 const processKept = 24 * time.Hour
 
 var (
@@ -26,8 +26,9 @@ var (
 	processBeats   = engine.Register("beats of processes", `SELECT id, beat_at FROM processes`)
 	endProcess     = engine.Register("end process", `DELETE FROM processes WHERE id = $1`)
 	purgeProcesses = engine.Register("purge processes", `DELETE FROM processes WHERE beat_at <= $1`)
-	// endReservations deletes reservations of keys by other processes. It uses the index on
-	// expires_at: every reservation expires within replay.Lease, so between $1 and $2.
+	// endReservations deletes reservations of idempotency keys, except those of process $3.
+	// It uses the index on expires_at: each expires within replay.Lease, so between $1 and
+	// $2.
 	endReservations = engine.Register("end reservations", `
 		DELETE FROM replay_records WHERE expires_at > $1 AND expires_at <= $2 AND NOT done AND process <> $3`)
 )

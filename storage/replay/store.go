@@ -22,8 +22,8 @@ func New(db *engine.DB) Store { return Store{db} }
 const maxReservations = 6
 
 // replayRow is the reservation of an idempotency key by a running call. Once Done is true
-// it is the result of the call. Token identifies the call, and Process the server process
-// that runs it.
+// it is the result of the call. Token identifies the call. Process identifies the server
+// process that runs the call.
 type replayRow struct {
 	Digest    string      `db:"digest"`
 	Token     string      `db:"token"`
@@ -33,8 +33,8 @@ type replayRow struct {
 	ExpiresAt engine.Time `db:"expires_at"`
 }
 
-// holds reports whether the row prevents another call with this claim from reserving the
-// key.
+// holds reports whether the row keeps the key, so that another call with this claim cannot
+// reserve it.
 func (r replayRow) holds(claim replay.Claim, now time.Time) bool {
 	return r.ExpiresAt > engine.At(now) && (r.Done || claim.From == "" || r.Token != string(claim.From))
 }
@@ -49,38 +49,39 @@ func (r replayRow) record() replay.Record {
 }
 
 var (
-	// reserveFree inserts a reservation if the key has no row. Without NOT EXISTS the insert
-	// would wait, on PostgreSQL, for a transaction that is completing the key.
+	// reserveFree inserts a reservation if the idempotency key has no row. Without NOT
+	// EXISTS the insert would wait, on PostgreSQL, for a transaction that is completing the
+	// key.
 	reserveFree = engine.Register("reserve free key", `
 		INSERT INTO replay_records (org_id, space, key, digest, token, process, done, result, expires_at)
 		SELECT CAST($1 AS text), CAST($2 AS text), CAST($3 AS text), CAST($4 AS text), CAST($5 AS text), CAST($6 AS text), false, NULL, CAST($7 AS bigint)
 		WHERE NOT EXISTS (SELECT 1 FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3)
 		ON CONFLICT DO NOTHING`)
-	// replayRecord reads without a lock, so it never waits for the call that has reserved
-	// the key.
+	// replayRecord reads the row of an idempotency key without a lock, so it never waits for
+	// the call that has reserved the key.
 	replayRecord = engine.Register("replay record", `
 		SELECT digest, token, process, done, result, expires_at FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3`)
-	// reserveHeld takes over a key whose row has expired, or whose reservation the claim
-	// replaces. The earlier call may be completing the key at the same time. The row lock
+	// reserveHeld takes over a key if its row has expired, or if it is reserved with the
+	// token $9. The earlier call may be completing the key at the same time. The row lock
 	// orders the two statements, and their conditions let only the first one succeed.
 	reserveHeld = engine.Register("reserve held key", `
 		UPDATE replay_records SET digest = $1, token = $2, process = $3, done = false, result = NULL, subject = NULL, expires_at = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND (expires_at <= $8 OR token = $9 AND NOT done)`)
-	// completeReplay stores the result of a call. It changes no row if another call has
-	// taken over the key.
+	// completeReplay stores the result of a call under its idempotency key. It changes no
+	// row if another call has taken over the key.
 	completeReplay = engine.Register("complete replay", `
 		UPDATE replay_records SET done = true, result = $1, expires_at = $2, caller = $3, subject = $4
 		WHERE org_id = $5 AND space = $6 AND key = $7 AND token = $8 AND NOT done`)
-	// releaseReplay deletes the reservation of the call with the token, but never a result.
+	// releaseReplay deletes a call's reservation of an idempotency key, but never a result.
 	releaseReplay = engine.Register("release replay", `
 		DELETE FROM replay_records WHERE org_id = $1 AND space = $2 AND key = $3 AND token = $4 AND NOT done`)
-	// supersedeReplays deletes results for several subjects. It uses the partial index
-	// replay_records_subject.
+	// supersedeReplays deletes the results of the caller's earlier writes to the records $3,
+	// through the partial index replay_records_subject.
 	supersedeReplays = engine.Register("supersede replays", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject IS NOT NULL AND done
 		AND subject IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)`)
-	// supersedeOneReplay deletes results for one subject, which is the usual case and needs
-	// no JSON parameter.
+	// supersedeOneReplay deletes the results of the caller's earlier writes to one record.
+	// That is the usual case, and it needs no JSON parameter.
 	supersedeOneReplay = engine.Register("supersede replays of one subject", `
 		DELETE FROM replay_records WHERE org_id = $1 AND caller = $2 AND subject = $3 AND done`)
 	supersedeAllReplays = engine.Register("supersede all replays", `
@@ -97,8 +98,8 @@ var (
 
 // Reserve reserves an idempotency key and returns the reservation and true. If another call
 // holds the key, it returns that call's record and false. It takes over an expired record.
-// If the record changes in between it starts again, at most maxReservations times. Inside a
-// transaction it fails with engine.ErrInTransaction.
+// If the record changes between reading and taking over, it starts again, at most
+// maxReservations times. Inside a transaction it fails with engine.ErrInTransaction.
 func (s Store) Reserve(ctx context.Context, k replay.Key, claim replay.Claim, now time.Time) (replay.Record, bool, error) {
 	if s.db.InTransaction(ctx) {
 		return replay.Record{}, false, engine.ErrInTransaction
@@ -142,9 +143,9 @@ func (s Store) reservation(ctx context.Context, k replay.Key, mine replay.Record
 	return replay.Record{}, false, errors.Join(err, s.Release(context.WithoutCancel(ctx), k, mine.Token))
 }
 
-// Complete stores the result of a call. It must run in the transaction of the call, so that
-// the result is stored if and only if the call commits. It fails with Conflict if another
-// call has taken over the key.
+// Complete stores the result of a call under its idempotency key. It must run in the
+// transaction of the call, so that the result is stored if and only if the call commits. It
+// fails with Conflict if another call has taken over the key.
 func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, outcome replay.Outcome) error {
 	var subject *string
 	if outcome.Subject != "" {
@@ -161,8 +162,8 @@ func (s Store) Complete(ctx context.Context, k replay.Key, token replay.Token, o
 	return nil
 }
 
-// Supersede deletes the stored results for the subjects, because a later write of the same
-// caller has made them obsolete.
+// Supersede deletes the results of the caller's earlier writes to the given records,
+// because a later write has made them obsolete. subjects has the ids of the records.
 func (s Store) Supersede(ctx context.Context, orgID, caller string, subjects []string) error {
 	if len(subjects) == 0 {
 		return nil

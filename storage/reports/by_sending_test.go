@@ -19,8 +19,8 @@ import (
 // sentFrom is the time at which the first message of the test is sent.
 var sentFrom = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
-// earlierSchema is SQL that restores the schema before migration 26 (by_sending) and puts
-// wrong figures into the reports.
+// earlierSchema is SQL that undoes migration 26 (by_sending) and puts wrong figures into
+// the reports.
 const earlierSchema = `
 	UPDATE messages SET status = 'Send', rank = 0 WHERE status = 'RenderingFailure';
 	UPDATE messages SET rank = rank - 1 WHERE rank > 0;

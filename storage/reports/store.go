@@ -24,15 +24,16 @@ func New(db *engine.DB) Store { return Store{db} }
 const triedToDeliver = `coalesce(e.bounce_sub_type, '') <> '` + messages.OnAccountList + `'`
 
 var (
-	// addMarks inserts marks and returns those that are new. A mark identifies what was
-	// already counted, so that it counts once.
+	// addMarks inserts marks and returns those that are new. All opens of a message by one
+	// recipient have the same mark, and so have all clicks. New marks count as unique opens
+	// and clicks.
 	addMarks = engine.Register("add report marks", `
 		INSERT INTO report_marks (org_id, mark)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
 		ON CONFLICT DO NOTHING
 		RETURNING mark`)
-	// addCounts adds figures to the rows of days. The caller sorts the rows, so that
-	// concurrent transactions lock them in the same order.
+	// addCounts adds report figures to the rows of report_days. The caller sorts the rows,
+	// so that concurrent transactions lock them in the same order.
 	addCounts = engine.Register("add report counts", `
 		INSERT INTO report_days (org_id, day, channel, identity, template,
 			sent, delivered, bounced, complained, suppressed, opens, unique_opens, clicks, unique_clicks)
@@ -45,8 +46,8 @@ var (
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, day, domain) DO UPDATE SET bounced = report_bounce_domains.bounced + excluded.bounced`)
 
-	// reportByDay and reportByGroup read the rows of their time window through the primary
-	// key, which begins with organization and day.
+	// reportByDay and reportByGroup sum the figures of a time window. They read its rows
+	// through the primary key, which begins with organization and day.
 	reportByDay   = engine.Register("report by day", sumOf("report_days", "day", "day"))
 	reportByGroup = engine.Register("report by group", sumOf("report_days", "day", "channel, template"))
 
@@ -57,11 +58,11 @@ var (
 		FROM `+engine.ParameterRows(`$2`)+` WHERE TRUE
 		ON CONFLICT (org_id, hour, channel, identity, template) DO UPDATE SET `+addedTo("report_hours"))
 	reportByHours = engine.Register("report by hours", sumOf("report_hours", "hour", "channel, template"))
-	// reportFromEvents reads the messages that were sent in the window, then the events of
-	// each. The LATERAL subquery with its very high limit forces PostgreSQL to this order;
-	// with the statistics of an empty table it would read all events. The expression e.type
-	// || '' keeps SQLite from finding events by type, which would read all events of the
-	// type for each message.
+	// reportFromEvents counts events of the messages that were sent in the report's time
+	// window. It reads these messages first, then the events of each. The LATERAL subquery
+	// with its very high limit forces PostgreSQL to this order; with the statistics of an
+	// empty table it would read all events. The expression e.type || '' keeps SQLite from
+	// finding events by type, which would read all events of the type for each message.
 	reportFromEvents = engine.Register("report from events", `
 		SELECT channel, template, type, CAST(sum(number) AS bigint) AS events, count(*) AS uniques FROM (
 			SELECT e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key, count(*) AS number
@@ -74,14 +75,15 @@ var (
 			GROUP BY e.channel, e.identity, e.template, e.type, e.message_id, e.recipient_key
 		) AS once
 		GROUP BY channel, template, type`)
-	// anyMessage reads a single entry of the index messages_newest.
+	// anyMessage tests whether a message was sent in the time window. It reads a single
+	// entry of the index messages_newest.
 	anyMessage = engine.RegisterPoint("any message", `
 		SELECT 1 FROM messages WHERE org_id = $1 AND sent_at >= $2 AND sent_at < $3 LIMIT 1`)
 
 	// failingDomains sums bounces by recipient domain, which is the part after the last @.
 	// Bounces are stored per day, so the sum of the last day includes messages that were
-	// sent after the window's end $3. The second SELECT subtracts these; $4 is the end of
-	// that day.
+	// sent after the end of the time window, $3. The second SELECT subtracts these; $4 is
+	// the end of that day.
 	failingDomains = engine.Register("failing domains", `
 		SELECT domain, CAST(sum(number) AS bigint) AS bounced FROM (
 			SELECT domain, bounced AS number FROM report_bounce_domains
@@ -94,8 +96,8 @@ var (
 		) AS counted
 		GROUP BY domain HAVING sum(number) > 0
 		ORDER BY 2 DESC, domain LIMIT $5`)
-	// recentBounces reads the partial index message_events_bounced backwards from the end of
-	// the time window.
+	// recentBounces selects the latest bounces in the time window. It reads the partial
+	// index message_events_bounced backwards from the end of the window.
 	recentBounces = engine.Register("recent bounces", `
 		SELECT e.occurred_at, e.message_id, e.recipient, coalesce(e.bounce_type, '') AS bounce_type,
 			coalesce(e.bounce_sub_type, '') AS bounce_sub_type, e.channel, e.template
@@ -224,7 +226,8 @@ func (s Store) CountHours(ctx context.Context, orgID string, counted []reports.C
 	return s.count(ctx, orgID, addHours, counted)
 }
 
-// count adds figures to the rows of days or of hours, depending on the statement.
+// count adds report figures to the rows per day or to those per hour; the statement
+// determines which.
 func (s Store) count(ctx context.Context, orgID string, statement *engine.Statement, counted []reports.Counted) error {
 	rows := make([]countedRow, len(counted))
 	for i, c := range counted {

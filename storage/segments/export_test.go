@@ -10,13 +10,13 @@ import (
 
 // This file exports unexported functions to the external tests.
 
-// Matching returns the ids of the contacts that the SQL of a predicate selects.
+// Matching returns the ids of the contacts that match a predicate, according to its SQL.
 func Matching(ctx context.Context, db *engine.DB, q segments.Question) ([]string, error) {
 	return matchingContacts(ctx, db, &q)
 }
 
-// PredicateSQL returns the SQL that counts the contacts of a predicate on the engine with
-// the name, and its arguments.
+// PredicateSQL returns the SQL that counts the contacts that match a predicate, and its
+// arguments. name is the database engine for which the SQL is compiled.
 func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	e := engine.Dialect(name)
 	c, err := conditionOf(e, &q, "")
@@ -27,7 +27,8 @@ func PredicateSQL(name string, q segments.Question) (string, []any, error) {
 	return e.Text(text), args, nil
 }
 
-// Plan returns PostgreSQL's plan for the query that counts the contacts of a predicate.
+// Plan returns PostgreSQL's plan for the query that counts the contacts that match a
+// predicate.
 func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, error) {
 	c, err := conditionOn(db, &q)
 	if err != nil {
@@ -37,8 +38,8 @@ func Plan(ctx context.Context, db *engine.DB, q segments.Question) (string, erro
 	return strings.Join(lines, "\n"), err
 }
 
-// SamplePlan returns PostgreSQL's plan for the query that reads example contacts of a
-// predicate.
+// SamplePlan returns PostgreSQL's plan for the query that reads example contacts that match
+// a predicate.
 func SamplePlan(ctx context.Context, db *engine.DB, q segments.Question) (string, error) {
 	c, err := conditionOn(db, &q)
 	if err != nil {

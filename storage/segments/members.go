@@ -17,8 +17,8 @@ var (
 	segmentMemberByID    = engine.RegisterPoint("segment member by id", membership.ByIDSQL("segment_members", "segment_id"))
 	segmentMemberByEmail = engine.RegisterPoint("segment member by email", membership.ByEmailSQL("segment_members", "segment_id"))
 
-	// leaveSegment deletes the members that were evaluated ($3) and do not match ($4). It
-	// returns their ids, for the membership log.
+	// leaveSegment deletes members that were evaluated (ids in $3) but do not match (not in
+	// $4). It returns their ids, for the membership log.
 	leaveSegment = engine.Register("leave segment", `
 		DELETE FROM segment_members WHERE org_id = $1 AND segment_id = $2
 		AND contact_id IN (SELECT j.atom FROM json_each(CAST($3 AS text)) AS j)
@@ -114,10 +114,10 @@ func (s Store) Examples(ctx context.Context, q segments.Question, limit int) ([]
 	return examples, err
 }
 
-// sampleQuery returns the query for the first limit matching contacts by id, with their
-// addresses. It looks up addresses by primary key after the limit. LATERAL on PostgreSQL
-// and CROSS JOIN on SQLite fix this order; otherwise PostgreSQL without statistics repeats
-// the search for each contact of the organization.
+// sampleQuery returns the query for the matching contacts with the smallest ids, at most
+// limit, with their addresses. It applies the limit before it looks up the addresses by
+// primary key. LATERAL on PostgreSQL and CROSS JOIN on SQLite fix this order; otherwise
+// PostgreSQL without statistics repeats the search for each contact of the organization.
 func (c *condition) sampleQuery(limit int) string {
 	first := c.selectQuery(`s.contact_id`) + ` ORDER BY s.contact_id LIMIT ` + c.parameter(limit)
 	return `SELECT c.id, c.email, ` + membership.IsMailable + ` FROM (` + first + `) AS f
@@ -141,8 +141,8 @@ func (s Store) Differing(ctx context.Context, q segments.Question, segmentID str
 	return append(entering, leaving...), err
 }
 
-// leavingMembers returns up to limit members that no longer match the condition. It uses a
-// join, because NOT IN would search a long list once for each member.
+// leavingMembers returns up to limit members of the segment that no longer match the
+// condition. It uses a join, because NOT IN would search a long list once for each member.
 func (s Store) leavingMembers(ctx context.Context, c *condition, segmentID string, limit int) ([]string, error) {
 	return engine.Rows(ctx, s.db, c.query("contacts that leave", `SELECT x.contact_id FROM segment_members AS x LEFT JOIN (`+
 		c.selectQuery(`s.contact_id`)+`) AS f ON f.contact_id = x.contact_id WHERE x.org_id = `+orgParameter+` AND x.segment_id = `+c.text(segmentID)+

@@ -19,21 +19,23 @@ import (
 // The query starts from contact_slots, which has a row for every active contact. It joins
 // the table contacts only if the predicate needs it.
 type condition struct {
-	// joins is the text after FROM contact_slots, and where the WHERE condition.
+	// joins is the text after FROM contact_slots; where is the WHERE condition.
 	joins, where string
 	args         []any
 	// dialect decides the form of JSON keys: a name on PostgreSQL, a path on SQLite.
 	dialect engine.Dialect
 	slots   map[string]string
 	now     time.Time
-	// narrowed is true if only the contacts in a parameter are tested.
+	// narrowed is true if the condition tests only the contacts that a parameter lists.
 	narrowed     bool
 	needsContact bool
 	// elsewhere counts the EXISTS tests on other tables; see exists.
 	elsewhere int
-	// demanded holds the consent tests that are already in the query as required terms.
+	// demanded has the keys of the consent tests that the query already contains as required
+	// terms, so that a repetition is omitted.
 	demanded map[string]bool
-	// byEvents is true if a required term of the predicate tests events.
+	// byEvents is true if the predicate tests events in a term that must be True for a
+	// contact to match.
 	byEvents   bool
 	aggregates strings.Builder
 	aggregated int
@@ -43,19 +45,21 @@ type condition struct {
 	fault   error
 }
 
-// These are the parameters of the first two parameters of every condition: the
-// organization, and the JSON array of contact ids of a narrowed condition.
+// These are the marks of the first two arguments of every condition: the organization, and
+// the JSON array of contact ids of a narrowed condition. numberParameters replaces them by
+// $1, $2 and so on.
 const (
 	orgParameter      = "\x01" + "0" + "\x02"
 	contactsParameter = "\x01" + "1" + "\x02"
 )
 
-// givenContacts is an SQL subquery with the contact ids of a narrowed condition.
+// givenContacts is an SQL subquery with the contact ids of the second argument, for a
+// condition that tests only these contacts.
 const givenContacts = `(SELECT j.atom FROM json_each(CAST(` + contactsParameter + ` AS text)) AS j)`
 
-// conditionOf returns the condition of a segment query. contacts is the JSON array of the
-// contact ids to test, or "" for all contacts. It returns an error for an invalid slot or
-// attribute name, which only a bug can cause.
+// conditionOf returns the SQL condition for the predicate of a segment query. contacts is
+// the JSON array of the contact ids to test, or "" for all contacts. It returns an error
+// for an invalid slot or attribute name, which only a bug can cause.
 func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condition, error) {
 	c := condition{dialect: e, slots: q.Slots, now: q.Now, narrowed: q.Contacts != nil, demanded: map[string]bool{}, args: []any{q.OrgID, contacts}}
 	test := c.requiredTest(q.Predicate.Root)
@@ -75,26 +79,25 @@ func conditionOf(e engine.Dialect, q *segments.Question, contacts string) (condi
 }
 
 // selectQuery returns a query for columns of contact_slots (alias s) of the matching
-// contacts. It contains parameters that numberParameters must replace.
+// contacts. It contains parameter marks, which numberParameters must replace.
 func (c *condition) selectQuery(columns string) string {
 	return `SELECT ` + columns + ` FROM contact_slots AS s` + c.joins + ` WHERE ` + c.where
 }
 
-// query returns a runnable query for an SQL text that contains parameters of the
-// condition.
+// query returns a runnable query for an SQL text with parameter marks of the condition.
 func (c *condition) query(name, text string) engine.Composed {
 	numberedText, args := numberParameters(text, c.args)
 	return engine.Composed{Name: name, Text: numberedText, Args: args, AggregatesOnce: c.grouped && !c.narrowed}
 }
 
-// parameter adds an argument and returns its parameter. numberParameters replaces it by
-// $1, $2 and so on when the text is complete.
+// parameter adds an argument and returns a mark for it. numberParameters replaces the mark
+// by $1, $2 and so on when the text is complete.
 func (c *condition) parameter(v any) string {
 	c.args = append(c.args, v)
 	return "\x01" + strconv.Itoa(len(c.args)-1) + "\x02"
 }
 
-// text, number and micros add an argument and return its parameter with a cast, for
+// text, number and micros add an argument and return its mark with a cast. They are for
 // places where the SQL context does not determine the type.
 func (c *condition) text(s string) string { return `CAST(` + c.parameter(s) + ` AS text)` }
 
@@ -105,9 +108,9 @@ func (c *condition) micros(n int64) string { return `CAST(` + c.parameter(n) + `
 
 var places = regexp.MustCompile("\x01[0-9]+\x02")
 
-// numberParameters replaces parameters by $1, $2 and so on in the order of the text,
-// because not every driver can bind arguments in another order. It omits arguments whose
-// parameter does not occur.
+// numberParameters replaces the parameter marks in the text by $1, $2 and so on. It numbers
+// them in the order of the text, because not every driver can bind arguments in another
+// order. It omits arguments whose mark does not occur.
 func numberParameters(text string, args []any) (string, []any) {
 	numbers, used := map[string]string{}, []any{}
 	text = places.ReplaceAllStringFunc(text, func(place string) string {
@@ -150,8 +153,8 @@ func (c *condition) requiredTest(n predicate.Node) string {
 	return c.node(n)
 }
 
-// onceRequired returns the SQL of n for the first call with the key, and TRUE for later
-// calls. PostgreSQL would otherwise add a join for each repetition.
+// onceRequired returns the SQL of the test n, or TRUE if it was called with the same key
+// before. PostgreSQL would otherwise add a join for each repetition of the test.
 func (c *condition) onceRequired(n predicate.Node, key string) string {
 	if c.demanded[key] {
 		return `TRUE`
@@ -160,7 +163,8 @@ func (c *condition) onceRequired(n predicate.Node, key string) string {
 	return c.node(n)
 }
 
-// joinTerms returns the SQL of the terms in parentheses, joined by the operator by.
+// joinTerms returns the SQL of the terms in parentheses. Between two terms it writes the
+// operator in the parameter by.
 func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predicate.Node) string) string {
 	texts := make([]string, len(terms))
 	for i, term := range terms {
@@ -169,7 +173,8 @@ func (c *condition) joinTerms(terms []predicate.Node, by string, each func(predi
 	return `(` + strings.Join(texts, by) + `)`
 }
 
-// node returns the SQL of a test as a boolean expression, which is NULL for Unknown.
+// node returns the SQL of a test as a boolean expression. It is NULL if the truth value of
+// the test is Unknown.
 func (c *condition) node(n predicate.Node) string {
 	switch n := n.(type) {
 	case *predicate.And:
@@ -206,7 +211,7 @@ func (c *condition) node(n predicate.Node) string {
 	return c.fail("node %T", n)
 }
 
-// fail records an error for a construct that has no SQL, if it is the first one. The
+// fail records an error for a construct that has no SQL. Only the first error is kept. The
 // returned text is never executed.
 func (c *condition) fail(format string, args ...any) string {
 	if c.fault == nil {
@@ -221,7 +226,8 @@ func (c *condition) compare(n *predicate.Compare) string {
 	return `(` + c.fieldBeside(n.Field, n.Value) + ` ` + operator(n.Op) + ` ` + c.value(n.Value) + `)`
 }
 
-// operator returns an operator in SQL. Only NotEqual differs from the predicate language.
+// operator returns the SQL operator for an operator of the predicate language. Only
+// NotEqual is written differently in SQL.
 func operator(o predicate.Op) string {
 	if o == predicate.NotEqual {
 		return `<>`
@@ -229,9 +235,9 @@ func operator(o predicate.Op) string {
 	return o.String()
 }
 
-// value returns the parameter of a literal. A bool is 1 or 0, as in the slot columns.
-// There is no cast: the compared expression has a type, and a cast would keep SQLite from
-// using the best index.
+// value adds a literal as an argument and returns the mark of its parameter. A bool is 1 or
+// 0, as in the slot columns. There is no cast: the compared expression has a type, and a
+// cast would keep SQLite from using the best index.
 func (c *condition) value(v predicate.Value) string {
 	switch v.Type {
 	case predicate.String:
@@ -268,8 +274,8 @@ func (c *condition) match(n *predicate.Match) string {
 	return c.fail("match %d", n.How)
 }
 
-// age returns the SQL that compares the time in a field instead of its age, so that an
-// index on the field can be used.
+// age returns the SQL that tests the age of a field, such as the days since a time. It
+// compares the time itself and not its age, so that an index on the field can be used.
 func (c *condition) age(n *predicate.Age) string {
 	field, now := c.field(n.Field), c.now.UnixMicro()
 	if n.Between {

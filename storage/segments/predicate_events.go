@@ -14,8 +14,8 @@ var messageTypes = map[predicate.EventKind]messages.EventType{
 	predicate.Reject: messages.Reject, predicate.DeliveryDelay: messages.DeliveryDelay,
 }
 
-// whose has the column by which events name their contact, and the expression of the
-// contact that this column must equal.
+// whose has the column by which events name their contact, and the expression for the
+// contact, such as s.contact_id, that this column must equal.
 type whose struct{ column, contact string }
 
 // events returns the texts after FROM and WHERE that select the events of a source. It
@@ -83,7 +83,7 @@ func asksSubject(n predicate.Node) bool {
 	return false
 }
 
-// inside runs f while c.event is e, so that property fields refer to properties of that
+// inside runs f while c.event is e. Fields of properties then refer to properties of that
 // event.
 func (c *condition) inside(e *predicate.Event, f func()) {
 	c.event = e
@@ -91,16 +91,19 @@ func (c *condition) inside(e *predicate.Event, f func()) {
 	c.event = nil
 }
 
-// requiredEvents returns the SQL of an event test that must be True, or if negated must be
-// False. A negated test is a count or exists test. It uses no NOT EXISTS, because SQLite
-// would run the subquery for each contact, with an unsuitable index.
+// requiredEvents returns the SQL of an event test that must be True for a contact to match.
+// If negated is true, the test must be False instead. A negated test counts events or tests
+// whether any exist. It uses no NOT EXISTS, because SQLite would run the subquery for each
+// contact, with an unsuitable index.
 func (c *condition) requiredEvents(n *predicate.EventTest, negated bool) string {
 	some, none := existence(n)
 	if negated {
 		some, none = none, some
 	}
 	if none || !some && (negated || n.Kind == predicate.Count && ofNone(n)) {
-		test := c.eventTest(n) // IN cannot find contacts without events, because these have no group
+		// IN cannot find contacts without events, because the aggregation has no group for
+		// them
+		test := c.eventTest(n)
 		if negated {
 			return `(NOT ` + test + `)`
 		}

@@ -12,7 +12,8 @@ import (
 // attributeName matches valid attribute names, which need no escaping in SQL.
 var attributeName = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
-// slotKinds has, for each type, the first letter of its slot columns and their number.
+// slotKinds has the names of the columns of contact_slots for each type of value: their
+// first letter and their number.
 var slotKinds = map[predicate.Type]struct {
 	letter string
 	slots  int
@@ -52,7 +53,8 @@ func (c *condition) attribute(f predicate.Field) string {
 }
 
 // fieldBeside returns the SQL of a field for comparing it, or its beginning, with values.
-// It uses the slot column, unless a value is longer than slots.TextBytes.
+// It uses the slot column, which has only the first part of a long text. If one of the
+// values is longer than slots.TextBytes, it uses the complete text instead.
 func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) string {
 	if slices.ContainsFunc(values, func(v predicate.Value) bool { return len(v.Text) > slots.TextBytes }) {
 		return c.wholeField(f)
@@ -60,8 +62,8 @@ func (c *condition) fieldBeside(f predicate.Field, values ...predicate.Value) st
 	return c.field(f)
 }
 
-// wholeField returns the SQL of a field with its complete text. A slot column has only the
-// beginning of a long text.
+// wholeField returns the SQL of a field with its complete text. A column of contact_slots
+// has only the beginning of a long text.
 func (c *condition) wholeField(f predicate.Field) string {
 	text := c.field(f)
 	if f.Source != predicate.Attribute || f.Type != predicate.String || c.slots[f.Name] == "" {
@@ -70,10 +72,10 @@ func (c *condition) wholeField(f predicate.Field) string {
 	return `coalesce(s.` + slots.LongTexts + `/*pg ::json*/ ->> '` + c.slots[f.Name] + `', ` + text + `)`
 }
 
-// steer returns a prefix for a slot column that keeps SQLite from using the index of that
-// column. If a predicate requires events, SQLite is much faster when it starts from the
-// events, but without statistics it prefers the slot's index. The prefix is a unary plus.
-// PostgreSQL chooses well without it and reads it as a comment.
+// steer returns a prefix for a column of contact_slots that keeps SQLite from using the
+// index of that column. If a predicate requires events, SQLite is much faster when it
+// starts from the events, but without statistics it prefers the column's index. The prefix
+// is a unary plus. PostgreSQL chooses well without it and reads it as a comment.
 func (c *condition) steer() string {
 	if c.byEvents {
 		return "/*pg --*/+\n"

@@ -12,7 +12,7 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// init registers SQL functions for SQLite that a migration creates on PostgreSQL. Each
+// init registers SQL functions for SQLite; on PostgreSQL a migration creates them. Each
 // converts a JSON value to one type, and returns NULL for a value of another type.
 func init() {
 	for name, read := range map[string]func(text string) driver.Value{
@@ -69,7 +69,7 @@ func jsonNumber(text string) driver.Value {
 	return n
 }
 
-const tinyNumber = 1e-30 // every number of 64 characters with an exponent below -99 is smaller
+const tinyNumber = 1e-30 // a number of at most 64 characters with an exponent below -99 is smaller than this
 
 var tinyExponent = regexp.MustCompile(`[eE]-0*[1-9][0-9]{2,}$`)
 

@@ -50,9 +50,9 @@ func TestPredicatesMeanTheSameInSQLAndInMemory(t *testing.T) {
 	})
 }
 
-// joinedPredicates joins the predicates without events by "and" or "or", each three times,
-// once negated. It omits the first ones if the result would be too long. It returns nil if
-// no predicate is left.
+// joinedPredicates joins by "and" or "or" all predicates that test no events. Each occurs
+// three times, the second time negated. It omits the first ones if the result would be too
+// long. It returns nil if no predicate is left.
 func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	var terms []string
 	for _, p := range drawn.Predicates {
@@ -68,8 +68,8 @@ func joinedPredicates(drawn predicatetest.Case, by string) *predicate.Checked {
 	return nil
 }
 
-// drawSlots assigns slot columns to a random part of the attributes. The others are stored
-// only as JSON.
+// drawSlots assigns columns of contact_slots to a random part of the attributes. The others
+// are stored only as JSON.
 func drawSlots(t *rapid.T, schema predicate.Schema) map[string]string {
 	slots, used := map[string]string{}, map[string]int{}
 	for _, name := range slices.Sorted(mapsKeys(schema.Attributes)) {
@@ -122,7 +122,8 @@ func (a *storedAudience) compare(t *rapid.T, db *storage.DB, subjects []predicat
 	}
 }
 
-// write stores each subject as a contact, with the lists and segments of the schema.
+// write stores each predicate.Subject as a contact, with the lists and segments of the
+// schema.
 func (a *storedAudience) write(ctx context.Context, db *storage.DB, subjects []predicate.Subject) error {
 	return writeRows(ctx, db, func(w *rowWriter) {
 		for key, id := range a.schema.Lists {
@@ -168,8 +169,9 @@ func (a *storedAudience) writeSubject(w *rowWriter, id string, s predicate.Subje
 	}
 }
 
-// registeredName returns the name of a value's type. v is the type of the value and of that
-// of its attribute: a string counts as an enum value if the attribute is an enum.
+// registeredName returns the name of the type that a value counts as. v is the type of the
+// value; the parameter of is the type of its attribute. A string of an enum attribute
+// counts as an enum value.
 func registeredName(v, of predicate.Type) string {
 	if v == predicate.String && of == predicate.Enum {
 		return of.String()
@@ -244,7 +246,8 @@ func slotValue(v predicate.Value) any {
 	}
 }
 
-// writeRows runs write in one transaction, and commits if all inserts succeeded.
+// writeRows calls the function write in one transaction, and commits if all inserts
+// succeeded.
 func writeRows(ctx context.Context, db *storage.DB, write func(*rowWriter)) error {
 	tx, err := db.Writer().BeginTx(ctx, nil)
 	if err != nil {

@@ -170,8 +170,8 @@ func (s Store) CountSegments(ctx context.Context, orgID string, f segments.Filte
 	return counts[0], nil
 }
 
-// attributeTypeRow has the columns of an attribute that predicates need. Slot is "" for an
-// attribute without a slot column.
+// attributeTypeRow has the columns of an attribute that predicates need. Slot is the
+// attribute's column of contact_slots, or "".
 type attributeTypeRow struct {
 	Name       string `db:"name"`
 	Type       string `db:"type"`

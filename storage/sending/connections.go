@@ -12,8 +12,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// ConnectionStore stores connections to sending accounts. It encrypts their secrets, bound
-// to the organization, before it stores them.
+// ConnectionStore stores connections to sending accounts. It encrypts the secrets of a
+// connection. They can be decrypted only for the same organization.
 type ConnectionStore struct {
 	db     *engine.DB
 	sealer sending.Sealer
@@ -58,11 +58,13 @@ const connectionColumns = `org_id, provider, account_id, region, endpoint, acces
 	created_at, updated_at`
 
 var (
-	// connectionOf reads by primary key, because an organization has at most one connection.
+	// connectionOf selects an organization's connection by primary key. An organization has
+	// at most one.
 	connectionOf = engine.RegisterPoint("connection", `
 		SELECT `+connectionColumns+` FROM connections WHERE org_id = $1`)
-	// connectionByIngestPath reads by a key that is unique over all organizations, because a
-	// request with events identifies the organization only by its path.
+	// connectionByIngestPath selects a connection by the path at which the provider posts
+	// events. The path is unique over all organizations, because it alone identifies the
+	// organization of such a request.
 	connectionByIngestPath = engine.RegisterPoint("connection by ingest path", `
 		SELECT `+connectionColumns+` FROM connections WHERE ingest_path = $1`)
 	saveConnection = engine.Register("save connection", `
@@ -76,14 +78,14 @@ var (
 			max_send_rate = excluded.max_send_rate, may_reach_private = excluded.may_reach_private,
 			template_version = excluded.template_version, ingest_path = excluded.ingest_path,
 			ingest_key_hash = excluded.ingest_key_hash, updated_at = excluded.updated_at`)
-	// holdConnection locks the row of the organization, because the connection may not exist
-	// yet. SQLite needs no lock, because it has one writer at a time.
+	// holdConnection locks the organization's row, because the row of its connection may not
+	// exist yet. SQLite needs no lock, because it has one writer at a time.
 	holdConnection   = engine.Register("hold connection", `SELECT id FROM orgs WHERE id = $1 /*pg FOR NO KEY UPDATE*/`)
 	deleteConnection = engine.Register("delete connection", `DELETE FROM connections WHERE org_id = $1`)
 )
 
-// connectionSecret is the purpose for which the secrets are encrypted. Decryption needs the
-// same purpose.
+// connectionSecret names the purpose for which the secrets are encrypted. A secret can be
+// decrypted only with the same purpose.
 const connectionSecret = "sending account secret"
 
 func (s ConnectionStore) Connection(ctx context.Context, orgID string) (sending.Connection, error) {

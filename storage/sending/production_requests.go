@@ -30,19 +30,20 @@ type productionRow struct {
 }
 
 var (
-	// insertProduction changes nothing if the organization has an undecided request. The
-	// unique index production_requests_open permits only one.
+	// insertProduction inserts a request for production access. It changes nothing if the
+	// organization has an undecided request. The unique index production_requests_open
+	// permits only one.
 	insertProduction = engine.Register("insert production request", `
 		INSERT INTO production_requests (org_id, id, mail_type, website, use_case, status, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT DO NOTHING`)
-	// latestProduction selects the latest request through the index
-	// production_requests_newest.
+	// latestProduction selects an organization's latest request for production access,
+	// through the index production_requests_newest.
 	latestProduction = engine.RegisterPoint("latest production request", `
 		SELECT id, mail_type, website, use_case, status, created_at, updated_at, granted_at FROM production_requests
 		WHERE org_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1`)
-	// decideProduction changes only an undecided request, so that of two decisions only the
-	// first has an effect.
+	// decideProduction stores the decision about a request for production access. It changes
+	// only an undecided request, so that of two decisions only the first has an effect.
 	decideProduction = engine.Register("decide production request", `
 		UPDATE production_requests SET status = $1, updated_at = $2, granted_at = $3
 		WHERE org_id = $4 AND id = $5 AND status IN ('pending', 'under_review')`)

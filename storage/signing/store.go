@@ -26,7 +26,7 @@ type signingKeyRow struct {
 }
 
 var (
-	// insertSigningKey changes nothing if there is a key that is not retired, because a
+	// insertSigningKey inserts a key unless there is one that is not retired, because a
 	// unique index permits only one. Of concurrent inserts only one succeeds.
 	insertSigningKey = engine.Register("insert signing key", `
 		INSERT INTO signing_keys (id, algorithm, sealed, created_at, retired_at) VALUES ($1, $2, $3, $4, $5)
@@ -77,15 +77,15 @@ func (s signingStore) RotateSigningKey(ctx context.Context, next signing.Key, re
 	return s.succeedSigningKeys(ctx, next, retireSigningKeys, engine.At(retire))
 }
 
-// ReplaceSigningKeys deletes all signing keys and inserts next. All tokens of the old keys
-// become invalid, in each process once it reads the keys again.
+// ReplaceSigningKeys deletes all signing keys and inserts the key next. All tokens that the
+// old keys signed become invalid, in each process once it reads the keys again.
 func (s signingStore) ReplaceSigningKeys(ctx context.Context, next signing.Key) error {
 	return s.succeedSigningKeys(ctx, next, deleteSigningKeys)
 }
 
-// succeedSigningKeys runs end, which retires or deletes the current keys, and inserts next
-// in the same transaction. If a concurrent rotation has inserted its key in between, the
-// unique index prevents the insert, and the whole rotation is undone.
+// succeedSigningKeys runs the statement end, which retires or deletes the current keys, and
+// inserts the key next in the same transaction. If a concurrent rotation inserts its key
+// first, the unique index prevents the insert, and the whole rotation is undone.
 func (s signingStore) succeedSigningKeys(ctx context.Context, next signing.Key, end *engine.Statement, args ...any) error {
 	return s.db.InTx(ctx, func(ctx context.Context) error {
 		if _, err := s.db.Exec(ctx, end, args...); err != nil {

@@ -106,7 +106,8 @@ func Settled(ctx context.Context, db *engine.DB, orgID string, values map[string
 	return settled, encoded, err
 }
 
-// knownRegistries holds the registries that a transaction has read, by organization.
+// knownRegistries holds the attribute definitions that a transaction has read, by
+// organization.
 var knownRegistries engine.TxMemory[map[string]*Registry]
 
 // InForce returns the attribute definitions of the organization, and takes the shared lock
@@ -185,16 +186,17 @@ func ReadRegistry(ctx context.Context, db *engine.DB, orgID string) (*Registry, 
 	return r, nil
 }
 
-// exceptionRow has the fields of attributes.Exception, so that it converts to one, with
-// "db" tags.
+// exceptionRow has the fields of attributes.Exception with "db" tags, so that it can be
+// read from a row and converts to an attributes.Exception.
 type exceptionRow struct {
 	Name    string          `db:"name"`
 	Present string          `db:"present"`
 	Type    attributes.Type `db:"type"`
 }
 
-// Exceptions returns the organization's attribute exceptions; see [attributes.Exception].
-// Inside a transaction they come from the transaction's registry.
+// Exceptions returns the attribute names whose stored values reads must rename or hide; see
+// [attributes.Exception]. Inside a transaction it computes them from the definitions that
+// the transaction has read.
 func Exceptions(ctx context.Context, db *engine.DB, orgID string) ([]attributes.Exception, error) {
 	if db.InTransaction(ctx) {
 		r, err := InForce(ctx, db, orgID)

@@ -8,9 +8,10 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// Rows of new contacts are inserted without ON CONFLICT, which saves much time. Fewer
-// columns save time too. Attributes get the first free slots and most organizations have
-// few attributes, so the shorter statement usually suffices.
+// Rows of new contacts are inserted without ON CONFLICT, which saves much time. A statement
+// with fewer columns saves time too. Attributes get the first free columns and most
+// organizations have few attributes, so the shorter of these two statements usually
+// suffices.
 var (
 	fewSlots = []string{"s1", "s2", "s3", "s4", "n1", "n2", "n3", "n4", "t1", "t2"}
 
@@ -45,7 +46,7 @@ func (r *Registry) NewRows(contacts []Contact) (string, error) {
 	return engine.JSONParameter(rows)
 }
 
-// Insert stores the rows of new contacts that NewRows returned. It does nothing for "".
+// Insert stores rows that NewRows returned. It does nothing for "".
 func (r *Registry) Insert(ctx context.Context, db *engine.DB, orgID, rows string) error {
 	if rows == "" {
 		return nil
@@ -54,9 +55,9 @@ func (r *Registry) Insert(ctx context.Context, db *engine.DB, orgID, rows string
 	return err
 }
 
-// Insertion returns the shorter of two insert statements if it has all slots that
-// attributes use, otherwise the one with all slots. The parameters are the organization and
-// the result of NewRows.
+// Insertion returns the statement that inserts rows of contact_slots. It returns the
+// shorter of two statements if that has all columns that attributes use. The statement's
+// parameters are the organization and the result of NewRows.
 func (r *Registry) Insertion() *engine.Statement {
 	for _, row := range r.Rows {
 		for _, slot := range []string{row.Slot, row.Filling} {

@@ -12,8 +12,8 @@ import (
 
 var (
 	putSlots = engine.Register("put slots", putSlotsText())
-	// addSlots inserts empty rows for contacts that a sync created, which have no
-	// attributes. It skips contacts that have a row.
+	// addSlots inserts empty rows of contact_slots for contacts that a sync created, which
+	// have no attributes. It skips contacts that have a row.
 	addSlots = engine.Register("add slots", `
 		INSERT INTO contact_slots (org_id, contact_id)
 		SELECT $1, j.atom FROM json_each(CAST($2 AS text)) AS j WHERE TRUE
@@ -42,8 +42,8 @@ func putSlotsText() string {
 			IS DISTINCT FROM (excluded.` + strings.Join(names, ", excluded.") + `)`
 }
 
-// slotColumn returns the SQL of a slot's value in the JSON object j.v, cast to the type of
-// the slot.
+// slotColumn returns the SQL of the value for a column of contact_slots. It reads the value
+// from the JSON object j.v and casts it to the column's type.
 func slotColumn(name string) string {
 	value := fmt.Sprintf(`j.v ->> '%s'`, name)
 	switch {
@@ -65,8 +65,8 @@ type Contact struct {
 	Attributes map[string]any
 }
 
-// Write sets the slots of contacts to their attribute values, and deletes the rows of
-// archived contacts. It must run in the transaction that writes the contacts.
+// Write sets the columns of contact_slots to the attribute values of contacts, and deletes
+// the rows of archived contacts. It must run in the transaction that writes the contacts.
 func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) error {
 	r, err := InForce(ctx, db, orgID)
 	if err != nil {
@@ -101,7 +101,8 @@ func Write(ctx context.Context, db *engine.DB, orgID string, all []Contact) erro
 	return err
 }
 
-// row returns the JSON object with the slots of a contact that have a value, for putSlots.
+// row returns the row of contact_slots for a contact, as a JSON object for putSlots. It
+// contains only columns with a value.
 func (r *Registry) row(c Contact) map[string]any {
 	row := map[string]any{"c": c.ID}
 	var long map[string]string
@@ -134,9 +135,9 @@ func (r *Registry) row(c Contact) map[string]any {
 	return row
 }
 
-// beginning returns the part of a long text that a slot holds. It consists of complete
-// characters and is longer than TextBytes, so that it never equals a text that a slot holds
-// completely.
+// beginning returns the part of a long text that a column of contact_slots holds. It
+// consists of complete characters. It is longer than TextBytes, so that it never equals a
+// text that the column holds completely.
 func beginning(text string) string {
 	end := TextBytes + 1
 	for end < len(text) && !utf8.RuneStart(text[end]) {

@@ -51,8 +51,8 @@ func joinCluster(bin string) (string, *os.File, error) {
 	return c.url().String(), user, c.ensureKeeper()
 }
 
-// clusterDir returns the folder of the cluster, which is different for each user of the
-// machine.
+// clusterDir returns the folder of the shared PostgreSQL server. Each user of the machine
+// has another folder.
 func clusterDir() string {
 	return filepath.Join(temporary(), fmt.Sprintf("mailhelm-postgres-%d", os.Getuid()))
 }

@@ -90,7 +90,7 @@ func freePort(ctx context.Context) (string, error) {
 	return port, errors.Join(err, l.Close())
 }
 
-// Start starts the server again after Stop. It is empty and has the same address.
+// Start starts the server again after Stop. The server has the same address, and no data.
 func (r *RedisServer) Start(tb testing.TB) {
 	tb.Helper()
 	if err := r.start(); err != nil {

@@ -19,8 +19,8 @@ func Services() bool { return os.Getenv(servicesVariable) != "none" }
 // kinds of faults (core/doc/decisions/0072).
 func Full() bool { return os.Getenv(fullVariable) == "1" }
 
-// Share returns how many of the given number of calls or rounds a test makes: all in a full
-// run, otherwise a quarter.
+// Share returns how many of the given number of calls or rounds a test makes. It returns
+// all if MAILHELM_TEST_FULL is "1", otherwise a quarter.
 func Share(all int) int {
 	const part = 4
 	if Full() {

@@ -24,8 +24,8 @@ func Each(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	})
 }
 
-// Once runs a test on SQLite, as the subtest "sqlite"; in a full run it runs the test on
-// both engines. It is for tests whose result cannot depend on the engine
+// Once runs a test on SQLite, as the subtest "sqlite". If MAILHELM_TEST_FULL is "1" it runs
+// the test on both engines. It is for tests whose result cannot depend on the engine
 // (core/doc/decisions/0072).
 func Once(t *testing.T, test func(t *testing.T, db *storage.DB)) {
 	t.Helper()

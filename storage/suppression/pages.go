@@ -17,8 +17,9 @@ type entryPages struct {
 	newest, count *engine.Statement
 }
 
-// entryPagesBy has the statements by whether the filter has a status, and by whether it has
-// a part of the address. A part is compared with every row of the index.
+// entryPagesBy has the statements for each form of a filter. The first key says whether the
+// filter has a status, the second whether it has a part of the address. A part is compared
+// with every row of the index.
 var entryPagesBy = map[bool]map[bool]entryPages{
 	false: {false: registerEntryPages(false, false), true: registerEntryPages(false, true)},
 	true:  {false: registerEntryPages(true, false), true: registerEntryPages(true, true)},
@@ -50,9 +51,9 @@ func registerEntryPages(status, part bool) entryPages {
 	}
 }
 
-// entryArguments returns the arguments of the statements before the limit. The page is
-// between two exclusive bounds, each a time of change and an id: ChangedSince of the
-// filter, and its cursor.
+// entryArguments returns all arguments of the statements except the limit, which is the
+// last one. The page lies between two exclusive bounds, each a time of change and an id:
+// ChangedSince of the filter, and its cursor.
 func entryArguments(orgID string, f suppression.EntryFilter) []any {
 	fromAt, fromID, toAt, toID := engine.Time(math.MinInt64), "", engine.Time(math.MaxInt64), ""
 	if !f.ChangedSince.IsZero() {

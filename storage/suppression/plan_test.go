@@ -10,9 +10,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// TestHistoriesAreReadByAddress checks the query plans of the statement for adverse events
-// without statistics. It must search the events of each given address through an index, and
-// not read all adverse events of the organization.
+// TestHistoriesAreReadByAddress checks the query plans of the statement for bounces,
+// complaints and rejects (adverse events), without statistics. It must search the events of
+// each given address through an index, and not read all adverse events of the organization.
 func TestHistoriesAreReadByAddress(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {

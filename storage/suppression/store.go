@@ -78,21 +78,22 @@ var (
 		INSERT INTO undeliverable_rules (org_id, profile, rules, judged_to, updated_at) VALUES ($1, $2, $3, '', $4)
 		ON CONFLICT (org_id) DO UPDATE SET profile = excluded.profile, rules = excluded.rules,
 			judged_to = excluded.judged_to, updated_at = excluded.updated_at`)
-	// undeliverableJudgedTo selects how far the job has applied changed rules to addresses:
-	// the last address processed, or NULL once all are done.
+	// undeliverableJudgedTo selects the last address to which a background job has applied
+	// changed rules, or NULL once all are done.
 	undeliverableJudgedTo = engine.RegisterPoint("undeliverable judged to", `
 		SELECT judged_to FROM undeliverable_rules WHERE org_id = $1`)
 	setUndeliverableJudgedTo = engine.Register("set undeliverable judged to", `
 		UPDATE undeliverable_rules SET judged_to = $1 WHERE org_id = $2`)
 
-	// adverseEvents selects the newest $2 adverse events of each address in $3. The inner
-	// query finds the time of the oldest of these events through the index, for each
-	// address.
+	// adverseEvents selects the newest $2 adverse events (bounces, complaints, rejects) of
+	// each address in $3. For each address, the inner query finds the time of the oldest of
+	// these events through the index.
 	//
-	// It must be the outer side of the join. Otherwise the engine reads all adverse events
-	// of the organization, and PostgreSQL without statistics runs the inner query for each
-	// of them. SQLite keeps the order of a CROSS JOIN. PostgreSQL keeps that of LATERAL, and
-	// does not merge a subquery with LIMIT into the outer query.
+	// The subquery newest, which contains the inner query, must be the outer side of the
+	// join. Otherwise the engine reads all adverse events of the organization, and
+	// PostgreSQL without statistics runs the inner query for each of them. SQLite keeps the
+	// order of a CROSS JOIN. PostgreSQL keeps that of LATERAL, and does not merge a subquery
+	// with LIMIT into the outer query.
 	adverseEvents = engine.Register("adverse events", `
 		SELECT e.recipient_key, e.recipient, e.occurred_at, e.type, e.bounce_type, e.bounce_sub_type FROM (
 			SELECT j.atom AS key, coalesce((SELECT min(recent.occurred_at) FROM (
@@ -107,24 +108,26 @@ var (
 		WHERE e.org_id = $1 AND e.recipient_key = newest.key AND e.occurred_at >= newest.since
 			AND e.`+adverseTypes+` AND NOT e.test
 		ORDER BY e.recipient_key, e.occurred_at, e.id`)
-	// adverseKeys selects addresses with adverse events after the address $2, in the order
-	// of the index on adverse events.
+	// adverseKeys selects addresses with bounces, complaints or rejects after the address
+	// $2, in the order of the index on these events.
 	adverseKeys = engine.Register("adverse keys", `
 		SELECT DISTINCT recipient_key FROM message_events
 		WHERE org_id = $1 AND recipient_key > $2 AND `+adverseTypes+`
 		ORDER BY recipient_key LIMIT $3`)
 
-	// undeliverableByKey selects many undeliverable addresses by primary key.
+	// undeliverableByKey selects undeliverable addresses by primary key. $2 is a JSON array
+	// of addresses in the form of core.EmailKey.
 	undeliverableByKey = engine.Register("undeliverable by key", `
 		SELECT `+undeliverableColumns+` FROM undeliverable
 		WHERE org_id = $1 AND email_key IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
-	// lastUndeliverable reads the first entry of the index undeliverable_by_change.
+	// lastUndeliverable selects the time of the latest change of any undeliverable address,
+	// through the index undeliverable_by_change.
 	lastUndeliverable = engine.Register("last change of undeliverable", `
 		SELECT last_changed_at FROM undeliverable WHERE org_id = $1 ORDER BY last_changed_at DESC LIMIT 1`)
 	undeliverableByID = engine.RegisterPoint("undeliverable by id", `
 		SELECT `+undeliverableColumns+` FROM undeliverable WHERE org_id = $1 AND id = $2`)
-	// saveUndeliverable inserts or updates undeliverable addresses. A known address keeps
-	// its id.
+	// saveUndeliverable inserts or updates undeliverable addresses. An address that is
+	// stored already keeps its id.
 	saveUndeliverable = engine.Register("save undeliverable", `
 		INSERT INTO undeliverable (org_id, `+undeliverableColumns+`)
 		SELECT $1, v ->> 'key', v ->> 'id', v ->> 'email', v ->> 'status', v ->> 'reason',
@@ -187,8 +190,8 @@ func (s Store) SetRules(ctx context.Context, orgID string, r suppression.Rules, 
 	return err
 }
 
-// JudgedTo returns the last address to which the job has applied changed rules, or nil if
-// all addresses are done.
+// JudgedTo returns the last address to which a background job has applied changed rules, or
+// nil if all addresses are done.
 func (s Store) JudgedTo(ctx context.Context, orgID string) (*string, error) {
 	rows, err := engine.Values[*string](ctx, s.db, undeliverableJudgedTo, orgID)
 	if err != nil || len(rows) == 0 {

@@ -20,8 +20,8 @@ var _ templates.Store = Store{}
 // New returns the store of templates on the database.
 func New(db *engine.DB) Store { return Store{db} }
 
-// templateRow is a template without its HTML and text. Hash is the hash of the content; it
-// differs if the account's template has changed.
+// templateRow is a template without its HTML and text. Hash is the hash of its content, by
+// which a sync detects that the account's template has changed.
 type templateRow struct {
 	ID        string      `db:"id"`
 	Name      string      `db:"name"`
@@ -55,35 +55,37 @@ type templateReadRow struct {
 }
 
 var (
-	// templatesPage reads the index templates_newest from the cursor on, newest first, and
-	// compares the search text row by row.
+	// templatesPage selects a page of templates after the cursor, newest first, through the
+	// index templates_newest. It compares the search text row by row.
 	templatesPage = engine.Register("templates page", `
 		SELECT id, name, slug, subject, content_hash, created_at, updated_at FROM templates
 		WHERE org_id = $1 AND (created_at, id) < ($2, $3) AND search LIKE $4 ESCAPE '\'
 		ORDER BY created_at DESC, id DESC LIMIT $5`)
-	// countTemplates reads all templates of the organization, to compare their search text.
+	// countTemplates counts the templates that match a search text. It reads all templates
+	// of the organization for that.
 	countTemplates = engine.Register("count templates", `
 		SELECT count(*) FROM templates WHERE org_id = $1 AND search LIKE $2 ESCAPE '\'`)
-	// templateBySlug reads through the unique key of the slug.
+	// templateBySlug selects a template through the unique key of its slug.
 	templateBySlug = engine.RegisterPoint("template", `
 		SELECT id, name, slug, subject, content_hash, created_at, updated_at, html, body_text FROM templates
 		WHERE org_id = $1 AND slug = $2`)
 	templateHash = engine.RegisterPoint("template hash", `SELECT content_hash FROM templates WHERE org_id = $1 AND name = $2`)
 	// templateSlugs selects the slugs in use, so that a new template gets a different slug.
 	templateSlugs = engine.Register("template slugs", `SELECT name, slug FROM templates WHERE org_id = $1`)
-	// saveTemplate inserts or updates a template. A known template keeps its id, slug and
-	// time of creation. Nothing changes if its content is the same.
+	// saveTemplate inserts or updates a template. An existing template keeps its id, slug
+	// and time of creation. Nothing changes if its content is the same.
 	saveTemplate = engine.Register("save template", `
 		INSERT INTO templates (org_id, id, name, slug, subject, html, body_text, content_hash, search, created_at, updated_at, read_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT (org_id, name) DO UPDATE SET subject = excluded.subject, html = excluded.html, body_text = excluded.body_text,
 			content_hash = excluded.content_hash, search = excluded.search, updated_at = excluded.updated_at, read_at = excluded.read_at
 		WHERE templates.content_hash <> excluded.content_hash`)
-	// templateRead stores the time at which an unchanged template was read.
+	// templateRead stores the time at which a sync last read a template that has not
+	// changed.
 	templateRead  = engine.Register("template read", `UPDATE templates SET read_at = $1 WHERE org_id = $2 AND name = $3`)
 	templateReads = engine.Register("template reads", `SELECT name, read_at FROM templates WHERE org_id = $1`)
-	// keepTemplates deletes templates whose name is not in $2, because the account no longer
-	// has them.
+	// keepTemplates keeps the templates whose names are in $2, and deletes the others,
+	// because the account no longer has them.
 	keepTemplates = engine.Register("keep templates", `
 		DELETE FROM templates
 		WHERE org_id = $1 AND name NOT IN (SELECT j.atom FROM json_each(CAST($2 AS text)) AS j)`)
@@ -126,8 +128,9 @@ func (s Store) Template(ctx context.Context, orgID, slug string) (templates.Temp
 	return row.template(), sending.Template{Name: row.Name, Subject: row.Subject, Text: row.Text, HTML: row.HTML}, nil
 }
 
-// SaveTemplate stores a template that the sync has read at the time at. It compares the
-// content hash first, because a sync reads all templates but few have changed.
+// SaveTemplate stores a template that the sync has read from the account; the parameter at
+// is the time of reading. It compares the content hash first, because a sync reads all
+// templates but few have changed.
 func (s Store) SaveTemplate(ctx context.Context, orgID string, t sending.Template, createdAt, at time.Time) error {
 	hash := templates.HashOf(t)
 	known, err := engine.Values[string](ctx, s.db, templateHash, orgID, t.Name)

@@ -14,13 +14,14 @@ var (
 	insertAccountNote = engine.Register("insert account note", `
 		INSERT INTO account_notes (org_id, id, contact_id, put, noted_at) VALUES ($1, $2, $3, $4, $5)`)
 	dropAccountNote = engine.Register("drop account note", `DELETE FROM account_notes WHERE org_id = $1 AND id = $2`)
-	// accountNotes selects the oldest notes through the index account_notes_due.
+	// accountNotes selects the oldest notes about writes to the sending account, through the
+	// index account_notes_due.
 	accountNotes = engine.Register("account notes", `
 		SELECT id, contact_id, put, noted_at FROM account_notes WHERE org_id = $1 AND noted_at <= $2 ORDER BY noted_at, id LIMIT $3`)
 )
 
-// accountNoteRow is a note about the write of a contact that may have changed the sending
-// account but was not committed in this database.
+// accountNoteRow is a note about a write of a contact. The write may have changed the
+// sending account without being committed in this database.
 type accountNoteRow struct {
 	ID      string      `db:"id"`
 	Contact string      `db:"contact_id"`

@@ -57,8 +57,8 @@ var (
 	dropTopics = engine.Register("drop topics", `
 		DELETE FROM topics WHERE org_id = $1
 		AND name NOT IN (SELECT j.value ->> 'name' FROM json_each(CAST($2 AS text)) AS j)`)
-	// saveTopics inserts topics and updates those that differ, so that updated_at is the
-	// time of a real change.
+	// saveTopics inserts new topics, and updates stored topics that differ from the
+	// account's. Equal rows do not change, so that updated_at is the time of a real change.
 	saveTopics = engine.Register("save topics", `
 		INSERT INTO topics (org_id, name, display_name, description, default_subscription, origin, status, created_at, updated_at)
 		SELECT $1, j.value ->> 'name', j.value ->> 'display_name', j.value ->> 'description', j.value ->> 'default',
@@ -71,8 +71,8 @@ var (
 
 	contactList = engine.RegisterPoint("contact list", `
 		SELECT name, description, last_synced_at, created_at, updated_at FROM contact_lists WHERE org_id = $1`)
-	// saveContactList inserts or replaces the organization's contact list, even if the name
-	// differs.
+	// saveContactList inserts the organization's contact list or replaces the stored one,
+	// even if that has another name.
 	saveContactList = engine.Register("save contact list", `
 		INSERT INTO contact_lists (org_id, name, description, last_synced_at, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)

@@ -20,7 +20,7 @@ type Connection struct {
 	// own requests to the client.
 	incoming chan jsonrpc.Message
 	answer   chan *jsonrpc.Response
-	// progress passes on progress notifications; nil if the client does not want them.
+	// progress has the notifications for Await; nil if the client does not want them.
 	progress chan *jsonrpc.Request
 	closed   chan struct{}
 	once     sync.Once
@@ -42,7 +42,7 @@ func New(progress bool) *Connection {
 // Ask sends the request to the SDK. It must be called only once.
 func (c *Connection) Ask(request *jsonrpc.Request) { c.incoming <- request }
 
-// Answer passes a response to Await. It is for requests that were not sent with Ask.
+// Answer passes a response to Await, for a request that was not sent with Ask.
 func (c *Connection) Answer(response *jsonrpc.Response) { c.answer <- response }
 
 // Await calls report for each progress notification and returns the response when it
@@ -65,9 +65,9 @@ func (c *Connection) Await(ctx context.Context, report func(jsonrpc.Message) err
 // Connect implements mcp.Transport. It returns the connection itself.
 func (c *Connection) Connect(context.Context) (mcp.Connection, error) { return c, nil }
 
-// Read implements mcp.Connection for the SDK. It returns the request first. Later calls
-// wait until the connection is closed, or until there is an error in answer to a request of
-// the SDK.
+// Read implements mcp.Connection for the SDK. The first call returns the request. A later
+// call waits until the connection is closed, or returns the error with which a request of
+// the SDK to the client was answered.
 func (c *Connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 	select {
 	case m := <-c.incoming:

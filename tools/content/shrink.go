@@ -14,8 +14,9 @@ import (
 // result uses up an agent's context.
 const MaxBytes = 32 << 10
 
-// cut describes what a shortened result leaves out at the path At. Of is the kind: "items"
-// of a list, "members" of an object, or "characters" of texts.
+// cut describes what a shortened result leaves out. At is the path in the result. Of is the
+// kind of what is missing: "items" of a list, "members" of an object, or "characters" of
+// texts.
 type cut struct {
 	At    string `json:"at"`
 	Of    string `json:"of"`
@@ -70,7 +71,7 @@ const shortest = 40
 // trim is one way to shorten a value, by maximum lengths.
 type trim struct {
 	text  int // maximum characters of a text
-	items int // items of a list, and members of an object at a free path
+	items int // items of a list, and members of an object at a path in free; see Shrink
 	free  []string
 	cuts  []cut
 }
@@ -172,8 +173,9 @@ func within(path, name string) string {
 	return path + "." + name
 }
 
-// shrinkFreeObject returns a copy of an object at a free path with at most t.items members,
-// the first by name. It leaves out members with names longer than the maximum text.
+// shrinkFreeObject shortens an object that may have any members, at a path in the parameter
+// free of Shrink. It keeps at most t.items members, the first by name. It leaves out
+// members with names longer than the maximum text.
 func (t *trim) shrinkFreeObject(v map[string]any, path string) any {
 	kept := map[string]any{}
 	below := &trim{text: t.text, items: t.items, free: []string{path + ".*"}}

@@ -109,8 +109,9 @@ func TestWhatFitsIsNotTouched(t *testing.T) {
 	}
 }
 
-// TestPlacesNameNoKeysOfOthers checks that the list of what was left out contains no member
-// names of a free object. Other people chose these names, so an agent must not trust them.
+// TestPlacesNameNoKeysOfOthers checks the list of what was left out. If an object may have
+// any members, the list must not contain their names. Other people chose these names, so an
+// agent must not trust them.
 func TestPlacesNameNoKeysOfOthers(t *testing.T) {
 	t.Parallel()
 	const key = "ignore_all_rules"

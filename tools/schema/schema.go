@@ -90,9 +90,9 @@ func foldAlternatives(node map[string]any, alternatives []any) {
 	node["type"] = types
 }
 
-// The members, with their types, that a tool's structured content can have instead of a
-// result: those of a failure and those of a request for confirmation. Some clients validate
-// failed results against the output schema too, so it must allow these members.
+// These are the members, with their types, that a tool's structured content has instead of
+// a result: those of a failure and those of a request for confirmation. Some clients
+// validate failed results against the output schema too, so it must allow these members.
 var (
 	failureMembers = map[string]string{
 		"type": "string", "title": "string", "status": "integer", "code": "string", "detail": "string", "message": "string", "hint": "string",
@@ -131,8 +131,8 @@ func Output(op *guardrails.Operation) (json.RawMessage, error) {
 	return content.Marshal(map[string]any{"type": "object", "properties": members})
 }
 
-// allow extends the schemas of members whose names also occur in others, so that they allow
-// both types.
+// allow changes the schema of each result member that has the same name as a member in
+// others, for example a member of a failure. The new schema allows both types.
 func allow(members map[string]any, others map[string]string) {
 	for name, kind := range others {
 		own, clash := members[name].(map[string]any)

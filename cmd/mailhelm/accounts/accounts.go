@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// Adapters are the real sending providers: Amazon SES and SMTP servers. The simulator is
-// not among them.
+// Adapters opens accounts of the real sending providers, which are Amazon SES and SMTP
+// servers. The simulator is not among them.
 type Adapters struct {
 	// Open holds the function that opens an account, by provider. Servers holds the open
 	// connections to SMTP servers; it is nil in the zero value.
@@ -26,8 +26,8 @@ type Adapters struct {
 
 // NewAdapters returns the adapters for Amazon SES and for SMTP servers. Accounts of one
 // provider share network connections. It returns an error if the configured mail networks
-// are invalid. An SMTP server has no contact list, so embedded stores the lists of its
-// accounts.
+// are invalid. An SMTP server has no contact list, so the simulator in the parameter
+// embedded stores the lists of SMTP accounts.
 //
 // An Amazon connection with a role but no access key uses the installation's own key, from
 // the AWS_* variables. Nothing else uses that key.
@@ -57,8 +57,8 @@ func NewAdapters(cfg config.Config, embedded *simulator.Simulator) (Adapters, er
 func (a Adapters) Close() error { return a.Servers.Close() }
 
 // KeepList creates a contact list for an organization in the simulated account, unless one
-// exists. It may be repeated. Organizations on SMTP servers need it, because an SMTP server
-// cannot store consent.
+// exists. It may be repeated. An organization that sends through an SMTP server needs this
+// list, because an SMTP server cannot store consent.
 func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) error {
 	_, err := embedded.ContactList(ctx, orgID)
 	if !sending.IsAbsent(err) {
@@ -67,15 +67,15 @@ func KeepList(ctx context.Context, embedded *simulator.Simulator, orgID string) 
 	return embedded.Seed(ctx, orgID, simulator.Setup{List: &sending.ContactList{Name: "contacts"}})
 }
 
-// syncs returns the jobs that copy an organization's sending account into the mirror:
-// channels, templates and topics. A new kind of mirrored data needs a job here.
+// syncs returns the jobs that copy channels, templates and topics from an organization's
+// sending account into Mailhelm's database. Another kind of copied data needs a job here.
 func syncs(orgID string) []jobs.Args {
 	return []jobs.Args{channels.SyncArgs{OrgID: orgID}, templates.SyncArgs{OrgID: orgID}, topics.SyncArgs{OrgID: orgID}}
 }
 
-// SyncAccount returns a function that enqueues all syncs of an organization's account. Call
-// it after the organization has connected another account: a sync that is already running
-// may have read the earlier account.
+// SyncAccount returns a function that enqueues all jobs that copy data from an
+// organization's account. Call it after the organization has connected another account: a
+// job that is already running may have read the earlier account.
 func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error {
 	return func(ctx context.Context, orgID string) error {
 		for _, job := range syncs(orgID) {
@@ -87,8 +87,9 @@ func SyncAccount(queue jobs.Queue) func(ctx context.Context, orgID string) error
 	}
 }
 
-// SyncAccountOnce returns a function that enqueues the syncs of an organization's account,
-// except those already waiting or running. The function reports whether it enqueued any.
+// SyncAccountOnce returns a function that enqueues the jobs that copy data from an
+// organization's account, except those already waiting or running. The function reports
+// whether it enqueued any.
 func SyncAccountOnce(queue jobs.Queue) func(ctx context.Context, orgID string) (bool, error) {
 	return func(ctx context.Context, orgID string) (bool, error) {
 		some := false

@@ -65,8 +65,8 @@ type accountSession struct {
 }
 
 // on opens the database and the master key, calls do, and closes the database. It returns
-// the error of do. It fails before do for an unknown organization and if the master key is
-// missing.
+// the error of do. If the organization is unknown or the master key is missing, it fails
+// without calling do.
 func (t accountTarget) on(p *cli.Program, do func(context.Context, accountSession) error) error {
 	return t.with(p, func(ctx context.Context, s *session) error {
 		org, err := s.Org(ctx, t.Org)

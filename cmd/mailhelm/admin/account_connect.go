@@ -13,7 +13,8 @@ import (
 )
 
 // accountConnect is `mailhelm admin account connect`. The command line requires only
-// --provider. The core checks the other flags, because each provider needs different ones.
+// --provider. Package core/sending checks the other flags, because each provider needs
+// different ones.
 type accountConnect struct {
 	accountTarget
 	// Provider is the kind of sending account. The parser of the command line refuses other
@@ -38,10 +39,10 @@ type accountConnect struct {
 	NewIngestKey bool  `name:"new-ingest-key" help:"Create a key for events without a signature, and print it once." once:""`
 }
 
-// Run stores the connection in place of an earlier one. It keeps the ingest path, ingest
-// key, external id and template version. It also keeps the secret if none is given and it
-// belongs to the same endpoint and access key. It does not contact the account. The
-// connection and a new ingest key are stored in one transaction.
+// Run stores the connection in place of the earlier one, without contacting the account. It
+// keeps the earlier connection's ingest path, external id and template version. It keeps
+// the ingest key unless --new-ingest-key is given. It keeps the secret if none is given and
+// the endpoint and the access key are unchanged.
 func (c *accountConnect) Run(p *cli.Program) error {
 	secret, err := c.secret(p.Stdin)
 	if err != nil {

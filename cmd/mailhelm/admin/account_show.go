@@ -15,8 +15,8 @@ import (
 type connectionJSON struct {
 	OrgID    string           `json:"org_id"`
 	Provider sending.Provider `json:"provider"`
-	// AccountID is the account's id at Amazon. It is "" until the connect command receives
-	// it or the verify command has looked it up.
+	// AccountID is the account's id at Amazon. It is "" until the operator gives it to the
+	// connect command or the verify command looks it up.
 	AccountID   string `json:"account_id"`
 	Region      string `json:"region"`
 	Endpoint    string `json:"endpoint"`
@@ -42,8 +42,8 @@ type connectionJSON struct {
 	HasIngestKey  bool      `json:"has_ingest_key"`
 	CreatedAt     time.Time `json:"created_at"`
 	UpdatedAt     time.Time `json:"updated_at"`
-	// IngestKey is the key that senders of unsigned events must present. It is set only in
-	// the output of the command that created it.
+	// IngestKey is the key that a request with unsigned events must present. It is set only
+	// in the output of the command that created it.
 	IngestKey string `json:"ingest_key,omitempty"`
 }
 
@@ -102,7 +102,7 @@ func (s *session) printConnection(c sending.Connection, ingestKey string) error 
 }
 
 // externalIDWords returns the connection's external id. It returns "" for other providers
-// than Amazon SES, because they have no roles to assume.
+// than Amazon SES, because only roles at Amazon use it.
 func externalIDWords(c sending.Connection) string {
 	if c.Provider != sending.SES {
 		return ""
@@ -120,7 +120,7 @@ func templateWords(applied, latest int) string {
 }
 
 // limitWords describes a sending limit, such as "at most 5 messages"; it returns "" for 0.
-// of is the unit: recipients or messages.
+// The parameter of is the unit: recipients or messages.
 func limitWords(limit int64, of string) string {
 	if limit == 0 {
 		return ""

@@ -16,16 +16,16 @@ import (
 type accountVerify struct{ accountTarget }
 
 // verifiedJSON is the form in which --json prints the result of checking a sending account.
-// Status is the worst verdict among the findings.
+// Each finding is the result of one check. Status is the worst verdict among the findings.
 type verifiedJSON struct {
 	OrgID    string            `json:"org_id"`
 	Status   sending.Verdict   `json:"status"`
 	Findings []sending.Finding `json:"findings"`
 }
 
-// Run examines the sending account and prints all findings. If the account's id at Amazon
-// was unknown, Run stores it. The exit status is 1 if a finding is broken; warnings leave
-// it at 0. Run may be repeated.
+// Run checks the sending account and prints all findings. If the account's id at Amazon was
+// unknown, Run stores it. The exit status is 1 if a finding has the verdict Broken;
+// warnings leave it at 0. Run may be repeated.
 func (c *accountVerify) Run(p *cli.Program) error {
 	return c.on(p, func(ctx context.Context, s accountSession) error {
 		connected, err := s.connection(ctx)
@@ -54,9 +54,9 @@ func (c *accountVerify) Run(p *cli.Program) error {
 	})
 }
 
-// examine checks the sending account of c with the adapters that a server uses. Problems of
-// the account are findings, not errors. An error means that the command was interrupted or
-// that something failed on this machine.
+// examine checks the sending account of the connection c, through the same provider
+// adapters as a server. Problems of the account are findings, not errors. An error means
+// that the command was interrupted or that something failed on this machine.
 func (s accountSession) examine(ctx context.Context, c sending.Connection) ([]sending.Finding, sending.Overview, error) {
 	embedded, err := simulator.Open(s.Config.AccountFile(), simulator.Options{Clock: s.Config.Clock})
 	if err != nil {

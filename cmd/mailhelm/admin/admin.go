@@ -57,9 +57,9 @@ type session struct {
 	operator provision.Provisioner
 }
 
-// with opens the database, calls do and closes the database. It fails before do if the
-// database is missing or lacks migrations. If the core refuses a request field, the error
-// names the flag that set it.
+// with opens the database, calls do and closes the database. If the database is missing or
+// lacks migrations, it fails without calling do. If do fails because of an invalid request
+// field, the error names the flag that set the field.
 func (t target) with(p *cli.Program, do func(context.Context, *session) error) error {
 	return t.With(p, func(ctx context.Context, opened *installation.Session) error {
 		db := opened.DB

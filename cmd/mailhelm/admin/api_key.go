@@ -56,8 +56,8 @@ type keyJSON struct {
 	Secret string `json:"secret,omitempty"`
 }
 
-// newKeyJSON returns the printed form of an API key. Its state is that at the current time.
-// secret is "" unless this command created the key.
+// newKeyJSON returns the printed form of an API key. The printed state is the key's state
+// at the current time. secret is "" unless this command created the key.
 func (s *session) newKeyJSON(k access.APIKey, secret string) keyJSON {
 	return keyJSON{
 		ID: k.ID, OrgID: k.OrgID, Name: k.Name, Environment: k.Environment, Prefix: keyName(k), State: k.StateAt(s.Config.Clock()),

@@ -34,8 +34,8 @@ type auditJSON struct {
 	// as api_key.created.
 	Action string `json:"action"`
 	// ActorKind is the kind of the actor: api_key, oauth_client, user, operator or system.
-	// ActorID is the id of that key, client or person, or a fixed name for the other two
-	// kinds.
+	// ActorID is the id of the key, the client or the person. For an operator or the system
+	// it is a fixed name.
 	ActorKind string `json:"actor_kind"`
 	ActorID   string `json:"actor_id"`
 	// SubjectID is the id of the object that was changed; it may be empty.
@@ -107,9 +107,9 @@ func (s *session) auditActor(ctx context.Context, who string) (string, error) {
 	return user.ID, err
 }
 
-// since parses the earliest time of a filter: a date, an instant or a duration before now.
-// It returns the zero time for "". A date means midnight UTC. A duration must be positive
-// and in Go's form, such as 24h or 90m. It fails for other texts.
+// since parses the earliest time of a filter: a date, a time in RFC 3339 or a duration
+// before now. It returns the zero time for "". A date means midnight UTC. A duration must
+// be positive and in Go's form, such as 24h or 90m. It fails for other texts.
 func since(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil

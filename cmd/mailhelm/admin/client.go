@@ -55,8 +55,8 @@ type clientJSON struct {
 	Public       bool     `json:"public"`
 	Scopes       []string `json:"scopes"`
 	RedirectURIs []string `json:"redirect_uris"`
-	// RefreshDays is how many days after the authorization a grant can be refreshed. It is
-	// null if there is no limit.
+	// RefreshDays is the number of days, from the authorization, in which a grant can be
+	// refreshed. It is null if there is no limit.
 	RefreshDays *int       `json:"refresh_days"`
 	CreatedAt   time.Time  `json:"created_at"`
 	RevokedAt   *time.Time `json:"revoked_at"`
@@ -96,7 +96,7 @@ func (c clientJSON) state() string {
 	return "active"
 }
 
-// lifetime describes for how many days after the authorization a grant can be refreshed,
+// lifetime describes the time, from the authorization, in which a grant can be refreshed,
 // such as "90 days" or "never ends".
 func (c clientJSON) lifetime() string {
 	if c.RefreshDays == nil {
@@ -164,9 +164,8 @@ func (c *clientCreate) Run(p *cli.Program) error {
 	})
 }
 
-// refreshDays parses a number of days; "never" gives 0, which means no limit. An error
-// cannot come from the command line, because the parser allows only the values of the enum
-// tag.
+// refreshDays parses a number of days; "never" gives 0, which means no limit. It fails for
+// other texts, which the parser of the command line already refuses.
 func refreshDays(lifetime string) (int, error) {
 	if lifetime == "never" {
 		return 0, nil

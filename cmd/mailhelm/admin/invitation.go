@@ -25,7 +25,7 @@ type userInvite struct {
 }
 
 // Run creates the invitation and prints its link, which works for seven days. It sends no
-// mail: the operator passes the link on. A new invitation of the same address voids the
+// mail: the operator passes the link on. A new invitation for the same address voids the
 // earlier one. It fails if --permissions is given for an owner, and if the invited person
 // is already a member.
 func (c *userInvite) Run(p *cli.Program) error {

@@ -31,8 +31,8 @@ type memberTarget struct {
 }
 
 // withMember finds the organization and the person, and calls do. It fails for an unknown
-// organization or email address. It does not check that the person is a member of the
-// organization; do must.
+// organization or email address. The function do must check that the person is a member of
+// the organization.
 func (t memberTarget) withMember(p *cli.Program, do func(context.Context, *session, core.Org, access.User) error) error {
 	return t.withOrg(p, t.Org, func(ctx context.Context, s *session, org core.Org) error {
 		user, err := s.DB.Users().UserByEmail(ctx, t.Email)
@@ -89,7 +89,7 @@ func permissionNames(permissions []members.Permission) string {
 
 // parsePermissions parses names of permissions, "all", and "none", which adds no
 // permission. It ignores white space around names and fails for an unknown name. The result
-// may have duplicates; the core removes them.
+// may have duplicates; package core/members removes them.
 func parsePermissions(names []string) ([]members.Permission, error) {
 	var chosen []members.Permission
 	for _, name := range names {

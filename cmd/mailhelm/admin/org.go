@@ -70,8 +70,8 @@ func (s *session) printOrg(o core.Org) error {
 	})
 }
 
-// requiredText returns "required" for true and "optional" for false. The table of an
-// organization shows it.
+// requiredText returns the word for a setting in the table of an organization: "required"
+// for true and "optional" for false.
 func requiredText(required bool) string {
 	if required {
 		return "required"
@@ -79,7 +79,8 @@ func requiredText(required bool) string {
 	return "optional"
 }
 
-// onText returns "on" for true and "off" for false. The table of an organization shows it.
+// onText returns the word for a setting in the table of an organization: "on" for true and
+// "off" for false.
 func onText(on bool) string {
 	if on {
 		return "on"

@@ -55,9 +55,9 @@ func (c *userSetPassword) Run(p *cli.Program) error {
 	})
 }
 
-// readPassword reads the first line of stdin if read is true, otherwise it generates a
-// password; made reports which. It removes the line break, keeps blanks and reads at most
-// 8192 bytes. The core checks whether the password is acceptable.
+// readPassword reads the first line of stdin if read is true. Otherwise it generates a
+// password and sets made to true. It removes the line break, keeps blanks and reads at most
+// 8192 bytes. It does not check whether the password is acceptable.
 func readPassword(stdin io.Reader, read bool) (password string, made bool, err error) {
 	if !read {
 		return rand.Text(), true, nil

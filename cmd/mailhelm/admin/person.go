@@ -80,8 +80,8 @@ func (s *session) printUser(u userJSON) error {
 	return s.PrintTable("", rows)
 }
 
-// userCreate is `mailhelm admin user create`. As is the role in the organization Org;
-// without Org it has no effect.
+// userCreate is `mailhelm admin user create`. The field As is the role that the person gets
+// in the organization Org. If Org is empty, As has no effect.
 type userCreate struct {
 	target
 	Email         string `arg:"" help:"Address to sign in with."`
@@ -93,7 +93,7 @@ type userCreate struct {
 
 // Run creates the person and the membership in one transaction. It prints a generated
 // password, this one time only. It fails if the address is taken, the organization is
-// unknown or the core refuses the password.
+// unknown or the password is not acceptable.
 func (c *userCreate) Run(p *cli.Program) error {
 	if !core.IsEmail(c.Email) {
 		return fmt.Errorf("%q is not an email address", c.Email)

@@ -17,8 +17,9 @@ type userResetSecondFactor struct {
 }
 
 // Run removes the person's second factors and ends the person's sessions. It records the
-// change in the audit log of each of the person's organizations. The operator must first
-// verify that the person asked for it: afterwards the password alone is enough to sign in.
+// change in the audit log of each of the person's organizations. Afterwards the password
+// alone is enough to sign in. The operator must therefore verify first that the person
+// asked for the reset.
 func (c *userResetSecondFactor) Run(p *cli.Program) error {
 	return c.with(p, func(ctx context.Context, s *session) error {
 		user, err := s.personByEmail(ctx, c.Email)

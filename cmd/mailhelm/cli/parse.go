@@ -14,8 +14,9 @@ const description = `Mailhelm is a control plane on top of your own email-sendin
 Every setting can be a flag (--base-url), a variable (MAILHELM_BASE_URL) or a line of the configuration file (base-url = "..."); the first of these wins.`
 
 // parser returns a command line parser for grammar, a pointer to a struct of commands.
-// Flags missing on the command line get their values from p.Sources. After printing help,
-// it calls exit instead of ending the process. It returns an error if grammar is invalid.
+// Flags missing on the command line get their values from the environment or the
+// configuration file. After printing help, the parser calls exit instead of ending the
+// process. It returns an error if grammar is invalid.
 func (p *Program) parser(grammar any, exit func(int)) (*kong.Kong, error) {
 	return kong.New(grammar,
 		kong.Name("mailhelm"),

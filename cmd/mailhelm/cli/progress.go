@@ -53,8 +53,8 @@ func isTerminal(w io.Writer) bool {
 // Resize sets the total number of work units, for callers that learn it late.
 func (p *Progress) Resize(total int64) { p.total = total }
 
-// Show writes the line for the given number of finished units of work, followed by note. It
-// does so at most ten times a second and ignores calls in between.
+// Show writes the line for the given number of finished units of work, followed by the text
+// note. It writes at most ten times a second and ignores calls in between.
 func (p *Progress) Show(done int64, note string) {
 	now := p.clock()
 	if p.to == nil || now.Sub(p.drawn) < progressEvery {

@@ -9,10 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/core"
 )
 
-// Explain rewrites a refusal of the core for a person at a shell. The text names flags and
-// arguments instead of request fields, and ends with the next step; the error code is left
-// out. Explain returns nil and other errors unchanged. Call it after parsing, because it
-// reads the flags of the selected command.
+// Explain rewrites a [core.Error], the error of a refused request, for a person at a shell.
+// The text names flags and arguments instead of request fields, and ends with the next
+// step; the error code is left out. Explain returns nil and other errors unchanged. Call it
+// after parsing, because it reads the flags of the selected command.
 func (p *Program) Explain(err error) error {
 	refusal, ok := errors.AsType[*core.Error](err)
 	if !ok || refusal.Code == core.CodeInternalError {
@@ -28,8 +28,8 @@ func (p *Program) Explain(err error) error {
 	return errors.New(strings.ReplaceAll(text, "`", ""))
 }
 
-// refusalText returns the message of a refusal. It replaces the names of request fields by
-// the flags and arguments that set them. It returns a message that names no field
+// refusalText returns the message of a refusal. In the message, the flags and arguments
+// that set a request field replace the field's name. A message that names no field stays
 // unchanged.
 func (p *Program) refusalText(refusal *core.Error) string {
 	if len(refusal.Fields) == 0 || refusal.Message != core.InvalidFields(refusal.Fields...).Message {

@@ -43,7 +43,8 @@ type Config struct {
 	// RedisURL is the address of the Redis server through which processes share rate limits.
 	// "" means that each process counts calls on its own.
 	RedisURL string
-	// RedisTimeout limits the wait for Redis in a call; 0 means the default of guardrails.
+	// RedisTimeout limits the wait for Redis in a call; 0 means the default of package
+	// guardrails.
 	RedisTimeout time.Duration
 	// ActivitiesPerMinute limits how many activities an organization may send in a minute; 0
 	// means activities.DefaultVolume.
@@ -53,8 +54,8 @@ type Config struct {
 	MasterKey string
 	// NoMigrate keeps a starting server from applying missing database migrations.
 	NoMigrate bool
-	// Role selects what the process does. serve.Start replaces "" by All. Check returns an
-	// error for "".
+	// Role selects what the process does. The function serve.Start replaces "" by All. The
+	// method Check returns an error for "".
 	Role Role
 	// Public holds the addresses that clients use. Listen holds the addresses on which the
 	// process listens.
@@ -88,16 +89,17 @@ type Config struct {
 	// password resets. SystemFrom is the sender of that mail. If both are empty, no such
 	// mail is sent.
 	SystemSMTP, SystemFrom string
-	// SystemCAs are the certificate authorities trusted for that server; nil means the
-	// system's.
+	// SystemCAs are the certificate authorities trusted for the server in SystemSMTP; nil
+	// means the system's.
 	SystemCAs *x509.CertPool
 	// OTLPEndpoint is the base URL of the tracing collector; "" turns tracing off.
 	OTLPEndpoint string
 	// Recipients determines how the simulator's recipients react to mail. The zero value
 	// delivers every message.
 	Recipients simulator.Behaviour
-	// Operations are added to the built-in operations, on the same surfaces (REST, MCP) and
-	// behind the same guardrails. The program mailhelm adds none.
+	// Operations are added to the built-in operations. They are also available over REST and
+	// MCP, with the same checks of credentials and rate limits. The program mailhelm adds
+	// none.
 	Operations []core.Operation
 	Build      Build
 	Clock      core.Clock
@@ -124,7 +126,8 @@ func DefaultListen() Listen {
 	}
 }
 
-// PortRow returns listen addresses on 127.0.0.1 with six consecutive ports from first.
+// PortRow returns listen addresses on 127.0.0.1 with six consecutive ports. first is the
+// lowest port.
 func PortRow(first int) Listen {
 	return Listen{
 		API: loopback(first), App: loopback(first + 1), MCP: loopback(first + 2),
@@ -148,7 +151,8 @@ const (
 	accountFile   = "sending-account.db"
 )
 
-// MasterKeyFile returns the path of the key file, which is used if MasterKey is "".
+// MasterKeyFile returns the path of the file that holds the master key if the field
+// MasterKey is "".
 func (c Config) MasterKeyFile() string { return filepath.Join(c.DataDir, masterKeyFile) }
 
 // AccountFile returns the path of the database of the simulated sending accounts.
@@ -157,13 +161,14 @@ func (c Config) AccountFile() string { return filepath.Join(c.DataDir, accountFi
 // DatabaseFile returns the path of the SQLite database.
 func (c Config) DatabaseFile() string { return filepath.Join(c.DataDir, databaseFile) }
 
-// DocumentNetworks parses ClientDocumentNetworks. The error names the flag and the invalid
-// network.
+// DocumentNetworks returns the private networks from which metadata documents of OAuth
+// clients may be fetched. The error names the flag and the invalid network.
 func (c Config) DocumentNetworks() ([]netip.Prefix, error) {
 	return networksOf("--client-document-networks", c.ClientDocumentNetworks)
 }
 
-// MailNetworks parses MailServerNetworks. The error names the flag and the invalid network.
+// MailNetworks returns the private networks in which people may connect SMTP servers. The
+// error names the flag and the invalid network.
 func (c Config) MailNetworks() ([]netip.Prefix, error) {
 	return networksOf("--mail-server-networks", c.MailServerNetworks)
 }
@@ -182,7 +187,8 @@ func networksOf(setting string, texts []string) ([]netip.Prefix, error) {
 	return networks, nil
 }
 
-// Proxies parses TrustedProxies. The error names the flag.
+// Proxies returns the networks of the trusted reverse proxies. If one is invalid, the error
+// names the flag.
 func (c Config) Proxies() (proxies.Trusted, error) {
 	trusted, err := proxies.Parse(c.TrustedProxies)
 	if err != nil {
@@ -193,7 +199,7 @@ func (c Config) Proxies() (proxies.Trusted, error) {
 
 // Check returns the first problem of the configuration: an invalid value, or two values
 // that contradict each other. The error names the flag. Check opens no file and no
-// connection, so doctor calls it too.
+// connection, so the doctor command calls it too.
 func (c Config) Check() error {
 	if c.DataDir == "" {
 		return fmt.Errorf("no data folder is configured")

@@ -14,7 +14,7 @@ import (
 // MailServer is the operator's SMTP server for Mailhelm's own mail to people.
 type MailServer struct {
 	Address        string // host:port
-	User, Password string // both "" to send without authentication
+	User, Password string // User and Password are both "" if mail is sent without authentication
 	ImplicitTLS    bool
 	// From is the sender address of every mail, optionally with a display name.
 	From string
@@ -57,8 +57,8 @@ func parseMailServer(address, from string) (MailServer, error) {
 	return s, nil
 }
 
-// checkSender returns an error unless from is one email address, optionally with a name. It
-// refuses control characters, which could add header lines to a mail.
+// checkSender returns an error unless the sender from is one email address, optionally with
+// a name. It refuses control characters, which could add header lines to a mail.
 func checkSender(from string) error {
 	a, err := mail.ParseAddress(from)
 	if err != nil || !core.IsEmail(a.Address) || strings.ContainsFunc(from, func(r rune) bool { return r < ' ' || r == 0x7f }) {

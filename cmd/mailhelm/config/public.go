@@ -73,7 +73,8 @@ func parseWeb(raw string) (*url.URL, error) {
 }
 
 // complete fills empty public addresses with http://localhost and the port of the service.
-// An empty App becomes Auth, and an empty Docs becomes App followed by /docs.
+// An empty App gets the value of Auth. An empty Docs gets the value of App followed by
+// /docs.
 func (p Public) complete(l Listen) Public {
 	for _, one := range []struct {
 		into *string

@@ -8,8 +8,8 @@ import (
 )
 
 // account creates the demo's simulated sending account with the given people as contacts.
-// The account is out of the sandbox and has a channel for each kind of mail. Its identity
-// example.net still waits for DNS records. It may be repeated.
+// The account is out of the sandbox and has a channel for each kind of mail. The domain
+// example.net is not verified yet: it waits for DNS records. account may be repeated.
 func (s Seeder) account(ctx context.Context, orgID string, people []person) error {
 	contacts := make([]sending.Contact, len(people))
 	for i, p := range people {

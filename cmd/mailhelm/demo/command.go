@@ -45,8 +45,8 @@ func (c *Command) Run(p *cli.Program) error {
 	if err := c.show(p, h); err != nil {
 		return h.Abandon(err)
 	}
-	// TuneMemory runs after the demo's data was created. It returns the memory that the
-	// creation needed to the system.
+	// Creating the demo's data needed much memory. TuneMemory gives it back to the operating
+	// system, so call it afterwards.
 	h.TuneMemory(p.Ctx)
 	return h.RunUntilSignal(p.Ctx)
 }

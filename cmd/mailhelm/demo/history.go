@@ -29,9 +29,9 @@ type PastEvent struct {
 	Raw json.RawMessage
 }
 
-// History returns the demo's email events of the last 90 days in order of time, none after
-// now. They come from receipts, a weekly newsletter and the onboarding of new customers.
-// The random seed is fixed, so the same now gives the same events.
+// History returns the demo's email events of the last 90 days before the time now, in order
+// of time. They come from receipts, a weekly newsletter and the onboarding of new
+// customers. The random seed is fixed, so calls with the same now return the same events.
 func History(now time.Time) []PastEvent {
 	h := history{
 		now: now, chance: rand.New(rand.NewPCG(9006, 16)), //nolint:gosec // repeatable on purpose
@@ -65,7 +65,8 @@ type history struct {
 	// onboarding mail; readers receive the newsletter.
 	chance             *rand.Rand
 	addresses, readers []string
-	gone               map[string]time.Time // by address: when it bounced permanently or complained
+	// maps an address that bounced permanently or complained to the time of that event
+	gone map[string]time.Time
 	// messages counts the messages so far. The count is a part of their message ids.
 	messages int
 	events   []PastEvent
@@ -89,8 +90,8 @@ var (
 	}
 )
 
-// day adds the events of all mail sent on the day that begins at midnight, in UTC. If bad
-// is true, a campaign also goes to 150 old addresses.
+// day adds the events of all mail of one day. The parameter midnight is the beginning of
+// the day, in UTC. If bad is true, a campaign also goes to 150 old addresses.
 func (h *history) day(midnight time.Time, bad bool) {
 	receipts, newcomers := 16, 3
 	if w := midnight.Weekday(); w == time.Saturday || w == time.Sunday {
@@ -126,9 +127,10 @@ func (h *history) upTo(d time.Duration) time.Duration {
 }
 func (h *history) happens(probability float64) bool { return h.chance.Float64() < probability }
 
-// send adds the events of one message: its sending and what happened to it later. It adds
-// none for a message after now, or to an address that bounced permanently or complained
-// earlier. old marks an address that received no mail for years and bounces more often.
+// send adds the events of one message: its sending and what happened to it later. If the
+// message is after the current time, it adds none. It also adds none if the address bounced
+// permanently or complained earlier. old marks an address that received no mail for years
+// and bounces more often.
 func (h *history) send(k letterKind, to string, at time.Time, old bool) {
 	at = at.Truncate(time.Millisecond)
 	if since, gone := h.gone[to]; at.After(h.now) || gone && at.After(since) {
@@ -240,9 +242,9 @@ var members = map[string]string{
 	"Reject": "reject", "Rendering Failure": "failure",
 }
 
-// add appends one event of a message, in the form that Amazon SES publishes, unless it is
-// after now. kind is an event type, a key of members. The details of sends, rejections and
-// rendering failures have no timestamp.
+// add appends one event of a message, in the form that Amazon SES publishes, unless the
+// event is in the future. kind is an event type, a key of the map members. The details of
+// sends, rejections and rendering failures have no timestamp.
 func (h *history) add(kind string, m pastMail, at time.Time, details map[string]any) {
 	if at.After(h.now) {
 		return

@@ -40,8 +40,9 @@ const recordedAtOnce = 2_000
 // that a user of the demo sends.
 var Recipients = simulator.Behaviour{Delay: 0.01, Bounce: 0.01, Open: 0.45, Click: 0.25, Unsubscribe: 0.01, Complaint: 0.001}
 
-// Ensure creates the demo's past mail unless the organization already has messages, because
-// the user may have changed that data. It may be repeated after an interruption.
+// Ensure creates the demo's past mail unless the organization already has messages. It does
+// not replace existing messages, because the user may have changed them. It may be repeated
+// after an interruption.
 func (p Past) Ensure(ctx context.Context, orgID string) error {
 	found, err := p.Domains.Messages.Store.CountMessages(ctx, orgID, messages.Filter{
 		Window: core.Window{From: time.Time{}, To: p.Clock().AddDate(1, 0, 0)}, Limit: 1,
@@ -137,8 +138,9 @@ func (p Past) grant(ctx context.Context, orgID string) error {
 	return err
 }
 
-// channels adopts the channels transactional, marketing and onboarding. The channel default
-// stays as the sync found it, not adopted.
+// channels reads the channels from the sending account and makes transactional, marketing
+// and onboarding active. The channel with the name default stays in the state discovered,
+// which every channel has when it is first read.
 func (p Past) channels(ctx context.Context, orgID string) error {
 	if err := p.Domains.Channels.Sync(ctx, orgID); err != nil {
 		return err
@@ -167,8 +169,8 @@ func (p Past) record(ctx context.Context, orgID string, events []messages.Event)
 	return nil
 }
 
-// exclude overrides the undeliverable mark of the first address that bounced permanently,
-// and gives a reason. The demo thus has an example of such an override. Without a permanent
+// exclude declares the first address that bounced permanently as deliverable again, and
+// gives a reason. The demo thus has an example of such an exception. Without a permanent
 // bounce it does nothing.
 func (p Past) exclude(ctx context.Context, orgID string, events []messages.Event) error {
 	for _, e := range events {

@@ -46,8 +46,8 @@ func allPeople(now time.Time) []person {
 }
 
 // newPerson returns the contact with index i. Name and address depend on i alone. Dates,
-// attributes and choices also depend on chance, so create all contacts in order with the
-// same chance.
+// attributes and choices also depend on the random source chance. To get the same contacts
+// each time, create all of them in order with one source.
 func newPerson(i int, now time.Time, chance *rand.Rand) person {
 	// With 30 given names and 26 family names, the pairs repeat after 390 people. From then
 	// on, the family names are shifted by one.
@@ -137,7 +137,7 @@ func (p person) consent() sending.Contact {
 }
 
 // withoutMarks replaces the diacritics in givenNames and familyNames and removes
-// apostrophes. A new name may need another pair.
+// apostrophes. A new name with another diacritic needs another pair of arguments.
 var withoutMarks = strings.NewReplacer("ö", "o", "é", "e", "í", "i", "á", "a", "ä", "a", "ı", "i", "'", "")
 
 // plainLetters returns a name in the form used in email addresses: lower case, without

@@ -48,8 +48,8 @@ func (s Seeder) Ensure(ctx context.Context, dir string) (Credentials, error) {
 }
 
 // Seed creates the demo organization and writes its credentials to the file at path. It
-// then copies the account's contact list into the mirror. It fails if the organization
-// exists.
+// then copies the sending account's contact list into Mailhelm's database. It fails if the
+// organization exists.
 func (s Seeder) Seed(ctx context.Context, path string) (Credentials, error) {
 	var c Credentials
 	// Write the credentials file before the commit. A crash in between leaves a file for an
@@ -94,8 +94,9 @@ func (s Seeder) seed(ctx context.Context) (Credentials, error) {
 	return c, s.mirror(ctx, org.ID, people)
 }
 
-// mirror stores the demo's attributes, lists, segments and contacts. It writes through the
-// stores, without the guardrails. A job computes the members of the segments later.
+// mirror stores the demo's attributes, lists, segments and contacts directly in the
+// database, without the checks of an API call. A job computes the members of the segments
+// later.
 func (s Seeder) mirror(ctx context.Context, orgID string, people []person) error {
 	store, now := s.DB.Contacts(), s.Clock()
 	for _, attribute := range registeredAttributes(now) {

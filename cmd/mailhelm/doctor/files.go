@@ -75,8 +75,8 @@ func writable(dir string) bool {
 	return errors.Join(f.Close(), os.Remove(f.Name())) == nil
 }
 
-// masterKey checks that the master key can be read. It does not create a missing key.
-// Whether the key fits the database is checked by signingKeys.
+// masterKey checks that the master key can be read. It does not create a missing key. The
+// method signingKeys checks that the key decrypts the stored signing keys.
 func (e *examination) masterKey() {
 	const name = "master key"
 	path := e.cfg.MasterKeyFile()

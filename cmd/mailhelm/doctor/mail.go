@@ -13,7 +13,7 @@ func (e *examination) mail(ctx context.Context) {
 	server, configured, err := e.cfg.SystemMail()
 	switch {
 	case err != nil:
-		return // the check in settings has already reported err
+		return // the method settings has already reported err
 	case !configured:
 		e.add(name, OK, "no SMTP server is configured; a forgotten password is set by 'mailhelm admin user set-password'", "")
 		return

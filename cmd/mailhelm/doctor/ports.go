@@ -11,8 +11,8 @@ import (
 )
 
 // ports tries to listen on each listen address, and stops listening at once. If that fails,
-// it checks whether a running Mailhelm listens there. It checks an address that several
-// services share once.
+// it checks whether a running Mailhelm listens there. An address that several services
+// share is checked only once.
 func (e *examination) ports(ctx context.Context) {
 	var free, ours []string
 	seen := map[string]bool{}

@@ -9,9 +9,10 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/config"
 )
 
-// publicURLs checks the public addresses: https, and different origins where tokens or
-// scripts require it. If the settings themselves are invalid, it adds no result, because
-// another check reports them.
+// publicURLs checks that public addresses outside this machine use https. It checks that
+// the API and the MCP endpoint have different addresses and that the fetch host has its
+// own. It also compares the ports of local addresses. If the settings themselves are
+// invalid, it adds no result, because another check reports them.
 func (e *examination) publicURLs() {
 	const name = "public addresses"
 	if e.cfg.Check() != nil {
@@ -49,8 +50,8 @@ func isLocal(host string) bool {
 }
 
 // sharedOrigins adds a Fail if the fetch host has the same origin as another service. The
-// fetch host shows mail from strangers, and scripts in that mail must not run in the origin
-// of another service.
+// fetch host is the service that shows mail from strangers. Scripts in that mail must not
+// run in the origin of another service.
 func (e *examination) sharedOrigins(name string, public config.Public) {
 	for _, other := range public.URLs() {
 		if other.Flag != "--fetch-url" && other.URL == public.Fetch {

@@ -11,8 +11,8 @@ import (
 )
 
 // rejectedFile is the CSV file of rejected rows. It holds the rows unchanged, with two more
-// columns. The first rejected row creates the file. A user can correct its rows and import
-// it.
+// columns: the line number and the reason. The first rejected row creates the file. A user
+// can correct the rows and import the file.
 type rejectedFile struct {
 	// name is the path of the file to create, "" for no file. header is the first record of
 	// the imported file; comma is its delimiter.

@@ -37,8 +37,8 @@ type Session struct {
 }
 
 // With opens the database, calls do and closes the database. Unlike a server it does not
-// lock the data folder, because a command runs only single transactions. It rewrites a
-// refusal of do with [cli.Program.Explain].
+// lock the data folder, because a command runs only single transactions. If do returns the
+// error of a refused request, With rewrites it with [cli.Program.Explain].
 func (t Target) With(p *cli.Program, do func(context.Context, *Session) error) error {
 	log, err := p.Logger("warn")
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Session) OrgOrOnly(ctx context.Context, ref string) (core.Org, error) {
 	return s.DB.Orgs().Org(ctx, ids[0])
 }
 
-// NotFound reports whether err is a refusal of the core with the code for objects that do
-// not exist.
+// NotFound reports whether err is a [core.Error] whose code means that an object does not
+// exist.
 func NotFound(err error) bool {
 	refusal, ok := errors.AsType[*core.Error](err)
 	return ok && refusal.Code == core.CodeNotFound

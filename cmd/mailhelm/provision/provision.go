@@ -44,8 +44,8 @@ func (p Provisioner) Lifecycle() access.Lifecycle {
 	return access.Lifecycle{Stores: p.Stores, Orgs: p.Orgs, Transactor: p.Tx, Clock: p.Clock}
 }
 
-// CreateOrg stores an organization with a new id and the retention of its tier. It fails
-// with core.CodeConflict if the slug is taken.
+// CreateOrg stores an organization with a new id. Its tier determines for how many days
+// analytics are kept. It fails with core.CodeConflict if the slug is taken.
 func (p Provisioner) CreateOrg(ctx context.Context, org core.Org) (core.Org, error) {
 	org.ID, org.RetentionDays = core.NewID(), core.RetentionOf(org.Tier)
 	err := p.audit(ctx, org.ID, "org.created", org.ID, func(ctx context.Context) error {

@@ -20,7 +20,8 @@ import (
 )
 
 // peoplePages returns the handlers of the pages for sign-in, consent and the dashboard. The
-// keys are paths on the app's address; [at] defines how they match.
+// keys are paths on the app's address. The function [at] describes how a key matches a
+// request.
 func peoplePages(
 	cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, server *oauth.Server, principals *access.Authenticator,
 	guard *guardrails.Guard,
@@ -60,8 +61,8 @@ func secondFactors(sessions *people.Sessions, master signing.MasterKey, appURL s
 }
 
 // appSites returns the sites of the authorization server, the app and the documentation. It
-// combines services with the same origin into one site, because dispatch needs different
-// origins. In a combined site, the documentation's paths take precedence.
+// combines services with the same origin into one site, because each site needs its own
+// origin. In a combined site, the documentation's paths take precedence.
 func appSites(public config.Public, issuer, documentation http.Handler, people map[string]http.Handler) []site {
 	origin, path := splitAddress(public.Docs)
 	app := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -84,10 +85,10 @@ func appSites(public config.Public, issuer, documentation http.Handler, people m
 	return sites
 }
 
-// at returns a handler that selects one of pages by the request's path, or else elsewhere.
-// A key matches that exact path. A key that ends in a slash also matches longer paths,
-// except "/". No two keys that end in a slash may match the same path, because the choice
-// between them is random.
+// at returns a handler that selects a handler of the map pages by the request's path. It
+// uses the handler elsewhere if no key matches. A key matches that exact path. A key that
+// ends in a slash also matches longer paths, except "/". No two keys that end in a slash
+// may match the same path, because the choice between them is random.
 func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		page, ok := pages[r.URL.Path]
@@ -103,8 +104,8 @@ func at(pages map[string]http.Handler, elsewhere http.Handler) http.Handler {
 	})
 }
 
-// below returns a handler that passes requests for path, and for paths under it, to inside,
-// and all others to outside.
+// below returns a handler that passes requests for path, and for paths under it, to the
+// handler inside. It passes all other requests to the handler outside.
 func below(path string, inside, outside http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == path || strings.HasPrefix(r.URL.Path, path+"/") {

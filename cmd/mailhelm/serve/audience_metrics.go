@@ -3,8 +3,9 @@ package serve
 import "github.com/prometheus/client_golang/prometheus"
 
 // countAudience registers counters for background work on contacts. It returns the function
-// that increments them, which ignores an unknown what and n below 1. The values of outcome
-// must be few. Call it once for each registry, because a second registration panics.
+// that adds n to the counter with the name what. That function does nothing if the name is
+// unknown or n is below 1. The parameter outcome must have few different values. Call
+// countAudience once for each registry, because a second registration panics.
 func countAudience(r prometheus.Registerer) func(what, outcome string, n int) {
 	counters := map[string]*prometheus.CounterVec{
 		"bulk_row": prometheus.NewCounterVec(prometheus.CounterOpts{

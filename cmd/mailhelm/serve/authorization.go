@@ -11,8 +11,8 @@ import (
 	"github.com/mailhelm/mailhelm/oauth/consent"
 )
 
-// authorization returns the configuration of the authorization server. It also creates the
-// check of access tokens for this process, and stores it in s.principals. A worker does not
+// authorization returns the configuration of the authorization server. It also creates this
+// process's cache of authenticated callers and stores it in s.principals. A worker does not
 // call it.
 func authorization(cfg config.Config, public config.Public, s *stores) (oauth.Config, error) {
 	networks, err := cfg.DocumentNetworks()

@@ -35,8 +35,8 @@ const (
 // surroundings are the sources from which the settings of the garbage collector are
 // derived. Tests replace them.
 type surroundings struct {
-	// variable returns an environment variable, "" if it is unset. container and machine
-	// return the size of their memory in bytes.
+	// variable returns an environment variable, "" if it is unset. container returns the
+	// container's memory in bytes, machine the machine's.
 	variable  func(string) string
 	container memlimit.Provider
 	machine   memlimit.Provider
@@ -83,9 +83,9 @@ func (s surroundings) collector() collector {
 	return c
 }
 
-// limit returns the memory limit in bytes, a share of the container's memory, and its
-// source. If the container has no limit, it is a share of the machine's memory. If both
-// sizes are unknown, limit returns 0.
+// limit returns the memory limit in bytes and its source. The limit is a share of the
+// container's memory, or of the machine's if the container has no limit. If both sizes are
+// unknown, limit returns 0.
 func (s surroundings) limit() (bytes int64, from string) {
 	if all, err := s.container(); err == nil && all < math.MaxInt64 {
 		return int64(float64(all) * containerShare), "derived from the container's memory"

@@ -70,8 +70,9 @@ func (h *Host) RunUntilSignal(ctx context.Context) error {
 	var failure error
 	select {
 	case <-ctx.Done():
-		// main also resets the signals, but some time after ctx has ended. A user who sees
-		// the next log line may send the second signal before that.
+		// Restore the default handling of signals before the next log line. A user who reads
+		// that line may send a second signal, which must end the process. The function main
+		// restores it too, but possibly later.
 		signal.Reset(os.Interrupt, syscall.SIGTERM)
 		log.Info("stopping: finishing calls in flight", "at_most", stopTimeout)
 	case failure = <-h.Failed():

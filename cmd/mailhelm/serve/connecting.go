@@ -11,7 +11,8 @@ import (
 
 // connecting returns the functions that change an organization's connection to its sending
 // account. This process uses a changed connection at once, other processes within three
-// seconds. Connecting an account also enqueues its syncs.
+// seconds. Connecting an account also enqueues the jobs that copy its channels, templates
+// and topics.
 func connecting(cfg config.Config, s *stores, domains catalogue.Domains) sending.Connecting {
 	return sending.Connecting{
 		Connections: s.connections, Transactor: s.db, Clock: cfg.Clock,

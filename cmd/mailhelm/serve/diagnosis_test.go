@@ -12,8 +12,8 @@ import (
 )
 
 // TestADiagnosisHearsOfListedAddressesAlone checks which addresses a diagnosis of a message
-// reports as undeliverable. It must not report an address that an operator excluded from
-// the suppressions.
+// reports as undeliverable. It must not report an address that an operator has excluded
+// from Mailhelm's list of undeliverable addresses.
 func TestADiagnosisHearsOfListedAddressesAlone(t *testing.T) {
 	t.Parallel()
 	db, org, at := storagetest.SQLite(t), core.NewID(), time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)

@@ -42,8 +42,8 @@ func dispatch(sites []site, docsURL string) http.Handler {
 }
 
 // handlersOf returns one handler for each listener that sites use. The key is a service
-// name: the first in sites if several services share the listener. open must have a
-// listener for each site.
+// name. If several services share a listener, it is the first of them in sites. open must
+// have a listener for each site.
 func handlersOf(open listeners, sites []site, docsURL string) map[string]http.Handler {
 	first := map[net.Listener]string{}
 	grouped := map[string][]site{}

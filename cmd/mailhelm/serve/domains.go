@@ -26,9 +26,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// newDomains creates the domains of the product, such as contacts and messages. The
-// surfaces, the pages and the jobs share them. It starts no job and contacts no account.
-// Call it once for each host, because it registers metrics.
+// newDomains creates the values that do the work of the core packages, such as
+// core/contacts and core/messages. Operations, pages and jobs share them. newDomains starts
+// no job and contacts no account. Call it once for each host, because it registers metrics.
 func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) catalogue.Domains {
 	orgs := s.db.Orgs().OrgIDs
 	through := channels.New(channels.Config{
@@ -90,23 +90,23 @@ func newDomains(cfg config.Config, s *stores, metrics prometheus.Registerer) cat
 	}
 }
 
-// newSegments returns the domain of segments. account may be nil for callers that do not
-// run its sweep, the job that reads the account's suppression list.
+// newSegments returns the value that manages segments. account may be nil for callers that
+// do not run the job that reads the account's suppression list.
 func newSegments(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *segments.Segments {
 	return segments.New(segments.Config{
 		Store: db.Segments(), Transactor: db, Suppressions: account, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
-// newSuppression returns the domain of undeliverable addresses. account may be nil for
-// callers that only record email events.
+// newSuppression returns the value that manages undeliverable addresses. account may be nil
+// for callers that only record email events.
 func newSuppression(db *storage.DB, account sending.Suppressions, clock core.Clock, log *slog.Logger) *suppression.Suppression {
 	return suppression.New(suppression.Config{
 		Account: account, Store: db.Suppression(), Transactor: db, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log,
 	})
 }
 
-// Events returns the messages domain for commands that import email events. It stores and
+// Events returns a messages.Messages for commands that import email events. It stores and
 // counts events as a server does. Use it only for recording, because it has no channels and
 // no suppression lists.
 func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messages {
@@ -116,8 +116,9 @@ func Events(db *storage.DB, clock core.Clock, log *slog.Logger) *messages.Messag
 	}})
 }
 
-// Sync returns a sync of contact lists for setting up data without a server. It works like
-// a server's sync, but does not notify the segments of changed contacts.
+// Sync returns a topics.Sync, which copies an account's contact list into Mailhelm's
+// database. It is for setting up data without a server. It works as in a server, but does
+// not update segments after changes of contacts.
 func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.Logger) *topics.Sync {
 	subjects := topics.New(topics.Config{
 		Store: db.Topics(), Transactor: db, Account: account, Live: topics.NewLive(account, clock, log), Locks: sending.NewKeyedLocks(), Contacts: db.ContactCount(), Clock: clock,
@@ -125,7 +126,7 @@ func Sync(db *storage.DB, account sending.Account, clock core.Clock, log *slog.L
 	return topics.NewSync(topics.SyncConfig{Store: db.TopicSync(), Subscribers: db.Subscribers(), Topics: subjects, Orgs: db.Orgs().OrgIDs, Clock: clock, Log: log})
 }
 
-// Imports returns the bulk writes of contacts for commands that import files. It stores
+// Imports returns a bulk.Bulk for commands that import contacts from files. It stores
 // contacts as a server does. It does not send consent to the sending account; a server does
 // so later.
 func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
@@ -136,8 +137,8 @@ func Imports(db *storage.DB, clock core.Clock, log *slog.Logger) *bulk.Bulk {
 	})
 }
 
-// accountList reads the suppression list in the sending account, for the diagnosis of a
-// message.
+// accountList reads the suppression list in the sending account. A diagnosis, which
+// explains why a message did not arrive, uses it.
 type accountList struct{ account sending.Suppressions }
 
 // FindSuppressed returns the entry of an email address in the account's suppression list,
@@ -154,8 +155,8 @@ func (l accountList) FindSuppressed(ctx context.Context, orgID, email string) (*
 	return &messages.SuppressedRecipient{Reason: string(found.Reason), At: found.At}, nil
 }
 
-// judgedList reads the addresses that Mailhelm itself lists as undeliverable, for the
-// diagnosis of a message.
+// judgedList reads the addresses that Mailhelm itself lists as undeliverable. A diagnosis,
+// which explains why a message did not arrive, uses it.
 type judgedList struct{ judged *suppression.Suppression }
 
 // Undeliverable returns the entry of an email address in Mailhelm's list of undeliverable

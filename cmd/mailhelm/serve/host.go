@@ -105,9 +105,9 @@ func (h *Host) start(ctx context.Context, open listeners) error {
 	return nil
 }
 
-// assemble creates and starts what the role needs: the surfaces unless the role is worker,
-// the jobs unless it is api. If it fails, the caller closes the stores and releases the
-// reservations.
+// assemble creates and starts what the role needs: the HTTP services unless the role is
+// worker, the jobs unless it is api. If it fails, the caller closes the stores and releases
+// the idempotency keys that this process has reserved.
 func (h *Host) assemble(ctx context.Context, open listeners) error {
 	metrics := newMetrics(h.cfg.Build)
 	h.domains = newDomains(h.cfg, h.stores, metrics)
@@ -169,12 +169,14 @@ func (h *Host) DB() *storage.DB { return h.stores.db }
 // account use. The host closes it.
 func (h *Host) Account() *simulator.Simulator { return h.stores.account }
 
-// Sync returns the sync of contact lists, without guardrails. It is for callers that run a
-// sync themselves because they cannot wait for the background job.
+// Sync returns the host's topics.Sync, which copies an account's contact list into
+// Mailhelm's database. It checks no permissions. It is for callers that cannot wait for the
+// background job.
 func (h *Host) Sync() *topics.Sync { return h.domains.Sync }
 
-// Domains returns the domains, such as contacts and messages, without guardrails. It is for
-// code in this process that sets up data.
+// Domains returns the values that do the work of the core packages, such as core/contacts
+// and core/messages. They check no permissions. They are for code in this process that sets
+// up data.
 func (h *Host) Domains() catalogue.Domains { return h.domains }
 
 // Connections returns the store of connections to sending accounts, which decrypts their

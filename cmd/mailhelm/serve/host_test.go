@@ -150,7 +150,8 @@ func TestStopCutsOffWhatDoesNotFinish(t *testing.T) {
 	}
 	defer conn.Close() //nolint:errcheck // the test is over
 	fmt.Fprint(conn, "POST /oauth/token HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
-	// the first byte of "100 Continue", sent when the handler reads the body
+	// waits for the first byte of the response "100 Continue", which the server sends when
+	// the handler reads the body
 	if _, err := conn.Read(make([]byte, 1)); err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/storage/engine"
 )
 
-// startJobs starts the background jobs of every domain and returns their queue, which the
-// caller must stop. Several processes on one PostgreSQL database may each run jobs.
+// startJobs starts the background jobs of all core packages and returns their queue, which
+// the caller must stop. Several processes on one PostgreSQL database may each run jobs.
 func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *stores, domains catalogue.Domains) (*engine.Jobs, error) {
 	queue, err := s.db.NewJobs(engine.JobsConfig{})
 	if err != nil {
@@ -42,8 +42,9 @@ func startJobs(ctx context.Context, cfg config.Config, public config.Public, s *
 	engine.AddWorker(queue, access.PurgeWorker(s.db.Access(), cfg.Clock, cfg.Log))
 	engine.AddWorker(queue, signing.PurgeWorker(s.db.SigningKeys(), cfg.Clock, cfg.Log))
 	addPeopleWorkers(queue, cfg, public, s)
-	// GraceWorker needs no Principals, the cache of authenticated callers: a cached key
-	// expires at the end of its grace period.
+	// The field Principals, the cache of authenticated callers, can stay empty here.
+	// GraceWorker needs no cache, because a cached key expires at the end of its grace
+	// period.
 	keys := access.Lifecycle{Stores: s.db.Access(), Orgs: s.db.Orgs(), Transactor: s.db, Clock: cfg.Clock}
 	engine.AddWorker(queue, keys.GraceWorker(cfg.Log))
 	return queue, queue.Start(ctx)

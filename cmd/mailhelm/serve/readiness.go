@@ -37,8 +37,8 @@ const readinessTimeout = 2 * time.Second
 // readiness determines whether this host should receive calls. It is ready if the database
 // answers, the schema is current and the host is not stopping.
 //
-// The sending account is not checked. Without it, reads still work from the mirror and
-// writes report the failure. If it were checked, its failure would make all calls fail.
+// The sending account is not checked. Without it, reads still work from Mailhelm's database
+// and writes report the failure. If it were checked, its failure would make all calls fail.
 //
 // Redis is checked and reported, but the host is ready without it, because each process can
 // count rate limits on its own.
@@ -84,7 +84,7 @@ func (r *readiness) check(ctx context.Context) (checks, causes, bool) {
 type causes map[string]string
 
 // answers reports whether the database answers. If not, it logs the cause and stores it in
-// why.
+// the map why.
 func (r *readiness) answers(ctx context.Context, why causes) bool {
 	err := r.db.Check(ctx)
 	if err != nil {

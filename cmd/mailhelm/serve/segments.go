@@ -28,9 +28,9 @@ func attributeSegments(s *segments.Segments) func(context.Context, string, attri
 	}
 }
 
-// propertySegments returns a function that returns the segments affected by a change of a
-// promoted activity property. Unless change.Preview is true, it also updates those
-// segments.
+// propertySegments returns a function that returns the segments affected by a change of an
+// activity property that segments can use. Unless change.Preview is true, it also updates
+// those segments.
 func propertySegments(s *segments.Segments) func(context.Context, string, activities.PropertyChange) ([]activities.AffectedSegment, error) {
 	return func(ctx context.Context, orgID string, change activities.PropertyChange) ([]activities.AffectedSegment, error) {
 		edit := segments.PropertyEdit{Before: propertyName(change.Before), Preview: change.Preview}
@@ -55,7 +55,7 @@ func propertyName(p activities.Property) predicate.ActivityProperty {
 }
 
 // forwardRedefinedTopics returns a function that updates the segments after topics were
-// deleted or got another default. The topics domain calls it in the transaction of that
+// deleted or got another default. Package core/topics calls it in the transaction of that
 // change.
 func forwardRedefinedTopics(s *segments.Segments) func(context.Context, string, topics.Redefinition) error {
 	return func(ctx context.Context, orgID string, what topics.Redefinition) error {

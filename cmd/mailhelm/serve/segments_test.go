@@ -13,8 +13,9 @@ import (
 	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
-// divided creates an organization, calls define for it, and adds one segment whose
-// expression is source. It returns the organization's id and the segments domain.
+// divided creates an organization and calls define with its id. It then adds one segment
+// whose expression is source. It returns the organization's id and the manager of its
+// segments.
 func divided(t *testing.T, db *storage.DB, define func(org string) error, source string) (string, *segments.Segments) {
 	t.Helper()
 	org := core.Org{ID: core.NewID(), Name: "Org", Slug: "org", Tier: "demo", RetentionDays: 365}
@@ -31,8 +32,9 @@ func divided(t *testing.T, db *storage.DB, define func(org string) error, source
 	return org.ID, s
 }
 
-// warns checks whether the stored segment has an evaluation warning. want is false after a
-// preview, which must not change the segment.
+// warns checks whether the stored segment has a warning about a changed attribute,
+// property, topic or list. want is false after a preview, which must not change the
+// segment.
 func warns(t *testing.T, s *segments.Segments, org string, want bool) {
 	t.Helper()
 	if seen, err := s.Store.Segment(t.Context(), org, "one"); err != nil || (seen.EvalWarning != "") != want {

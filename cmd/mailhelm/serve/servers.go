@@ -14,9 +14,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/inbound/smtpd"
 )
 
-// The limits of every HTTP server. Handlers answer within a few seconds, the deadline of
-// the sending account. writeTimeout therefore affects only clients that do not read the
-// response.
+// The limits of every HTTP server. Handlers answer within a few seconds, because calls to
+// the sending account have a deadline. writeTimeout therefore affects only clients that do
+// not read the response.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 30 * time.Second
@@ -60,9 +60,9 @@ func serve(open listeners, byService map[string]http.Handler, smtp *smtpd.Server
 	return s
 }
 
-// newServer returns an HTTP server with the limits above. base is the parent of every
-// call's context; cancelling base cancels all calls. It logs panics of the handler and
-// errors of the HTTP protocol.
+// newServer returns an HTTP server with the timeouts and the header limit of this file.
+// base is the parent of every call's context; cancelling base cancels all calls. It logs
+// panics of the handler and errors of the HTTP protocol.
 func newServer(base context.Context, handler http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler:           logPanics(handler, log),

@@ -35,14 +35,15 @@ type simulatedEvents struct {
 	clock       core.Clock
 	log         *slog.Logger
 	publisher   *notify.Publisher
-	// to passes requests to the handler that receives events. Set its handler before the
-	// first delivery.
+	// to is the transport that passes requests to the handler that receives events. Set its
+	// field Handler before the first delivery.
 	to   *inprocess.Transport
 	base string // the public API's address
 }
 
 // newSimulatedEvents returns a simulatedEvents that posts to base, the public address of
-// the API. The caller must set the handler of the field to before it calls follow.
+// the API. The caller must set e.to.Handler before it calls e.follow, where e is the
+// result.
 func newSimulatedEvents(s *stores, base string, clock core.Clock, log *slog.Logger) (*simulatedEvents, error) {
 	e := &simulatedEvents{
 		outbox: s.account.Outbox(), connections: s.connections, clock: clock, log: log,
@@ -64,8 +65,9 @@ func (e *simulatedEvents) Key(ctx context.Context, certificateURL string) (*rsa.
 	return key, asIngestError(err)
 }
 
-// Confirm confirms the subscription of a simulated account's topic with the link that the
-// topic sent. It fails with ingest.ErrUntrusted for the link of another sender.
+// Confirm confirms the subscription to a simulated account's SNS topic. subscribeURL is the
+// link that the topic sent. It fails with ingest.ErrUntrusted for the link of another
+// sender.
 func (e *simulatedEvents) Confirm(ctx context.Context, subscribeURL, topic string) error {
 	return asIngestError(e.publisher.Confirm(ctx, subscribeURL, topic))
 }
@@ -80,8 +82,7 @@ func asIngestError(err error) error {
 }
 
 // follow starts to deliver due events every second. The returned function stops that and
-// waits for a delivery in progress. Call follow once, after the handler of the field to is
-// set.
+// waits for a delivery in progress. Call follow once, after setting e.to.Handler.
 func (e *simulatedEvents) follow() func() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ticker := time.NewTicker(deliverEvery)
@@ -118,12 +119,12 @@ func (e *simulatedEvents) deliver(ctx context.Context) {
 }
 
 // deliverTo delivers at most deliverBatch due events of one organization. It first confirms
-// the subscription of the account's topic if necessary. It does nothing unless the
-// organization has connected a simulated account with a topic.
+// the subscription to the account's SNS topic if necessary. It does nothing unless the
+// organization has connected a simulated account with an SNS topic.
 func (e *simulatedEvents) deliverTo(ctx context.Context, orgID string) error {
 	c, err := e.connections.Connection(ctx, orgID)
 	if core.AsError(err) != nil && core.AsError(err).Code == core.CodeNotFound {
-		return nil // its events wait until an account is connected
+		return nil // the organization's events wait until it connects an account
 	}
 	if err != nil {
 		return err

@@ -158,9 +158,10 @@ func (s *stores) live(ctx context.Context) (func(context.Context) error, error) 
 // does not delay the handling of later changes.
 const reloadTimeout = 2 * time.Second
 
-// apply handles a change of access data that this or another process committed. It removes
-// the changed callers from the cache and reloads the signing keys if they may have changed.
-// It logs a failed reload, which the periodic reload repeats.
+// apply handles a change of access data, such as a revoked key, that this or another
+// process committed. It removes the changed callers from the cache and reloads the signing
+// keys if they may have changed. It logs a failed reload, which the periodic reload
+// repeats.
 func (s *stores) apply(ctx context.Context, c access.Change, log *slog.Logger) {
 	if c.Kind == access.SigningKeyChanged || c.Kind == access.Anything {
 		bounded, cancel := context.WithTimeout(ctx, reloadTimeout)

@@ -23,8 +23,8 @@ type observers struct {
 }
 
 // surfaces returns the sites of all HTTP services except the admin address. All operations
-// pass the same guardrails. It also sets s.principals and the handler to which simulated
-// delivers events. Call it once, before s.follow and simulated.follow.
+// get the same authentication, rate limits and audit. It also sets s.principals and
+// simulated.to.Handler. Call it once, before s.follow and simulated.follow.
 func surfaces(cfg config.Config, public config.Public, s *stores, domains catalogue.Domains, simulated *simulatedEvents, seen observers) ([]site, error) {
 	tokens, err := authorization(cfg, public, s)
 	if err != nil {
@@ -78,8 +78,8 @@ func surfaces(cfg config.Config, public config.Public, s *stores, domains catalo
 	return append(web, appSites(public, issuer.Handler(), documentation, pages)...), nil
 }
 
-// toolNames returns the names of the MCP tools whose operation is in the catalogue. The
-// documentation lists only these.
+// toolNames returns the names of the MCP tools that this server offers, which are those
+// whose operation is in operations. The documentation lists only these.
 func toolNames(operations *guardrails.Catalogue) []string {
 	var names []string
 	for _, name := range tools.Table() {

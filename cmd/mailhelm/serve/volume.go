@@ -10,14 +10,15 @@ import (
 	"github.com/mailhelm/mailhelm/guardrails"
 )
 
-// volumeBuckets is the credential id in the key of the bucket that counts an organization's
-// activities. It keeps them separate from the counts of calls.
+// volumeBuckets takes the place of a credential id in the key of the rate limit on
+// activities. Activities are thus counted separately from calls, whose keys have the id of
+// a credential.
 const volumeBuckets = "activities"
 
 // activityVolume returns a function that limits the activities of an organization per
-// minute. Of n activities it admits as many as the limit allows, and returns their number;
-// core/activities refuses the others. It counts in this process, and in Redis for all
-// processes together if Redis answers.
+// minute. For n activities it returns how many of them the limit allows; package
+// core/activities refuses the rest. It counts in this process. If Redis answers, it also
+// counts there, for all processes together.
 func activityVolume(cfg config.Config, s *stores) func(context.Context, string, int) (int, error) {
 	limit := cmp.Or(cfg.ActivitiesPerMinute, activities.DefaultVolume)
 	own, shared := guardrails.OwnBuckets(cfg.Clock), s.sharedBuckets()

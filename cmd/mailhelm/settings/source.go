@@ -22,7 +22,8 @@ const configFlag = "config"
 
 // Sources gives kong, the command line parser, the values of flags that are not on the
 // command line. It reads the environment and the configuration file and records the source
-// of each value. With two resolvers, kong would prefer the file to the environment.
+// of each value. One resolver reads both, because kong would prefer the file to the
+// environment if each had its own.
 type Sources struct {
 	// lookup returns an environment variable and whether it is set, as os.LookupEnv does.
 	lookup func(string) (string, bool)
@@ -36,12 +37,14 @@ type Sources struct {
 	found map[string]string
 }
 
-// NewSources returns sources that read the environment through lookup, as os.LookupEnv.
+// NewSources returns sources that read the environment through lookup, which must behave
+// like os.LookupEnv.
 func NewSources(lookup func(string) (string, bool)) *Sources {
 	return &Sources{lookup: lookup, found: map[string]string{}}
 }
 
-// Environment returns the environment variable of a flag, given without dashes in front.
+// Environment returns the name of the environment variable that sets a flag. flag has no
+// leading dashes.
 func Environment(flag string) string {
 	return environmentPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

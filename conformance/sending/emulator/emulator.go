@@ -1,6 +1,6 @@
 // Package emulator runs aws-ses-v2-local, an emulator of Amazon SES v2 by another project.
 // It tests the SES adapter against an independent implementation of the API. The emulator
-// has the account, templates and sending, and emits no events.
+// implements the reads of the account, templates and sending, and emits no events.
 package emulator
 
 import (
@@ -31,8 +31,8 @@ const runTimeout = 60 * time.Second
 // test ends.
 type Emulator struct{ URL string }
 
-// Start starts an emulator that answers GetAccount with the JSON text account. On a machine
-// without npm it skips the test, or fails it if CI is true.
+// Start starts an emulator that answers the call GetAccount with the given JSON text. On a
+// machine without npm it skips the test, or fails it if CI is true.
 func Start(t testing.TB, account string) Emulator {
 	t.Helper()
 	packages, dir := npm.Packages(t, wanted), t.TempDir()

@@ -22,8 +22,8 @@ import (
 
 // BenchmarkWire measures one read of a contact, called directly on the simulator and over
 // the imitated API without a socket. It includes the request, the signature, the routing
-// and the JSON of both sides. It excludes the SDK's own middleware. Decisions 4 and 37 are
-// based on it.
+// and the JSON of both sides. It excludes the SDK's own middleware. Decisions 4 and 37 in
+// core/doc/decisions are based on it.
 func BenchmarkWire(b *testing.B) {
 	s := openWithPeople(b, 10_000)
 	read := func(read func(ctx context.Context) (sending.Contact, error)) func(b *testing.B) {

@@ -9,7 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// maxTopics is the limit of topics of Amazon SES. The simulator allows more.
+// maxTopics is the maximum number of topics on a contact list of Amazon SES. The simulator
+// allows more.
 const maxTopics = 20
 
 // topic is a topic of a contact list in requests and responses.
@@ -149,7 +150,7 @@ func (w *wire) listContacts(r *http.Request) (any, error) {
 }
 
 // contactObject returns the JSON of a contact: its explicit choices sorted by topic, and
-// the defaults of all other topics.
+// the default choices of all other topics.
 func contactObject(c sending.Contact, topics []sending.Topic) object {
 	explicit := []preference{}
 	for _, name := range slices.Sorted(maps.Keys(c.Preferences)) {

@@ -16,7 +16,8 @@ import (
 type refusal struct {
 	// status is the HTTP status.
 	status int
-	// name is the name of the error in the API, which the header X-Amzn-Errortype has.
+	// name is the name of the error in the API, which is sent in the header
+	// X-Amzn-Errortype.
 	name string
 	// message is the error text for people, in the member "message" of the body.
 	message string
@@ -50,9 +51,10 @@ func unknown(*http.Request) (any, error) {
 	return nil, &refusal{http.StatusNotFound, "UnknownOperationException", "There is no such operation.", 0}
 }
 
-// refusalOf converts an error to an error response. If the outcome of the call is unknown,
-// the response is that of a gateway in front of Amazon SES. An error that is neither a
-// refusal nor a sending.Failure becomes an InternalServiceErrorException.
+// refusalOf converts an error of the simulator to an error response. If it is unknown
+// whether the call had an effect, the response is that of a gateway in front of Amazon SES.
+// An error that is neither a refusal nor a sending.Failure becomes an
+// InternalServiceErrorException.
 func refusalOf(err error) *refusal {
 	if r, ok := errors.AsType[*refusal](err); ok {
 		return r

@@ -130,7 +130,7 @@ type listing struct {
 	// PageSize is the maximum number of entries on the page; 0 means the largest page that
 	// is allowed.
 	PageSize int
-	// Filter is read from the body of POST requests only.
+	// Filter restricts the entries. It is read only from the body of POST requests.
 	Filter map[string]any
 }
 

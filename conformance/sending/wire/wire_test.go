@@ -18,7 +18,8 @@ import (
 )
 
 // caller sends requests to the imitated API without an SDK. The tests contain the JSON of
-// requests and responses, so that a wrong member name is found even if both sides use it.
+// requests and responses. So they find a wrong member name even if this package and the SES
+// adapter both use it.
 type caller struct {
 	*simulator.Simulator
 	t    *testing.T

@@ -32,8 +32,9 @@ func (w *World) Run(ctx context.Context, name, arguments string) (any, *core.Err
 	return out, core.AsError(err)
 }
 
-// Want runs an operation that must succeed and returns the JSON result of the surface. It
-// fails the test if the result does not match the operation's output schema.
+// Want runs an operation that must succeed and returns its result as JSON, in the form for
+// w.Surface (REST or agent). It fails the test if the result does not match the operation's
+// output schema.
 func (w *World) Want(t testing.TB, name, arguments string) map[string]any {
 	t.Helper()
 	out, err := w.Run(t.Context(), name, arguments)
@@ -113,16 +114,16 @@ func (w *World) PutAtAccount(t testing.TB, c sending.Contact) {
 	must(t, w.Account.PutContact(t.Context(), w.Org.ID, c))
 }
 
-// SyncNow syncs the mirror with the sending account. Bulk writes need it once, because they
-// read the topics from the mirror.
+// SyncNow syncs the database with the sending account. Bulk writes need it once, because
+// they read the account's topics from the database.
 func (w *World) SyncNow(t testing.TB) {
 	t.Helper()
 	_, err := w.Sync.Run(t.Context(), w.Org.ID)
 	must(t, err)
 }
 
-// SyncLater advances the clock by a minute, syncs with the sending account and returns the
-// report.
+// SyncLater advances the clock by a minute, syncs with the sending account, and returns the
+// report of the sync.
 func (w *World) SyncLater(t testing.TB) topics.SyncReport {
 	t.Helper()
 	w.Advance(time.Minute)

@@ -27,7 +27,8 @@ type World struct {
 	DB      *storage.DB
 	Account *simulator.Simulator
 	Org     core.Org
-	// Surface is the surface on which operations are called; New sets REST.
+	// Surface (REST or agent) is the interface through which operations are called; New sets
+	// REST.
 	Surface core.Surface
 
 	Contacts   *contacts.Contacts
@@ -42,7 +43,7 @@ type World struct {
 
 	mu         sync.Mutex
 	now        time.Time
-	changed    []string // "organization id/contact id" of each reported contact
+	changed    []string // "organization id/contact id" of each contact that was reported as changed
 	activities []string // "activity organization id/contact id" of each recorded activity
 }
 

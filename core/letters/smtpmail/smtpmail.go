@@ -23,7 +23,8 @@ type Config struct {
 	// From is the sender address of every mail, with or without a display name.
 	From  string
 	Clock core.Clock
-	// Roots verify the server's certificate; nil means the machine's authorities.
+	// Roots are the certificate authorities that the server's certificate is verified with;
+	// nil means those of the operating system.
 	Roots *x509.CertPool
 }
 

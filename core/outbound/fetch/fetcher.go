@@ -129,8 +129,8 @@ func (f *Fetcher) Do(request *http.Request) ([]byte, error) {
 func (f *Fetcher) read(ctx context.Context, from io.Reader) ([]byte, error) {
 	body, err := io.ReadAll(io.LimitReader(from, int64(f.config.MaxBody)+1))
 	if err == nil {
-		// If the context has ended, a cut body may look complete, so its error is checked
-		// too.
+		// If the context has ended, an incomplete body may look complete. So the context's
+		// error is checked too.
 		err = ctx.Err()
 	}
 	if err != nil {

@@ -57,7 +57,7 @@ func TestConnectionIsToTheCheckedAddress(t *testing.T) {
 }
 
 // TestGuardAndRefuse checks that Config.Refuse is called only for addresses that the Guard
-// allows, so that it can only refuse more.
+// allows. So it can refuse further addresses, but cannot allow any.
 func TestGuardAndRefuse(t *testing.T) {
 	t.Parallel()
 	config, d := limits(nil)

@@ -37,8 +37,8 @@ func (d *dials) refuse(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// limits returns a Config that allows the networks, and the record of the addresses that
-// its Guard allows.
+// limits returns a Config whose Guard allows connections to the networks, and the record of
+// the addresses that this Guard has allowed.
 func limits(allowed []netip.Prefix) (fetch.Config, *dials) {
 	d := &dials{}
 	return fetch.Config{

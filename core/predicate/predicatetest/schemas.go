@@ -46,7 +46,8 @@ func Schemas() *rapid.Generator[predicate.Schema] {
 	})
 }
 
-// drawType returns the type at index i of types, or a random type if i is beyond the end.
+// drawType returns the element at index i of the list types, or a random element if i is
+// beyond its end.
 func drawType(t *rapid.T, i int) predicate.Type {
 	if i < len(types) {
 		return types[i]

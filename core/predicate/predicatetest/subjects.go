@@ -70,7 +70,8 @@ func drawOccurrence(t *rapid.T, s predicate.Schema) predicate.Occurrence {
 	o := predicate.Occurrence{Event: drawEvent(t), At: drawMicros(t), Properties: map[string]predicate.Value{}}
 	for _, name := range s.PropertyNames(o.Event) {
 		of, _ := s.PropertyType(o.Event, name)
-		// Mailhelm itself writes message events, so their types are right
+		// Mailhelm itself writes message events, so values always have the type of their
+		// property
 		if o.Event.Kind != predicate.ActivityEvent {
 			if rapid.IntRange(0, 3).Draw(t, "known") > 0 {
 				o.Properties[name] = drawValue(t, of)

@@ -9,7 +9,7 @@ import (
 )
 
 // ConfigurationSets returns the account's configuration sets. It makes one API call for
-// each set, at controlRate, so use it in background work only.
+// each set and only a few calls per second, so use it in background work only.
 func (a *Account) ConfigurationSets(ctx context.Context, _ string) ([]sending.ConfigurationSet, error) {
 	var all []sending.ConfigurationSet
 	err := a.sweep(ctx, func(ctx context.Context) error {

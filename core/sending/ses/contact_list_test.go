@@ -20,7 +20,9 @@ func TestReplacedContactListIsNoticed(t *testing.T) {
 		do     func(*testing.T, sending.Account) error
 		asked  string // the expected request, to the new contact list
 		answer http.HandlerFunc
-		after  time.Duration // the age of the cached list name; reads check it from five seconds on
+		// the age of the cached list name; a read of a contact checks a name that is at least
+		// five seconds old
+		after time.Duration
 	}{
 		"deleted": {
 			do: func(t *testing.T, a sending.Account) error {

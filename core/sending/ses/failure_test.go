@@ -15,8 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/ses"
 )
 
-// wantFailure fails the test unless err is a *sending.Failure of the kind, whose API error
-// contains no text of SES.
+// wantFailure fails the test unless err is a *sending.Failure of this kind. It also fails
+// the test if the API error for it contains text of SES.
 func wantFailure(t *testing.T, what string, err error, kind sending.FailureKind) {
 	t.Helper()
 	if f, ok := errors.AsType[*sending.Failure](err); !ok || f.Kind != kind {

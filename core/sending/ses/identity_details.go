@@ -41,9 +41,10 @@ type identityDetails struct {
 	known map[string]identityDetail
 }
 
-// detailsOf returns the details of the listed identities by name. It reads those that are
-// not cached first, then those whose details were cached longest ago. If the deadline of
-// ctx is near, it returns old cached details. It fails if an identity has none.
+// detailsOf returns the details of the listed identities by name. It first reads from SES
+// the identities without cached details, then those whose details were cached longest ago.
+// If the deadline of ctx is too near for another read, it returns the old cached details.
+// It then fails if an identity has no cached details.
 func (d *identityDetails) detailsOf(ctx context.Context, listed []types.IdentityInfo) (map[string]identityDetail, error) {
 	known := d.cachedDetails(listed)
 	names := make([]string, len(listed))

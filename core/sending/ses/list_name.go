@@ -17,13 +17,13 @@ import (
 const listGoodFor = time.Minute
 
 const (
-	// doubtedAtOnce is the argument of listName.use for deletions and listings. If they fail
-	// with NotFound, the current name of the contact list is always read, because a
-	// not-found would count as success.
+	// doubtedAtOnce is the duration that deletions and listings pass to listName.use. After
+	// a NotFound, they always read the current name of the contact list, because callers do
+	// not treat a not-found as a failure.
 	doubtedAtOnce = 0
-	// doubtedSoon is the argument of listName.use for reads of a contact. Often the contact
-	// does not exist, so a not-found with a name younger than this does not cause a second
-	// API call.
+	// doubtedSoon is the duration that reads of a contact pass to listName.use. Often a
+	// contact does not exist. So a not-found with a list name that was cached for less than
+	// this time causes no second API call.
 	doubtedSoon = 5 * time.Second
 )
 
@@ -57,9 +57,9 @@ func (n *listName) cachedName() (name string, age time.Duration, ok bool) { //no
 	return n.name, age, n.name != "" && age >= 0 && age < listGoodFor
 }
 
-// use calls do with the name of the contact list. If do fails with NotFound and the name
-// was cached for at least the duration doubted, it reads the name again. If the name has
-// changed, it calls do again with the new name.
+// use calls do with the name of the contact list. The parameter doubted is a duration. If
+// do fails with NotFound and the name was cached at least that long ago, use reads the name
+// again. If the name has changed, it calls do again with the new name.
 func (n *listName) use(ctx context.Context, doubted time.Duration, do func(list string) error) error {
 	name, age, remembered := n.cachedName()
 	if !remembered {

@@ -52,7 +52,8 @@ func overviewOf(out *sesv2.GetAccountOutput) sending.Overview {
 	return o
 }
 
-// rateShare divides the deadline of a call: reading the send rate may take a quarter of it.
+// rateShare is the divisor of a call's deadline that gives the time for reading the send
+// rate: a quarter of the deadline.
 const rateShare = 4
 
 // learnRate reads the account's send rate from SES if it is unknown or old. If that fails,

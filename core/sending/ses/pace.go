@@ -95,9 +95,9 @@ func (p *pace) refresh(ctx context.Context, read func() (float64, error)) {
 func (p *pace) isStale() bool { return realTime().UnixNano() >= p.askAt.Load() }
 
 // wait waits until the rate allows n recipients. It fails at once with Throttled if that is
-// after the deadline of ctx. A call with more recipients than the rate of one second does
-// not wait for all of them; later calls wait longer. SES may throttle some recipients of
-// such a call and reports each.
+// after the deadline of ctx. If n exceeds the rate of one second, the call waits only for
+// the recipients of one second. Later calls wait longer. SES may throttle some recipients
+// of such a call and reports each.
 func (p *pace) wait(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -39,7 +39,8 @@ type Config struct {
 	// Clock returns the time; nil means core.SystemClock.
 	Clock core.Clock
 	// CallTimeout is the deadline of each method call; zero means five seconds. Methods that
-	// make one API call for each item have 24 times as long.
+	// make one API call for each identity, configuration set or contact have 24 times as
+	// long.
 	CallTimeout time.Duration
 	// RetryDelay is the wait before the second try of an API call; zero means half a second.
 	RetryDelay time.Duration
@@ -53,7 +54,8 @@ type Credentials struct{ AccessKeyID, Secret, Token string }
 const (
 	defaultCallTimeout = 5 * time.Second
 	defaultRetryDelay  = 500 * time.Millisecond
-	// sweepFactor multiplies CallTimeout for methods that make one API call for each item.
+	// sweepFactor multiplies CallTimeout for methods that make one API call for each
+	// identity, configuration set or contact.
 	sweepFactor = 24
 	maxAttempts = 2
 )
@@ -118,8 +120,8 @@ func New(c Config) (*Account, error) {
 }
 
 // retryer returns a retryer that tries each API call at most twice: after throttling, 5xx
-// responses and broken connections. It does not limit retries across calls, because two
-// tries are few.
+// responses and broken connections. There is no common limit for the retries of all calls,
+// because each call is retried only once.
 func (c Config) retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
@@ -145,8 +147,8 @@ func (a *Account) call(ctx context.Context, do func(context.Context) error) erro
 	return within(ctx, a.timeout, do)
 }
 
-// sweep runs do with the longer deadline of methods that make one API call for each item.
-// It fails with a *sending.Failure.
+// sweep runs do with the longer deadline of methods that make one API call for each
+// identity, configuration set or contact. It fails with a *sending.Failure.
 func (a *Account) sweep(ctx context.Context, do func(context.Context) error) error {
 	return within(ctx, sweepFactor*a.timeout, do)
 }

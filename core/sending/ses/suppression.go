@@ -64,9 +64,10 @@ func (a *Account) SuppressedPage(ctx context.Context, _ string, since, until tim
 	return page, next, nil
 }
 
-// reasonOf maps the reason of an entry of the SES suppression list. It ignores the message
-// that caused the entry, which SES reports only for single addresses and not always.
-// Otherwise the page and the single entry could have different reasons.
+// reasonOf converts the reason that SES gives for an entry of its suppression list. It
+// ignores the message that caused the entry, because SES does not report it in a page of
+// the list. Otherwise FindSuppressed and SuppressedPage could return different reasons for
+// one address.
 func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	switch r {
 	case types.SuppressionListReasonBounce:
@@ -77,8 +78,8 @@ func reasonOf(r types.SuppressionListReason) sending.SuppressionReason {
 	return sending.SuppressedByHand
 }
 
-// nilIfZero returns a pointer to t, or nil for the zero time, which means no limit in a
-// request for a time window.
+// nilIfZero returns a pointer to t, or nil for the zero time. In a request for a time
+// window, nil means no limit.
 func nilIfZero(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -21,8 +21,9 @@ const (
 
 // ChangeTopics reads the topics, writes the result of change, and reads the topics again.
 // SES replaces all topics at once without a condition, so a concurrent writer may undo the
-// change. If change still changes the topics that were read again, it writes them again. In
-// this process, only one goroutine at a time changes an account's topics.
+// change. ChangeTopics then calls change again and writes its result, until change returns
+// the topics that SES has. In this process, only one goroutine at a time changes an
+// account's topics.
 func (a *Account) ChangeTopics(ctx context.Context, _ string, change sending.TopicsChange) error {
 	var refused error
 	err := a.call(ctx, func(ctx context.Context) error {
@@ -54,7 +55,8 @@ func (a *Account) changeTopics(ctx context.Context, change sending.TopicsChange)
 			return err
 		}
 		topics, err := change(slices.Clone(list.Topics))
-		// change fails because the topics already have the change, such as an added topic
+		// An error after a write means that the change was made: for example, change cannot
+		// add a topic that already exists.
 		if err != nil && written {
 			return nil
 		}

@@ -74,8 +74,8 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 
 var errTooLong = errors.New("the answer is longer than any answer of the provider")
 
-// boundedBody is a response body that fails above maxAnswerBytes. It does not end there,
-// because a cut response would look complete.
+// boundedBody is a response body whose reads fail after maxAnswerBytes. It does not simply
+// end there, because a cut response would look complete.
 type boundedBody struct {
 	io.ReadCloser
 	left int64

@@ -53,9 +53,10 @@ ON CONFLICT (org_id, email_key) DO UPDATE SET
 	unsubscribe_all = excluded.unsubscribe_all, preferences = excluded.preferences, updated_at = excluded.updated_at
 WHERE unsubscribe_all <> excluded.unsubscribe_all OR preferences <> excluded.preferences`
 
-// PutContact creates the contact or replaces its consent, and sets its time. A contact that
-// has this consent already is not changed. It fails with Invalid for an unknown topic, an
-// unknown choice or a malformed address, and with NotFound without a contact list.
+// PutContact creates the contact or replaces its consent, and stores the time of the
+// change. A contact that has this consent already is not changed. It fails with Invalid for
+// an unknown topic, an unknown choice or a malformed address, and with NotFound without a
+// contact list.
 func (s *Simulator) PutContact(ctx context.Context, orgID string, c sending.Contact) error {
 	return s.call(ctx, MethodPutContact, func(ctx context.Context) error {
 		return inTx(ctx, s.file.writer, func(tx *sql.Tx) error {
@@ -123,6 +124,5 @@ func (s *Simulator) DeleteContact(ctx context.Context, orgID, email string) erro
 	})
 }
 
-// emailKey returns the lower-case form of an address, by which contacts are unique. Package
-// core/audience uses the same form.
+// emailKey returns the lower-case form of an address, by which contacts are unique.
 func emailKey(email string) string { return strings.ToLower(email) }

@@ -39,8 +39,8 @@ func (s *Simulator) Contacts(ctx context.Context, orgID, token string) ([]sendin
 	return page, next, nil
 }
 
-// readPage returns a page of the contacts with ids above after. The second result is the id
-// of the page's last contact if another page follows, else 0.
+// readPage returns a page of the contacts whose ids are greater than the id in after. The
+// second result is the id of the page's last contact if another page follows, else 0.
 func (s *Simulator) readPage(ctx context.Context, orgID string, after int64) ([]sending.Contact, int64, error) {
 	page := make([]sending.Contact, 0, s.pageSize)
 	last, more := int64(0), false

@@ -28,11 +28,13 @@ func throttledError(cause error, wait time.Duration) error {
 // dispatch is one call of Send or SendBulk, with the state of the account that was read at
 // its start.
 type dispatch struct {
-	s          *Simulator
-	w          *change
-	now        time.Time
-	account    sending.Overview
-	seededSent int64    // messages of the last 24 hours that Seed set, without recorded ones
+	s       *Simulator
+	w       *change
+	now     time.Time
+	account sending.Overview
+	// the number of messages that Seed set as sent in the last 24 hours; recorded messages
+	// are counted separately
+	seededSent int64
 	verified   []string // identities, in lower case
 	suppresses []string // the reasons, such as BOUNCE, for which suppressed addresses get no message
 	env        sending.Envelope

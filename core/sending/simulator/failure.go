@@ -45,7 +45,8 @@ func failureOf(err error) error {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), isCode(err, sqlite3.SQLITE_INTERRUPT):
 		return timedOut(err)
-	case isCode(err, sqlite3.SQLITE_BUSY): // only for reads; writes wait for the lock until their deadline
+	// only a read gets this error; a write waits for the lock until its deadline
+	case isCode(err, sqlite3.SQLITE_BUSY):
 		return &sending.Failure{Kind: sending.Throttled, RetryAfter: lockedRetryAfter, Err: err}
 	}
 	return &sending.Failure{Kind: sending.Refused, Err: err}

@@ -20,9 +20,10 @@ type Behaviour struct {
 	Transient float64
 	// Bounce is the probability of a permanent bounce.
 	Bounce float64
-	// Open and Complaint are the probabilities that a recipient opens a delivered message
-	// and complains about it. Click is the probability for an opened message, Unsubscribe
-	// for a clicked one. Unsubscribe applies only to addresses on the contact list.
+	// Open is the probability that a recipient opens a delivered message, Complaint that the
+	// recipient complains about it. Click is the probability for an opened message,
+	// Unsubscribe for a clicked one. Unsubscribe applies only to addresses on the contact
+	// list.
 	Open, Click, Unsubscribe, Complaint float64
 }
 
@@ -138,7 +139,8 @@ func (f *fates) recipient(address string) {
 		f.suppress(address, sending.SuppressedByBounce, policyBounce, at)
 		return
 	}
-	// draw no random number for zero, so that the events of older seeds stay equal
+	// If the probability is zero, no random number is used. So accounts without transient
+	// bounces have the same events as in earlier versions.
 	if b.Transient > 0 && f.chance(b.Transient) {
 		f.bounceAt(f.delay(address, soonestAttempt, latestAttempt), address, mailboxFull)
 		return
@@ -179,11 +181,12 @@ func (f *fates) engagement(address string, delivered time.Time) {
 
 func (f *fates) chance(p float64) bool { return f.random.Float64() < p }
 
-// after returns a random time that is between least and most after the message was sent.
+// after returns a random time that is later than the sending of the message by at least
+// least and at most most.
 func (f *fates) after(least, most time.Duration) time.Time { return f.timeAfter(f.d.now, least, most) }
 
-// timeAfter returns a random time that is between least and most after than. It is in whole
-// milliseconds, the resolution of event records.
+// timeAfter returns a random time that is later than the given time by at least least and
+// at most most. It is in whole milliseconds, the resolution of event records.
 func (f *fates) timeAfter(than time.Time, least, most time.Duration) time.Time {
 	span := int64((most - least) / time.Millisecond)
 	return than.Add(least + time.Duration(f.random.Int64N(span))*time.Millisecond)

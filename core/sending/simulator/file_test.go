@@ -201,7 +201,8 @@ func TestLockedFile(t *testing.T) {
 }
 
 // TestWriteWaitsItsTurn checks that a write waits for a lock that another connection holds
-// longer than SQLite's own wait. Five failing attempts to lock the file pass the time.
+// longer than SQLite's own wait. The test makes five failing attempts to lock the file, so
+// that this time passes.
 func TestWriteWaitsItsTurn(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "account.db")

@@ -13,8 +13,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
 )
 
-// writerVariable is an environment variable with the path of an account's file. With it,
-// the test binary only writes to this file, as a process that the test can kill.
+// writerVariable is an environment variable with the path of an account's file. If it is
+// set, the test binary only writes to this file, as a process that the test can kill.
 const writerVariable = "SIMULATOR_TEST_WRITER"
 
 func TestMain(m *testing.M) {

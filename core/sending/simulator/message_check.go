@@ -18,8 +18,8 @@ const (
 	maxTagText      = 256
 )
 
-// Lengths are checked separately, because regular expressions with large repeat counts take
-// half a megabyte of memory.
+// The allowed characters of tags and header names. The lengths are checked separately,
+// because regular expressions with large repeat counts take half a megabyte of memory.
 var (
 	tagText    = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 	headerName = regexp.MustCompile(`^[!-9;-~]+$`) // RFC 5322 section 2.2

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Outbox has the events of all simulated accounts that were not delivered yet. Delivery is
-// at least once: read events with Due, deliver them, and remove them with Done. Messages
-// with any configuration set, or without one, have all types of events. It is safe for
-// concurrent use.
+// Outbox has the undelivered events of all simulated accounts. Delivery is at least once:
+// read events with Due, deliver them, and remove them with Done. Messages with any
+// configuration set, or without one, have all types of events. It is safe for concurrent
+// use.
 type Outbox struct {
 	s *Simulator
 
@@ -21,7 +21,7 @@ type Outbox struct {
 
 // Event is one event record in the JSON format of SES. At is the time of the event.
 type Event struct {
-	ID   int64 // unique in the file; a duplicate has the id of its original
+	ID   int64 // unique in the SQLite file; a duplicate has the id of its original
 	At   time.Time
 	JSON []byte
 }
@@ -37,7 +37,7 @@ type Disorder struct {
 	Late time.Duration
 }
 
-// SetDisorder replaces the Disorder of the Outbox. It is in memory only.
+// SetDisorder replaces the Disorder of the Outbox. The Disorder is kept in memory only.
 func (o *Outbox) SetDisorder(d Disorder) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -127,9 +127,9 @@ func statuses(preferences string) []topicStatus {
 	return list
 }
 
-// suppressionReason returns the reason for which the address is on the suppression list. It
-// returns true if the policy of the message includes that reason, so that nothing is sent
-// to the address.
+// suppressionReason returns the reason for which the address is on the suppression list.
+// The second result is true if the message's policy includes that reason, so that nothing
+// is sent to the address.
 func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bool) {
 	w := f.d.w
 	entry, err := readSuppressed(w.ctx, w.tx.StmtContext(w.ctx, f.d.s.suppressedInTx), w.orgID, address, f.d.now)
@@ -142,8 +142,8 @@ func (f *fates) suppressionReason(address string) (sending.SuppressionReason, bo
 	return entry.Reason, slices.Contains(f.d.suppresses, strings.ToUpper(string(entry.Reason)))
 }
 
-// suppress adds an address to the suppression list from the time at on, if the message's
-// policy includes the reason.
+// suppress adds an address to the suppression list, with the time at, if the message's
+// policy includes the reason. The entry has no effect before that time.
 func (f *fates) suppress(address string, reason sending.SuppressionReason, policy string, at time.Time) {
 	if slices.Contains(f.d.suppresses, policy) {
 		f.d.w.exec(insertSuppressed, f.d.w.orgID, emailKey(address), address, string(reason), at.UnixMicro())
@@ -156,10 +156,10 @@ func isMailboxSimulator(address string) bool {
 	return strings.HasSuffix(strings.ToLower(address), mailboxDomain)
 }
 
-// simulateMailbox generates the events of an address of the SES mailbox simulator, which
-// the local part of the address determines. These addresses are never suppressed. Unknown
-// local parts bounce. SES ignores labels after a plus sign; here three of them change the
-// events.
+// simulateMailbox generates the events of an address of the SES mailbox simulator. The
+// local part, such as bounce or success, determines the events; unknown local parts bounce.
+// These addresses are never suppressed. SES ignores labels after a plus sign; here three of
+// them change the events.
 func (f *fates) simulateMailbox(address string) {
 	name, label, _ := strings.Cut(strings.TrimSuffix(strings.ToLower(address), mailboxDomain), "+")
 	switch {

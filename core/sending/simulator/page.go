@@ -14,9 +14,10 @@ type listing struct{ orgID, name, token string }
 func (l listing) scope() string { return l.name + " " + l.orgID }
 
 // page reads a page of a list and returns the token of the next page, or "". The arguments
-// of stmt are the organization, the id after which the page starts, those in more, and the
-// maximum number of rows. take scans a row and returns its id. The statement reads one row
-// more than a page has, to detect a next page; take does not get that row.
+// of stmt are, in this order: the organization, the id after which the page starts, the
+// values of more, and the maximum number of rows. take scans a row and returns its id. The
+// statement reads one row more than a page has, to detect a next page; take does not get
+// that row.
 func (s *Simulator) page(ctx context.Context, stmt *sql.Stmt, l listing, take func(*sql.Rows) (int64, error), more ...any) (string, error) {
 	after, err := decodePageToken(l.scope(), l.token)
 	if err != nil {

@@ -48,8 +48,8 @@ func decodeData(data string) (map[string]any, error) {
 	return values, nil
 }
 
-// mergeData returns a JSON object with the members of both objects. The members of own, the
-// recipient's data, override those of defaults.
+// mergeData returns a JSON object with the members of both objects. own is the recipient's
+// data; a member of own replaces a member of defaults with the same name.
 func mergeData(defaults, own string) (string, error) {
 	values, err := decodeData(defaults)
 	if err != nil {

@@ -190,8 +190,8 @@ func (d *dispatch) content(c sending.Content) (rendered sending.Template, missin
 const (
 	countSentSince = `SELECT coalesce(sum(recipients), 0), coalesce(min(at), 0) FROM sent WHERE org_id = $1 AND at > $2`
 
-	// exhaustedRetryAfter is the RetryAfter for a used-up daily quota if it is unknown when
-	// it is free again.
+	// exhaustedRetryAfter is the wait that callers get after the daily quota is used up, if
+	// the time at which sending is possible again is unknown.
 	exhaustedRetryAfter = time.Hour
 )
 

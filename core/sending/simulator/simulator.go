@@ -99,7 +99,7 @@ func (s *Simulator) Close() error { return s.file.close() }
 // Faults returns the failures that are simulated, which the caller can change.
 func (s *Simulator) Faults() *Faults { return s.faults }
 
-// Outbox returns the events of all accounts that were not delivered yet.
+// Outbox returns the store of the undelivered events of all accounts.
 func (s *Simulator) Outbox() *Outbox { return s.outbox }
 
 // WithPageSize returns a Simulator with the same file whose pages have at most size

@@ -77,7 +77,8 @@ func (s *Simulator) SuppressedPage(ctx context.Context, orgID string, since, unt
 	return page, next, nil
 }
 
-// microsOr returns t in microseconds since 1970, or the value open if t is zero.
+// microsOr returns t in microseconds since 1970. If t is zero, it returns the parameter
+// open.
 func microsOr(t time.Time, open int64) int64 {
 	if t.IsZero() {
 		return open

@@ -9,8 +9,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// Overview returns the configured quota and the number of recipients in the last 24 hours,
-// which only this process counts. It does not contact the SMTP server.
+// Overview returns the configured quota and the number of recipients to which this process
+// sent in the last 24 hours. It does not contact the SMTP server.
 func (s *SMTP) Overview(ctx context.Context, orgID string) (sending.Overview, error) {
 	server, err := s.server(ctx, orgID)
 	if err != nil {

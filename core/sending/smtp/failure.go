@@ -44,10 +44,11 @@ const (
 	afterDot   step = "end of DATA"
 )
 
-// failureAt returns the failure for an error at a step of an SMTP session. The code decides
-// for an error reply of the server. Else it returns TimedOut if the context caller has
-// ended or the final dot was sent. If only the adapter's own deadline has passed before, it
-// returns Refused, because the server has not got the whole message.
+// failureAt returns the failure for an error at a step of an SMTP session. For an error
+// reply, the server's reply code determines the kind. For other errors it returns TimedOut
+// if the caller's context has ended or the final dot was sent. If only the deadline that
+// this package sets has passed before the final dot, it returns Refused. The server does
+// not have the whole message then.
 func failureAt(caller context.Context, at step, err error) *sending.Failure {
 	if answer, ok := errors.AsType[*smtp.SMTPError](err); ok {
 		return failureOfAnswer(at, answer)

@@ -98,8 +98,8 @@ type feedbackReader struct {
 	parts int // remaining parts to read
 }
 
-// read adds the reports in a MIME entity and its parts to r.found. It reads parts up to the
-// given depth and skips parts that it cannot read.
+// read adds the reports in a MIME entity to r.found. It also reads the parts of the entity,
+// up to depth levels deep, and skips parts that it cannot read.
 func (r *feedbackReader) read(e *message.Entity, depth int) {
 	if parts := e.MultipartReader(); parts != nil {
 		for depth > 0 && r.parts > 0 {

@@ -245,7 +245,8 @@ func encode(h fields, c sending.Content) ([]byte, error) {
 		return nil, invalid("the content is no UTF-8")
 	}
 	var header write.Header
-	for _, field := range slices.Backward(h.all) { // Add inserts a field before the existing fields
+	// in reverse order, because Add inserts a field before the existing ones
+	for _, field := range slices.Backward(h.all) {
 		header.Add(field.Name, field.Value)
 	}
 	var out bytes.Buffer

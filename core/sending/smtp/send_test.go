@@ -256,8 +256,9 @@ func TestQuotaAndRate(t *testing.T) {
 		}
 	}
 	send("", "a@example.net", "b@example.net")
-	send(sending.Rejected, "gone@example.net") // does not count against the quota, but against the rate
-	send(sending.Throttled, "c@example.net")   // the third within a second
+	// a rejected message counts against the rate but not against the quota
+	send(sending.Rejected, "gone@example.net")
+	send(sending.Throttled, "c@example.net") // the third within a second
 	now = now.Add(time.Minute)
 	send(sending.Throttled, "c@example.net", "d@example.net", "e@example.net", "f@example.net")
 	send("", "c@example.net", "d@example.net", "e@example.net")

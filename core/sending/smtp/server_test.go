@@ -202,9 +202,10 @@ func script(t *testing.T, talk func(c net.Conn, in *bufio.Reader)) string {
 	return l.Addr().String()
 }
 
-// answers returns a function for script that sends the greeting and then the replies in to,
-// by the first word of each command. The default reply is 250. The reply "DROP" closes the
-// connection, and "HANG" sends nothing. The key "." has the reply to the end of a message.
+// answers returns a function for script. It sends the greeting and then answers each
+// command with the reply that the map has for the command's first word. The default reply
+// is 250. The reply "DROP" closes the connection, and "HANG" sends nothing. The key "." has
+// the reply to the end of a message.
 func answers(greeting string, to map[string]string) func(net.Conn, *bufio.Reader) {
 	return func(c net.Conn, in *bufio.Reader) {
 		say := func(text string) bool {
@@ -270,8 +271,8 @@ func adapter(t *testing.T, address string, change func(*smtp.Config, *smtp.Serve
 	return s
 }
 
-// withoutTLS returns a change for adapter: the endpoint becomes address, on this machine,
-// without TLS and authentication.
+// withoutTLS returns a function for the parameter change of adapter. It sets the endpoint
+// to address, on this machine, and disables TLS and authentication.
 func withoutTLS(address string) func(*smtp.Config, *smtp.Server) {
 	return func(_ *smtp.Config, at *smtp.Server) {
 		at.Connection.Endpoint, at.Connection.AccessKeyID, at.Connection.Secret = address, "", ""

@@ -12,9 +12,9 @@ import (
 	"github.com/mailhelm/mailhelm/core/sending"
 )
 
-// login is the server and the user of an open connection, which only messages with an equal
-// login may use. mayReachPrivate is included, because a connection of the operator may be
-// to a private address.
+// login is the server and the user of an open connection. Only messages with an equal login
+// may use the connection. mayReachPrivate is included, because a connection of the operator
+// may be to a private address.
 type login struct {
 	address, user, password string
 	mayReachPrivate         bool
@@ -59,7 +59,8 @@ func (c *boundedConn) Read(p []byte) (int, error) {
 }
 
 // open connects to the server, starts TLS and authenticates. It fails if ctx ends. The
-// context caller does not have the adapter's own deadline; see failureAt.
+// parameter caller is the context without the deadline that this package adds; see
+// failureAt.
 func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.Failure) {
 	where, err := endpointOf(to.address)
 	if err != nil {
@@ -84,7 +85,8 @@ func (s *SMTP) open(ctx, caller context.Context, to login) (*session, *sending.F
 	return &session{login: to, client: client, conn: raw}, nil
 }
 
-// greet starts TLS, unless the server is on this machine, and sends the SMTP greeting.
+// greet starts TLS and sends the SMTP greeting. It omits TLS only if the server is on this
+// machine and the connection does not begin with TLS.
 func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 	config := &tls.Config{ServerName: where.host, RootCAs: s.cfg.Roots, MinVersion: tls.VersionTLS12}
 	var client *smtp.Client
@@ -95,7 +97,7 @@ func (s *SMTP) greet(conn net.Conn, where endpoint) (*smtp.Client, error) {
 		client = smtp.NewClient(conn)
 	default:
 		// The timeouts of the SMTP library apply from the next command on. Until then, the
-		// end of the context in open closes the connection.
+		// function open closes the connection when its context ends.
 		var err error
 		if client, err = smtp.NewClientStartTLS(conn, config); err != nil {
 			return nil, err

@@ -44,8 +44,8 @@ type Consent interface {
 	DeleteContact(ctx context.Context, orgID, email string) error
 }
 
-// Config configures an SMTP account. Only Server is required, and not if the account is
-// only used to call [SMTP.Open].
+// Config configures an SMTP account. Only Server is required. It may be nil if only
+// [SMTP.Open] is called.
 type Config struct {
 	// Server returns an organization's SMTP server. It fails with a *sending.Failure of kind
 	// NotConnected if the organization has none. nil means that no organization has a

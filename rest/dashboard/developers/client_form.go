@@ -56,8 +56,9 @@ func (f clientFields) days() (int, error) {
 	return days, nil
 }
 
-// addresses returns the redirect URIs in the form, one from each line. It fails for an
-// unusable one and names its number, which the later check in core/access cannot do.
+// addresses returns the redirect URIs in the form, one from each line. For an unusable URI
+// it fails with its position among the URIs. The later check in core/access cannot give the
+// position.
 func (f clientFields) addresses() ([]string, error) {
 	var uris []string
 	for _, line := range strings.Split(f.Redirects, "\n") {
@@ -78,7 +79,7 @@ func (f clientFields) addresses() ([]string, error) {
 type clientForm struct {
 	Form frame.Form
 	// Once is the id that the new client gets, so that a form sent twice creates one client.
-	// Here is the path to which the form is sent.
+	// The field Here has the path to which the form is sent.
 	Once   string
 	Here   string
 	Fields clientFields
@@ -215,8 +216,9 @@ func (h clientHandlers) editClient(w http.ResponseWriter, r *http.Request, v peo
 	}
 }
 
-// store replaces the fields of client c with those of the form. It refuses scopes and
-// redirect URIs that the permissions of member m do not cover.
+// store replaces the fields of client c with those of the form. It refuses an added scope
+// that the permissions of member m do not cover. It refuses an added redirect URI unless
+// m's permissions cover all scopes of the client.
 func (h clientHandlers) store(ctx context.Context, v people.Visitor, m members.Member, c access.Client, f clientFields) error {
 	uris, err := f.addresses()
 	if err != nil {
@@ -248,6 +250,7 @@ func (h clientHandlers) withClient(ctx context.Context, v people.Visitor, id str
 		}
 		return do(ctx, m, c)
 	})
-	h.Lifecycle.Principals.Forget(id) // again: do cleared this cache entry before the commit
+	// a second time: a request may have cached the client again before the commit
+	h.Lifecycle.Principals.Forget(id)
 	return err
 }

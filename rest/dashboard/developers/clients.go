@@ -50,7 +50,7 @@ func newClientRow(c access.Client) clientRow {
 // clientList is the data of the page that lists the OAuth clients.
 type clientList struct {
 	NewPath string
-	// Working has the active clients, Over the revoked clients.
+	// Working has the active clients, and Over has the revoked clients.
 	Working, Over []clientRow
 	Blocked       []blockedRow
 	Block         frame.Form
@@ -63,8 +63,8 @@ func (h clientHandlers) showClients(w http.ResponseWriter, r *http.Request, v pe
 	h.clientList(w, r, v, "", nil)
 }
 
-// clientList writes the page of all clients. If refused is not nil, the page shows typed,
-// the client id that could not be blocked, and the reason.
+// clientList writes the page of all clients. If refused is not nil, the page shows the
+// client id that could not be blocked (typed) and the reason.
 func (h clientHandlers) clientList(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	clients, err := h.Clients.ClientsOf(r.Context(), v.Org.ID)
 	if err != nil {

@@ -66,7 +66,7 @@ type Users interface {
 	UserByID(ctx context.Context, userID string) (access.User, error)
 }
 
-// Config configures the pages about credentials. All members are required.
+// Config configures the pages about credentials. All fields are required.
 type Config struct {
 	// Keys, Clients and Public read API keys and OAuth clients. Public also finds clients of
 	// other organizations, by their public client id.

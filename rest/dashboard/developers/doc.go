@@ -3,6 +3,7 @@
 // applications.
 //
 // Package core/access defines credentials and how they change. This package adds one rule,
-// which it checks in the transaction of the change: a visitor cannot give a program more
-// than their own permissions cover, and cannot see a secret with more scopes.
+// which it checks in the transaction of the change. A visitor cannot give a program more
+// than the visitor's own permissions cover, and cannot see the secret of a credential that
+// has more scopes.
 package developers

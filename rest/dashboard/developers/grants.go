@@ -109,7 +109,8 @@ type grantNames struct {
 	people  map[string]string
 }
 
-// namesFor returns an empty grantNames for a visitor, whose own address is known already.
+// namesFor returns a grantNames for a visitor. At first it knows only the visitor's own
+// email address.
 func (h grantHandlers) namesFor(v people.Visitor) grantNames {
 	return grantNames{h: h, v: v, clients: map[string]access.Client{}, people: map[string]string{v.User.ID: v.User.Email}}
 }

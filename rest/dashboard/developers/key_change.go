@@ -17,8 +17,8 @@ import (
 // editKeyScopes applies the change of scopes.
 const fieldApply = "apply"
 
-// keyScopesPage is the data of the form of a key's scopes, and of the page that reviews
-// a change of them.
+// keyScopesPage is the data of the form for a key's scopes, and of the page on which the
+// visitor reviews the change.
 type keyScopesPage struct {
 	Form           frame.Form
 	Key            keyRow
@@ -100,7 +100,7 @@ func (h keyHandlers) withKey(ctx context.Context, v people.Visitor, id string, d
 		}
 		return do(ctx, m, k)
 	})
-	h.Lifecycle.Principals.Forget(id) // again: do cleared this cache entry before the commit
+	h.Lifecycle.Principals.Forget(id) // a second time: a request may have cached the key again before the commit
 	return err
 }
 

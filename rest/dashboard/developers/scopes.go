@@ -43,9 +43,9 @@ type scopeChoice struct {
 	Locked bool
 }
 
-// scopeChoices returns all scopes in groups and marks the chosen ones. A scope that the
-// giver's permissions do not cover is locked, unless it is in has, the scopes of the
-// credential so far.
+// scopeChoices returns all scopes in groups and marks the chosen ones. It locks a scope
+// that the permissions of the visitor (giver) do not cover, unless the credential already
+// has it.
 func scopeChoices(chosen, has core.Scopes, giver members.Member) []scopeArea {
 	areas := make([]scopeArea, len(scopeAreas)+1)
 	for i, a := range scopeAreas {
@@ -85,8 +85,8 @@ func looksOnly(s core.Scope) bool {
 }
 
 // preset returns the scopes that a new form has selected. With ?preset=all these are all
-// scopes that the giver may give. With ?preset=read they are those for reading, without the
-// scope that shows recipients in full. Otherwise none is selected.
+// scopes that the visitor (giver) may give. With ?preset=read they are only the scopes for
+// reading, without the scope that shows recipients in full. Otherwise no scope is selected.
 func preset(r *http.Request, giver members.Member) core.Scopes {
 	var marked core.Scopes
 	for _, s := range giver.Scopes() {
@@ -102,8 +102,8 @@ func preset(r *http.Request, giver members.Member) core.Scopes {
 	return marked
 }
 
-// chosenScopes returns the different scopes of a submitted form. It keeps unknown ones, so
-// that core/access refuses them.
+// chosenScopes returns the scopes that a submitted form selects, each once. It keeps
+// unknown ones, so that core/access refuses them.
 func chosenScopes(r *http.Request) core.Scopes {
 	var chosen core.Scopes
 	for _, name := range r.PostForm[fieldScope] {
@@ -114,9 +114,9 @@ func chosenScopes(r *http.Request) core.Scopes {
 	return chosen
 }
 
-// checkGiven fails if no scope is chosen. It also fails for a scope that the giver's
-// permissions do not cover, unless the credential already has it. A member cannot give a
-// program more than the member's own permissions.
+// checkGiven fails if no scope is chosen. It also fails for a scope that the permissions of
+// the visitor (giver) do not cover, unless the credential already has it. A visitor cannot
+// give a program more than their own permissions.
 func checkGiven(chosen, has core.Scopes, giver members.Member) error {
 	if len(chosen) == 0 {
 		return core.Invalid(fieldScopes, "must be at least one")
@@ -140,9 +140,10 @@ func checkHandedOut(has core.Scopes, to members.Member) error {
 	return nil
 }
 
-// checkSentTo fails if wanted adds a redirect URI and the giver's permissions do not cover
-// all scopes of the client. Authorization codes sent to that URI would give the access that
-// other people granted to the client.
+// checkSentTo fails if the new list of redirect URIs (wanted) has one that is not in the
+// old list (had), and the giver's permissions do not cover all scopes of the client.
+// Authorization codes sent to that URI would give the access that other people granted to
+// the client.
 func checkSentTo(had, wanted []string, may core.Scopes, giver members.Member) error {
 	lacks := giver.Scopes().Missing(may)
 	adds := slices.ContainsFunc(wanted, func(uri string) bool { return !slices.Contains(had, uri) })

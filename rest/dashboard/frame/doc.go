@@ -3,9 +3,10 @@
 // has transactions that check the visitor's permission again. Charts and tables are in
 // frame/chart, tools for tests in frame/frametest.
 //
-// The frame has no pages of its own apart from refusals. It imports no domain but the types
-// of people, members and permissions. Signing in, sessions and the headers of pages are
-// behind the interface [Site]. Pages are rendered on the server and need no script.
+// The frame has no pages of its own apart from refusals. It knows people, members and
+// permissions, but no records that single pages show. Signing in, sessions and the headers
+// of pages are behind the interface [Site]. Pages are rendered on the server and need no
+// script.
 //
 // # Add a page
 //

@@ -49,8 +49,8 @@ func RedirectWithNotice(w http.ResponseWriter, path, notice string) {
 	SeeOther(w, path+"?done="+notice)
 }
 
-// Notices has the messages that a page can show at its top, by name. The page's address has
-// the name, so that it can only select one of these messages.
+// Notices has the messages that a page can show at its top, by name. The page's address
+// contains only the name, so a link to the page cannot show other text.
 type Notices map[string]string
 
 // NoticeOf returns the message whose name is in the query parameter done, or "".
@@ -62,8 +62,8 @@ type Option struct {
 	Chosen      bool
 }
 
-// ChooseOption marks the option with the value chosen. It adds an option for an unknown
-// value, so that the form shows the filter in the page's address.
+// ChooseOption marks the option whose value is chosen. If no option has this value, it adds
+// one, so that the form shows the filter in the page's address.
 func ChooseOption(options []Option, chosen string) []Option {
 	known := chosen == ""
 	for i := range options {

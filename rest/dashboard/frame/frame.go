@@ -31,9 +31,9 @@ type Site interface {
 	// second factor that the organization requires.
 	Admit(w http.ResponseWriter, r *http.Request) (people.Visitor, bool)
 	// Confirm checks that the visitor has proven a second factor in the last ten minutes, if
-	// the organization requires one. If it returns false, it has written an error or a
-	// redirect to the page that asks for it. From there the browser returns to next, a path
-	// of this host.
+	// the organization requires one. If it returns false, it has written an error, or a
+	// redirect to the page that asks for the second factor. From that page the browser
+	// returns to next, a path of this host.
 	Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool
 	// Show writes a page that ParsePage returned, with this status, title and data.
 	Show(w http.ResponseWriter, r *http.Request, status int, page *template.Template, title string, data any)
@@ -62,7 +62,7 @@ type AuditLog interface {
 	AppendAudit(ctx context.Context, e access.AuditEvent) error
 }
 
-// Config configures the frame. All members are required.
+// Config configures the frame. All fields are required.
 type Config struct {
 	Site          Site
 	Organizations Organizations
@@ -81,7 +81,8 @@ type Frame struct{ Config }
 // New returns a frame with this configuration.
 func New(cfg Config) *Frame { return &Frame{cfg} }
 
-// Confirm requires a recent second factor. False means that it has answered; see [Site].
+// Confirm checks for a recent second factor. If it returns false, it has written the
+// response; see [Site].
 func (f *Frame) Confirm(w http.ResponseWriter, r *http.Request, v people.Visitor, next string) bool {
 	return f.Site.Confirm(w, r, v, next)
 }

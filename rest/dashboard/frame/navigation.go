@@ -22,8 +22,9 @@ type nav struct {
 	Links []link
 	// Others are the other organizations of the visitor, to which they can switch.
 	Others []core.Org
-	// Here is the path that opens after switching to another organization. It is an area's
-	// page, because the record on the current page belongs to the current organization.
+	// The field Here has the path of the page that opens after switching to another
+	// organization. It is the page of a navigation entry, because the record on the current
+	// page belongs to the current organization.
 	Here string
 }
 

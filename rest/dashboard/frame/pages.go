@@ -21,7 +21,7 @@ var templates embed.FS
 // shared are the frame's template files that belong to every page.
 var shared = []string{"pages/layout.html", "pages/nav.html", "pages/parts.html"}
 
-// Pages has the page templates of one package, which embeds it in its handlers.
+// Pages has the page templates of one package. The page handlers of this package embed it.
 type Pages struct {
 	*Frame
 	pages map[string]func() (*template.Template, error) // parsers of the pages, by page name
@@ -83,7 +83,7 @@ func (p *Pages) Template(name string) (*template.Template, error) {
 
 // Screen names the page of one response, with its title and data.
 type Screen struct {
-	Page  string // the name of its file in pages/, without .html
+	Page  string // the name of the page's file in pages/, without .html
 	Title string
 	// Notice reports a success at the top of the page. Problem is the error of a form. Both
 	// may be "".

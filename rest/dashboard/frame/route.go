@@ -37,8 +37,8 @@ func (f *Frame) Mux(routes []Route) (*http.ServeMux, error) {
 	return mux, nil
 }
 
-// handler returns the handler of a route. It runs the checks that every page needs first:
-// the protection of the site, sign-in, the permission, and the token of a form.
+// handler returns the handler of a route. It first runs the checks that every page needs:
+// [Site.Protect], sign-in, the permission, and the token of a form.
 func (p *Pages) handler(r Route) http.Handler {
 	methods := map[string]http.HandlerFunc{}
 	if r.Get != nil {

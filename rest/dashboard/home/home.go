@@ -44,7 +44,7 @@ type Factors interface {
 // Links are the paths of the pages to which the overview links.
 type Links struct{ Keys, NewKey, Clients, Grants, Members string }
 
-// Config configures the overview. All members are required.
+// Config configures the overview. All fields are required.
 type Config struct {
 	Keys    Keys
 	Clients Clients

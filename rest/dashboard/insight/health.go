@@ -24,8 +24,8 @@ var healthWindows = []int{7, 30, 90}
 // healthPage is the data of the page about sending health.
 type healthPage struct {
 	Windows []window
-	// Kept is the number of days for which the organization's plan stores messages; 0 if it
-	// covers all periods of healthWindows.
+	// Kept is the number of days for which the organization's plan stores messages. It is 0
+	// if the plan stores them for all periods in healthWindows.
 	Kept     int
 	Days     int
 	Empty    bool
@@ -97,7 +97,7 @@ func (h healthHandlers) showHealth(w http.ResponseWriter, r *http.Request, v peo
 }
 
 // fill sets the figures and charts of the page. For a period without messages it only sets
-// Empty.
+// the field Empty.
 func (p *healthPage) fill(o reports.Overview) {
 	p.Empty = o.Totals == reports.Counts{}
 	if p.Empty {

@@ -62,8 +62,8 @@ func daysOf(o reports.Overview) []time.Time {
 	return days
 }
 
-// seriesOf returns a series of a chart with the value of figure for each day of the
-// overview.
+// seriesOf returns a series of a chart. Its values are the results of the function figure
+// for each day of the overview.
 func seriesOf(o reports.Overview, name string, figure func(reports.Counts) float64) chart.Series {
 	values := make([]float64, len(o.Days))
 	for i, d := range o.Days {

@@ -21,23 +21,26 @@ type Reports interface {
 	Overview(ctx context.Context, orgID string, days int, unmasked bool) (reports.Overview, error)
 }
 
-// Undeliverable reads and changes an organization's list of undeliverable addresses and its
-// rules. Exclude and SetRules take part in the transaction of their context.
+// Undeliverable reads and changes an organization's list of undeliverable addresses, and
+// the rules by which addresses are listed. Exclude and SetRules run in the transaction of
+// ctx.
 type Undeliverable interface {
 	Search(ctx context.Context, orgID string, f suppression.EntryFilter) ([]suppression.Entry, bool, error)
 	Entry(ctx context.Context, orgID, id string) (suppression.Entry, error)
 	Exclude(ctx context.Context, orgID, id, reason string) (suppression.Entry, error)
 	Rules(ctx context.Context, orgID string) (suppression.Rules, error)
-	// SetRules stores the wanted rules and returns the rules before the change.
+	// SetRules stores wanted as the organization's rules for undeliverable addresses, and
+	// returns the previous rules.
 	SetRules(ctx context.Context, orgID string, wanted suppression.Rules) (suppression.Rules, error)
 }
 
-// Config configures the pages of this package. All members are required.
+// Config configures the pages of this package. All fields are required.
 type Config struct {
 	Reports       Reports
 	Undeliverable Undeliverable
-	// Expensive runs a read of many rows. The number of such reads at a time is limited:
-	// Expensive waits and then fails with core.CodeOverloaded if no other read ends.
+	// Expensive runs a function that reads many rows. The number of such reads at a time is
+	// limited. Above the limit, Expensive waits; if no running read ends in time, it fails
+	// with core.CodeOverloaded.
 	Expensive func(ctx context.Context, orgID string, read func(context.Context) error) error
 }
 

@@ -16,11 +16,12 @@ import (
 // UndeliverablePath is the path of the page that lists undeliverable addresses.
 const UndeliverablePath = frame.Path + "/undeliverable"
 
-// The paths of the rules of undeliverable addresses, and the size of a list page.
+// The paths of the page with the rules by which addresses count as undeliverable, and of
+// its form.
 const (
 	rulesPath     = UndeliverablePath + "/rules"
 	saveRulesPath = rulesPath + "/save"
-	// pageSize is the number of addresses on one page of the list.
+	// pageSize is the number of undeliverable addresses on one page of the list.
 	pageSize = 50
 )
 
@@ -41,8 +42,8 @@ var reasonWords = map[suppression.Reason]string{
 	suppression.SoftBounceAccumulation: "Many soft bounces",
 }
 
-// addressRow is the data of an undeliverable address. Why is the visitor's reason for its
-// exclusion.
+// addressRow is the data of an undeliverable address. The field Why has the reason for
+// excluding the address from the list, as a person wrote it.
 type addressRow struct {
 	Path, Email, Reason string
 	Excluded            bool
@@ -141,7 +142,7 @@ func cursorAt(filter string, e suppression.Entry) string {
 type addressPage struct {
 	All     string
 	Address addressRow
-	Exclude *frame.Form // nil if it is excluded already or the visitor may not exclude it
+	Exclude *frame.Form // nil if the address is excluded already or the visitor may not exclude it
 	Typed   string
 	Longest int
 }
@@ -152,7 +153,7 @@ func (h undeliverableHandlers) showUndeliverableAddress(w http.ResponseWriter, r
 }
 
 // undeliverableAddress writes the page of one undeliverable address. If refused is not nil,
-// the form shows typed, the refused reason, and the error.
+// the form shows the reason that was refused (typed) and the error.
 func (h undeliverableHandlers) undeliverableAddress(w http.ResponseWriter, r *http.Request, v people.Visitor, typed string, refused *core.Error) {
 	entry, err := h.Undeliverable.Entry(r.Context(), v.Org.ID, r.PathValue("id"))
 	if err != nil {
@@ -193,7 +194,7 @@ func (h undeliverableHandlers) excludeAddress(w http.ResponseWriter, r *http.Req
 	}
 }
 
-// change is a changed value in the detail of an audit event.
+// change is the old and the new value of something in the detail of an audit event.
 type change struct {
 	Before string `json:"before"`
 	After  string `json:"after"`

@@ -33,8 +33,8 @@ type rulesPage struct {
 	Save     *frame.Form // nil if the visitor may not change the rules
 }
 
-// profileNames are the profiles of rules that a visitor can choose. The page explains them
-// below the list, because phones cut off long options.
+// profileNames are the named sets of rules that a visitor can choose, such as "Strict". The
+// page explains them below the select field, because phones cut off long options.
 var profileNames = []frame.Option{
 	{Value: string(suppression.Strict), Name: "Strict"},
 	{Value: string(suppression.Standard), Name: "Standard"},
@@ -87,8 +87,8 @@ func (h undeliverableHandlers) rulesForm(
 	h.Show(w, r, v, status, shown)
 }
 
-// saveRules replaces the organization's rules and redirects to their page. A refused form
-// is shown again with its values.
+// saveRules replaces the organization's rules for undeliverable addresses and redirects to
+// their page. A refused form is shown again with its values.
 func (h undeliverableHandlers) saveRules(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	wanted := suppression.RulesOf(suppression.Profile(r.PostForm.Get("profile")))
 	typed := ruleRows(suppression.RulesOf(suppression.Custom))

@@ -129,7 +129,7 @@ func (h accountHandlers) requestProductionAccess(w http.ResponseWriter, r *http.
 		MailType: sending.MailType(r.PostForm.Get("mail_type")), Website: r.PostForm.Get("website"), UseCase: r.PostForm.Get("use_case"),
 	}
 	made, err := h.Account.RequestProductionAccess(r.Context(), h.TransactorWith(v, members.MaySubmitProduction), v.Org.ID, wanted)
-	if made.ID != "" { // a request that the provider refused is recorded too
+	if made.ID != "" { // the audit log also records a request that the provider refused
 		detail := map[string]any{"mail_type": made.MailType, "website": made.Website, "status": made.Status}
 		if err := h.Record(context.WithoutCancel(r.Context()), v, "production_access.requested", made.ID, detail); err != nil {
 			h.Fail(w, r, v, err)

@@ -35,7 +35,7 @@ type connectPage struct {
 	Wanted    sending.NewConnection
 	Host      string
 	Port      string
-	KeepsOld  bool   // a secret is stored, which an empty field keeps
+	KeepsOld  bool   // whether a secret is stored; leaving the field empty keeps it
 	External  string // the external id for an IAM role; "" without a connection
 	Providers []providerChoice
 	Guide     string // the URL of the guide on the permissions that Mailhelm needs
@@ -110,7 +110,8 @@ func (h connectionHandlers) connectForm(
 	h.Show(w, r, v, status, frame.Screen{Page: "account_connect", Title: "Connect the sending account", Problem: problem, Data: data})
 }
 
-// connectLabels are the names of the fields in the refusals of the form.
+// connectLabels are the names of the fields that refusals of the form for connecting an
+// account show.
 var connectLabels = frame.Labels{
 	"provider": "The account", "account_id": "The account id", "region": "The region", "endpoint": "The server", "access_key_id": "The access key id or user name",
 	"secret": "The secret or password", "role_arn": "The role", "topic_arn": "The notification topic", "identities": "The senders",

@@ -28,8 +28,8 @@ type auditEvent struct {
 // detailLine is the data of one line in the detail of an audit event.
 type detailLine struct {
 	Name string
-	// Added and Removed are the changes of a list. Before and After are the values of a
-	// changed member. Value is any other value.
+	// Added and Removed are the changes of a list. Before and After are the old and new
+	// value of a change. Value is the value if there was no change.
 	Added, Removed       []string
 	Before, After, Value string
 	// Count is the length of a long list, which the page shows folded; 0 for other values.
@@ -43,7 +43,7 @@ const longList = 8
 // the organization, by id.
 type auditNames struct {
 	named  map[string]string
-	actors []frame.Option // the actors to filter by: members, operator, product
+	actors []frame.Option // the actors to filter by: the members, the operator and Mailhelm itself
 }
 
 // auditNames reads the names of the members, API keys and OAuth clients that the audit log
@@ -127,9 +127,10 @@ func (h auditHandlers) auditEvent(ctx context.Context, names auditNames, e acces
 	return shown, nil
 }
 
-// detailLines returns the lines of an event's detail, a JSON object. The members added and
-// removed form the first line, then before and after; the other members follow by name.
-// Empty texts are left out. It returns nil for invalid JSON.
+// detailLines returns the lines of an event's detail, a JSON object. The JSON members
+// "added" and "removed" form the first line, "before" and "after" the second. The other
+// JSON members follow, sorted by name. Empty texts are left out. It returns nil for invalid
+// JSON.
 func detailLines(detail string) []detailLine {
 	var object map[string]json.RawMessage
 	if json.Unmarshal([]byte(detail), &object) != nil {
@@ -149,7 +150,7 @@ func detailLines(detail string) []detailLine {
 	}
 	for _, name := range slices.Sorted(maps.Keys(object)) {
 		if string(object[name]) == `""` {
-			continue // an empty text means that the event has no value for this member
+			continue // an empty text means that the event has no value under this name
 		}
 		line := detailLine{Name: strings.ReplaceAll(name, "_", " ")}
 		var change struct{ Before, After json.RawMessage }

@@ -38,10 +38,11 @@ type channelsPage struct {
 	Sync       *frame.Form // nil if the visitor may not request a sync
 }
 
-// channelRow is the data of a channel, with the form that adopts it.
+// channelRow is the data of a channel, with the form that makes a newly discovered channel
+// active.
 type channelRow struct {
 	channels.Channel
-	Adopt *frame.Form // nil if the channel is not newly discovered or the visitor may not adopt it
+	Adopt *frame.Form // nil if the channel is not newly discovered or the visitor may not make it active
 }
 
 // identityRow is the data of a sending identity, with the DNS records that it needs.
@@ -136,8 +137,8 @@ func (h channelHandlers) syncAccount(w http.ResponseWriter, r *http.Request, v p
 	frame.RedirectWithNotice(w, ChannelsPath, "sync")
 }
 
-// adoptChannel adopts the channel whose slug is in the path and redirects to the page of
-// channels.
+// adoptChannel makes the discovered channel whose slug is in the path active, and redirects
+// to the page of channels.
 func (h channelHandlers) adoptChannel(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	err := h.TransactorWith(v, members.MayAdoptChannels).InTx(r.Context(), func(ctx context.Context) error {
 		adopted, err := h.Channels.Adopt(ctx, v.Org.ID, r.PathValue("slug"))

@@ -27,16 +27,16 @@ type Connections interface {
 	Connection(ctx context.Context, orgID string) (sending.Connection, error)
 }
 
-// Channels reads channels, identities and tracking domains, and adopts channels.
+// Channels reads channels, identities and tracking domains, and makes discovered channels
+// active.
 type Channels interface {
 	Standing(ctx context.Context, orgID string, limit int) (channels.Standing, error)
-	// Adopt adopts the channel with this slug. It takes part in the transaction of its
-	// context.
+	// Adopt makes the discovered channel with this slug active, in the transaction of ctx.
 	Adopt(ctx context.Context, orgID, slug string) (channels.Channel, error)
 }
 
 // Memberships changes members, invitations and settings. Each method fails with
-// invalid_scope if the actor may not do it.
+// invalid_scope if the actor is not allowed to make the change.
 type Memberships interface {
 	SetPermissions(ctx context.Context, actor access.Actor, orgID, userID string, permissions []members.Permission) (members.Member, error)
 	SetRole(ctx context.Context, actor access.Actor, orgID, userID string, role members.Role) (members.Member, error)
@@ -53,14 +53,14 @@ type Memberships interface {
 type Joining interface {
 	FindOffer(ctx context.Context, secret string) (members.Offer, error)
 	Join(ctx context.Context, secret string, user access.User) (members.Member, error)
-	// JoinNew creates an account for the invited person and makes it a member.
+	// JoinNew creates an account for the invited person and makes the person a member.
 	JoinNew(ctx context.Context, secret, name, password string) (members.Member, error)
 }
 
 // Entrance has the functions of the sign-in pages that the page of an invitation needs.
 type Entrance interface {
 	// Visitor returns the signed-in sender of the request. It fails without a valid session;
-	// IsSignedOut reports whether an error means that.
+	// IsSignedOut reports whether this is the cause of an error.
 	Visitor(r *http.Request) (people.Visitor, error)
 	IsSignedOut(err error) bool
 	// SignInAddress returns the path of the sign-in page. After signing in, it continues to
@@ -113,7 +113,7 @@ type Clients interface {
 	ClientsOf(ctx context.Context, orgID string) ([]access.Client, error)
 }
 
-// Config configures the pages of this package. All members are required.
+// Config configures the pages of this package. All fields are required.
 type Config struct {
 	Account     SendingAccount
 	Connections Connections
@@ -128,10 +128,12 @@ type Config struct {
 	Audit       AuditLog
 	Keys        Keys
 	Clients     Clients
-	// Connecting changes the connection to the sending account. Each request replaces its
-	// Transactor and Record with functions for the visitor.
+	// Connecting changes the connection to the sending account. Each request sets its
+	// Transactor and Record: changes then need the visitor's permission and are recorded
+	// with the visitor as the actor.
 	Connecting sending.Connecting
-	// Sending is the sending account, which a visitor can have verified.
+	// Sending gives access to the sending account, so that visitors can have its permissions
+	// and settings checked.
 	Sending sending.Account
 	// SyncAccount schedules a sync of an organization's sending account, in the transaction
 	// of ctx. It returns false if a sync is already scheduled.

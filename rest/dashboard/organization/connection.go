@@ -69,7 +69,8 @@ func (h connectionHandlers) connectedOf(w http.ResponseWriter, r *http.Request, 
 // of identities, which are read one by one.
 const verifyTimeout = 20 * time.Second
 
-// verdictWords are the texts for the verdicts of findings.
+// verdictWords are the texts for the verdicts on the permissions and settings of a sending
+// account.
 var verdictWords = map[sending.Verdict]string{sending.Fine: "fine", sending.Warning: "warning", sending.Broken: "failed"}
 
 // verifiedPage is the data of the page with the results of verifying an account.
@@ -132,8 +133,8 @@ func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Reque
 	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
 }
 
-// eventsKey is the data of the page that shows a new key for events. The page can be shown
-// only once.
+// eventsKey is the data of the page that shows a new key for unsigned events of the
+// provider. The page can be shown only once.
 type eventsKey struct{ Key, Address string }
 
 // makeEventsKey creates a key that authenticates unsigned events of the provider, and shows
@@ -158,8 +159,9 @@ func (h connectionHandlers) askToDisconnect(w http.ResponseWriter, r *http.Reque
 	h.askAboutConnection(w, r, v, "disconnect", frame.Screen{Page: "account_disconnect", Title: "Disconnect the sending account?"})
 }
 
-// askAboutConnection writes a page that asks for confirmation of a step, the last part of
-// its path. If the organization requires a recent second factor, it asks for that first.
+// askAboutConnection writes a page that asks for confirmation before the connection is
+// changed. step is the last part of the page's path, such as "disconnect". If the
+// organization requires a recent second factor, it asks for that first.
 func (h connectionHandlers) askAboutConnection(w http.ResponseWriter, r *http.Request, v people.Visitor, step string, s frame.Screen) {
 	c, ok := h.connectedOf(w, r, v)
 	if !ok || !h.Confirm(w, r, v, AccountPath+"/"+step) {

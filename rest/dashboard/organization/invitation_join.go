@@ -57,8 +57,8 @@ func (h joinHandlers) visitor(r *http.Request) (people.Visitor, bool, error) {
 	return v, err == nil, err
 }
 
-// showJoin writes the page of the invitation with this secret. name fills the form. problem
-// is the error of the submitted form, or "".
+// showJoin writes the page of the invitation with this secret. name is the initial value of
+// the name field. problem is the error of the submitted form, or "".
 func (h joinHandlers) showJoin(w http.ResponseWriter, r *http.Request, status int, secret, name, problem string) {
 	offer, err := h.Joining.FindOffer(r.Context(), secret)
 	if err != nil {

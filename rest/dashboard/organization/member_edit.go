@@ -39,9 +39,9 @@ type permissionChoice struct {
 	Locked bool
 }
 
-// permissionChoices returns all permissions in groups and marks those in has. A permission
-// that is neither in has nor held by the giver is locked. The giver can take any permission
-// away.
+// permissionChoices returns all permissions in groups and marks those that the member has.
+// It locks a permission that neither the member nor the visitor (giver) has. The visitor
+// can take any permission away.
 func permissionChoices(has []members.Permission, giver members.Member) []permissionArea {
 	var areas []permissionArea
 	for _, area := range members.PermissionAreas() {

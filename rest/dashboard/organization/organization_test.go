@@ -99,7 +99,7 @@ func newSandbox(t *testing.T, orgID string) *simulator.Simulator {
 	return s
 }
 
-// FactorsOf returns that a person has no second factor.
+// FactorsOf returns no second factors for any person.
 func (*office) FactorsOf(context.Context, string) (people.Factors, error) {
 	return people.Factors{}, nil
 }

@@ -32,8 +32,9 @@ func (h settingsHandlers) showSettings(w http.ResponseWriter, r *http.Request, v
 	h.settingsForm(w, r, v, http.StatusOK, now, now, "")
 }
 
-// settingsForm writes the form with the values of s. shown has the settings when the form
-// was first shown. problem is the error of the submitted form, or "".
+// settingsForm writes the form with the values of s. The parameter shown has the settings
+// at the time when the form was first shown. problem is the error of the submitted form, or
+// "".
 func (h settingsHandlers) settingsForm(w http.ResponseWriter, r *http.Request, v people.Visitor, status int, shown, s members.Settings, problem string) {
 	h.Show(w, r, v, status, frame.Screen{Page: "settings", Title: "Settings", Notice: settingsNotices.NoticeOf(r), Problem: problem, Data: settingsPage{
 		Form: frame.FormTo(v, SettingsPath), Settings: s, Shown: shown, MayRequire: v.Org.RequireSecondFactor || provenFactor(v),

@@ -19,8 +19,8 @@ const (
 	// maxBatch is the number of waiting events at which Run stores them in one transaction.
 	// The last line may have several events, so a batch can be larger.
 	maxBatch = 500
-	// maxLine is the maximum length of a line in bytes. It fits an event of the largest size
-	// inside a notification, in which every character may be escaped.
+	// maxLine is the maximum length of a line in bytes. It is twice the size of the largest
+	// event, because an Amazon SNS notification may escape every character of the event.
 	maxLine = 2 * messages.MaxSESEvent
 	// maxNoted is the maximum number of malformed lines, and of failed lines, whose numbers
 	// the summary lists.

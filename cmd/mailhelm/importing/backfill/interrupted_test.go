@@ -19,7 +19,8 @@ import (
 )
 
 // TestInterruptedRunIsRepeated interrupts an import after different numbers of batches and
-// repeats it. The reports must then show the same counts as after an uninterrupted import.
+// repeats it. The analytics must then count each event once, as after an uninterrupted
+// import.
 func TestInterruptedRunIsRepeated(t *testing.T) {
 	t.Parallel()
 	storagetest.Each(t, func(t *testing.T, db *storage.DB) {
@@ -84,8 +85,8 @@ var errMedium = errors.New("input/output error")
 
 func (faulty) Read([]byte) (int, error) { return 0, errMedium }
 
-// endless is a file without an end, which repeats text. It calls stop at the read with the
-// number after.
+// endless is a file without an end, which repeats text. It calls stop once, when the number
+// of reads reaches the field after.
 type endless struct {
 	text  string
 	stop  func()

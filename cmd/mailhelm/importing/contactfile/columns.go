@@ -51,9 +51,10 @@ var RejectedColumns = []string{"rejected_line", "rejected_reason"}
 // columns with such a header.
 func IsRejectedColumn(header string) bool { return slices.Contains(RejectedColumns, header) }
 
-// columnsOf returns what each column sets, by its header. It ignores case and reads blanks
-// and dashes as underscores. It fails for an unknown header, for two columns that set the
-// same, and if no column identifies a contact.
+// columnsOf determines from each header what its column sets. It ignores case in headers
+// and reads blanks and dashes as underscores. It fails for an unknown header and for two
+// columns that set the same field, attribute or topic. It also fails if no column
+// identifies a contact.
 func columnsOf(header []string, cfg Config) ([]column, error) {
 	columns := make([]column, len(header))
 	seen := map[column]string{}
@@ -84,8 +85,8 @@ func columnsOf(header []string, cfg Config) ([]column, error) {
 	return columns, checkColumns(seen, unknown, unused, cfg)
 }
 
-// checkColumns returns an error if --map names a header that the file does not have. Other
-// errors are unknown headers, unless cfg ignores them, and the lack of a column that
+// checkColumns returns an error if --map names a header that the file does not have. It
+// also returns an error for unknown headers, unless cfg ignores them, and if no column
 // identifies a contact.
 func checkColumns(seen map[column]string, unknown []string, unused map[string]string, cfg Config) error {
 	if len(unused) > 0 {
@@ -110,9 +111,9 @@ var fieldNames = strings.NewReplacer(" ", "_", "-", "_")
 // aliases maps other common headers to the field that they mean.
 var aliases = map[string]string{"e_mail": email, "email_address": email, "e_mail_address": email}
 
-// meaning returns what a header or a value of --map sets, and whether that exists.
-// attributes are the names of the registered attributes. It accepts every name after
-// "topics.", because core/bulk checks topics later.
+// meaning returns what a header or a value of --map sets, and whether such a field,
+// attribute or topic exists. attributes are the names of the registered attributes. It
+// accepts every name after "topics.", because core/bulk checks topics later.
 func meaning(target string, attributes []string) (column, bool) {
 	target = strings.TrimSpace(target)
 	if name, found := strings.CutPrefix(target, topicPrefix); found {

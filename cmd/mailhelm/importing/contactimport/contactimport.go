@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxPart is the size in bytes at which a part is full, maxRows the number of rows. Each
-	// part is stored in one bulk write.
+	// maxPart is the number of bytes, and maxRows the number of rows, at which a part of the
+	// file is full. Each part is stored in one bulk write.
 	maxPart = 4 << 20
 	maxRows = bulk.MaxRows
 	// maxNoted is the maximum number of rejected rows, and of rows not mailable, whose line
@@ -59,8 +59,8 @@ type Summary struct {
 	// RejectedLines are the line numbers, from 1, at which the first ten rejected rows
 	// begin.
 	RejectedLines []int `json:"rejected_lines"`
-	// NotMailable counts the accepted rows whose contact is not mailable: the contact is a
-	// stub or has opted out of everything.
+	// NotMailable counts the accepted rows whose contact cannot be sent mail. The contact
+	// has opted out of everything, or is a stub: only activities have named it so far.
 	NotMailable int `json:"not_mailable"`
 	// NotMailableLines are the line numbers, from 1, at which the first ten rows counted by
 	// NotMailable begin.

@@ -108,8 +108,8 @@ func (p *Publisher) Publish(ctx context.Context, s Subscription, message string)
 	return p.post(ctx, s, m)
 }
 
-// TryOut posts the first notification of a topic at SES. Its message is plain text, not an
-// event record.
+// TryOut posts the plain-text notification that SES publishes first when a topic is
+// connected to it. It is not an event record.
 func (p *Publisher) TryOut(ctx context.Context, s Subscription) error {
 	return p.Publish(ctx, s, "Successfully validated SNS topic for Amazon SES event publishing.")
 }

@@ -132,9 +132,9 @@ func greatestSum(series []Series) float64 {
 // value at its top.
 func level(v, upper float64) float64 { return height * (1 - v/upper) }
 
-// roundUp returns the smallest number that is at least v and 1, 2, 4 or 5 times a power of
-// ten. Its half, the label at the middle of the axis, is then short too. It returns 1 for 0
-// and less.
+// roundUp returns the smallest number not less than v that is 1, 2, 4 or 5 times a power of
+// ten. Half of it, the label at the middle of the axis, is then short too. It returns 1 if
+// v is 0 or less.
 func roundUp(v float64) float64 {
 	if v <= 0 {
 		return 1

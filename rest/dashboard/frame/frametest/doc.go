@@ -1,8 +1,8 @@
 // Package frametest helps to test pages of the dashboard through their routes, without
 // signing in. It has a site with one visitor, forms with valid tokens, and a comparison of
-// pages with golden files. It can also change the database between the checks of a request
-// and its transaction.
+// pages with golden files. It can also change the database after the checks of a request
+// and before its transaction.
 //
-// It has no pages and imports no domain of the pages. Tests of the whole product with a
-// browser are in conformance/browser.
+// It has no pages, and it knows no records that single pages show. Tests of the whole
+// product with a browser are in conformance/browser.
 package frametest

@@ -127,9 +127,10 @@ type Form struct {
 	Done  int // the expected status of the accepted form
 }
 
-// CheckPermissions sends each form three times. First the visitor loses the permission
-// before the transaction, then the membership; both must be refused and leave the result of
-// state unchanged. The third form, with the permission, must change it.
+// CheckPermissions sends each form three times. In the first two requests the visitor loses
+// the permission or the membership before the transaction. Both must be refused and leave
+// the result of state unchanged. In the third request the visitor has the permission; the
+// result must change.
 func (o *Office) CheckPermissions(pages http.Handler, state func() []any, forms ...Form) {
 	o.T.Helper()
 	for _, f := range forms {

@@ -10,8 +10,8 @@ import (
 	"github.com/mailhelm/mailhelm/rest/dashboard/frame"
 )
 
-// screens matches a composite literal of frame.Screen in Go code. Its group is the name of
-// the page.
+// screens matches a composite literal of frame.Screen in Go code. The name of the page is
+// its capture group.
 var screens = regexp.MustCompile(`frame\.Screen\{Page: "(\w+)",`)
 
 // CheckPages checks that every page's template can be parsed, and that the Go files in the
