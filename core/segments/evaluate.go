@@ -45,7 +45,7 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 		}
 		checked, fault := predicate.Compile(segment.Source, schema.Schema)
 		if (fault == nil) != (segment.Status == Active) {
-			if err := s.setStatus(ctx, orgID, segment, fault); err != nil {
+			if err := s.updateStatus(ctx, orgID, segment.ID); err != nil {
 				return nil, err
 			}
 			segment.Stale = true
@@ -57,30 +57,49 @@ func (s *Segments) definitions(ctx context.Context, orgID string) ([]definition,
 	return sortByDependency(active), nil
 }
 
-// setStatus makes a segment invalid if fault is not nil, else active. The parameter seen is
-// the segment as the caller read it. If its predicate or status has changed since then,
-// setStatus does nothing.
-func (s *Segments) setStatus(ctx context.Context, orgID string, seen Segment, fault error) error {
+// updateStatus compiles the predicate of a segment with the current schema. If it does not
+// compile, an active segment becomes invalid. If it compiles, an invalid segment becomes
+// active. The schema is read after the segment is locked, because the schema that the
+// caller has read may be out of date: another worker may already have repaired the segment.
+func (s *Segments) updateStatus(ctx context.Context, orgID, id string) error {
 	return s.Transactor.InTx(ctx, func(ctx context.Context) error {
-		segment, err := s.Store.LockSegment(ctx, orgID, seen.ID)
-		if err != nil || segment.Source != seen.Source || segment.Status != seen.Status {
+		segment, err := s.Store.LockSegment(ctx, orgID, id)
+		if err != nil {
 			return err
 		}
-		if fault == nil {
-			// A running sweep (an evaluation of all contacts) finds the new UpdatedAt and
-			// starts again, because contacts were not evaluated while the segment was invalid;
-			// see definition.isSame.
-			segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
-			if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
-				segment.EvalWarningAt = nil
-			}
-			return s.Store.UpdateSegment(ctx, orgID, segment)
+		schema, err := s.Store.PredicateSchema(ctx, orgID)
+		if err != nil {
+			return err
 		}
-		at := s.Clock()
-		text := warning(fault)
-		segment.Status, segment.EvalWarning, segment.EvalWarningAt = Invalid, text+keptOf(segment.EvalWarning, text), &at
-		return s.Store.UpdateSegment(ctx, orgID, segment)
+		_, fault := predicate.Compile(segment.Source, schema.Schema)
+		switch {
+		case fault == nil && segment.Status == Invalid:
+			return s.activate(ctx, orgID, segment)
+		case fault != nil && segment.Status == Active:
+			return s.invalidate(ctx, orgID, segment, fault)
+		}
+		return nil
 	})
+}
+
+// activate makes a locked segment active whose predicate compiles again. A running sweep
+// (an evaluation of all contacts) finds the new UpdatedAt and starts again, because
+// contacts were not evaluated while the segment was invalid; see definition.isSame.
+func (s *Segments) activate(ctx context.Context, orgID string, segment Segment) error {
+	segment.Status, segment.Stale, segment.UpdatedAt = Active, true, s.Clock()
+	if segment.EvalWarning = afterRepair(segment.EvalWarning); segment.EvalWarning == "" {
+		segment.EvalWarningAt = nil
+	}
+	return s.Store.UpdateSegment(ctx, orgID, segment)
+}
+
+// invalidate makes a locked segment invalid whose predicate does not compile because of
+// fault.
+func (s *Segments) invalidate(ctx context.Context, orgID string, segment Segment, fault error) error {
+	at := s.Clock()
+	text := warning(fault)
+	segment.Status, segment.EvalWarning, segment.EvalWarningAt = Invalid, text+keptOf(segment.EvalWarning, text), &at
+	return s.Store.UpdateSegment(ctx, orgID, segment)
 }
 
 // sortByDependency returns the segments sorted so that each segment comes after the

@@ -93,6 +93,34 @@ func TestSuppressionFollowsTheAccountsListWithASweep(t *testing.T) {
 	})
 }
 
+// TestAWorkerWithAnOldSchemaLeavesTheStatus checks that a worker does not change the status
+// of a segment by a schema that was replaced after the worker read it.
+func TestAWorkerWithAnOldSchemaLeavesTheStatus(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, w *world) {
+		w.save(t, "readers", `subscribed to "news"`)
+		replace := func(topics ...sending.Topic) {
+			must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, topics, w.clock()))
+			must(t, w.Follow(t.Context(), w.org))
+		}
+		news := sending.Topic{Name: "news", Default: sending.OptIn}
+		check := func(want segments.Status, during func()) {
+			t.Helper()
+			worker := w.during(amid{compiling: during})
+			must(t, worker.Follow(t.Context(), w.org))
+			if seen, err := w.Store.Segment(t.Context(), w.org, "readers"); err != nil || seen.Status != want || (seen.EvalWarning != "") != (want == segments.Invalid) {
+				t.Errorf("the segment is %q with the warning %q, %v, want %q", seen.Status, seen.EvalWarning, err, want)
+			}
+		}
+		replace()
+		check(segments.Active, func() { replace(news) })
+		check(segments.Invalid, func() { replace() })
+		replace(news)
+		must(t, w.db.Topics().ReplaceTopics(t.Context(), w.org, nil, w.clock()))
+		check(segments.Active, func() { replace(news) })
+	})
+}
+
 func TestPausedAndInvalidSegmentsKeepTheirMembers(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

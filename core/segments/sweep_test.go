@@ -16,12 +16,18 @@ import (
 	"github.com/mailhelm/mailhelm/core/topics"
 )
 
-// amid is a store that calls a function of the test once, at one of three moments: before
-// or after Differing, which searches for wrong memberships, or before Touches, which reads
-// the changed contacts.
+// amid is a store that calls a function of the test once, at one of four moments: before
+// or after Differing, which searches for wrong memberships, before Touches, which reads the
+// changed contacts, or after PredicateSchema, which reads what predicates may name.
 type amid struct {
 	segments.Store
-	before, after, noting func()
+	before, after, noting, compiling func()
+}
+
+func (s *amid) PredicateSchema(ctx context.Context, orgID string) (segments.Schema, error) {
+	schema, err := s.Store.PredicateSchema(ctx, orgID)
+	runOnce(&s.compiling)
+	return schema, err
 }
 
 func (s *amid) Differing(ctx context.Context, q segments.Question, segmentID string, limit int) ([]string, error) {
