@@ -65,6 +65,37 @@ func TestGateForgetsWhoLeaves(t *testing.T) {
 	})
 }
 
+// TestGateKeepsAConnectionOfALateWaiter checks that no connection is lost when a caller
+// gets one after its context has ended and before it has left the queue. Chance decides
+// whether leave comes in time, so the test repeats it.
+func TestGateKeepsAConnectionOfALateWaiter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g, leave := heldGate(t)
+		for round := range 200 {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan func())
+			go func() {
+				out, err := g.Enter(ctx)
+				if err != nil {
+					out = nil
+				}
+				ended <- out
+			}()
+			synctest.Wait()
+			cancel()
+			leave()
+			if out := <-ended; out != nil {
+				out()
+			}
+			var err error
+			if leave, err = g.Enter(t.Context()); err != nil {
+				t.Fatalf("round %d: %v", round, err)
+			}
+		}
+	})
+}
+
 // TestGateRanks checks the order in which waiting callers get a single connection: token
 // checks first, then other calls, then jobs. A job must get it after eight other callers at
 // the latest.
