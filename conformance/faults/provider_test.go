@@ -28,7 +28,8 @@ func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.well.ServeHTTP(w, r)
 }
 
-// connect starts such a server and connects the demo organization's sending account to it.
+// connect starts a provider, a server whose answers the test can spoil, and connects the
+// demo organization's sending account to it.
 func (s *scene) connect(t *testing.T) *provider {
 	t.Helper()
 	account := &provider{well: wire.New(wire.Config{Account: s.p.Simulator, OrgID: s.p.OrgID})}

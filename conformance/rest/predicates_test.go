@@ -67,9 +67,10 @@ const did = `[
 	{"name":"Order paid","email":"half@p.example","properties":{}},
 	{"name":"site_visit","email":"full@p.example","properties":{"path":"/pricing","referrer":"r","title":"t","utm_source":"a","utm_medium":"b","utm_campaign":"c"}}]`
 
-// meanings has predicates of every form of the language. found has the first letters of the
-// contacts that match, and class the evaluation class in the preview. A test of an absent
-// value is unknown, and so is its negation. An unknown predicate does not match.
+// meanings has predicates of every form of the predicate language. found has the first
+// letters of the addresses of the contacts that match, and class is evaluation_class in the
+// answer of a preview of the predicate. A test of an absent value is unknown, and so is its
+// negation. An unknown predicate does not match.
 var meanings = []struct{ source, found, class string }{
 	{`attr.city = "Graz"`, "f", "incremental"},
 	{`attr.city != "Graz"`, "h", "incremental"},

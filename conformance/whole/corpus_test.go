@@ -22,8 +22,8 @@ type hostile struct {
 	sentences []string
 }
 
-// corpusFile has the malicious texts. Each line is a kind, a tab and the text as a JSON
-// string in ASCII.
+// corpusFile has the texts with which the tests attack the product. Each line is the kind
+// of attack, a tab and the text as a JSON string in ASCII.
 //
 //go:embed testdata/hostile.txt
 var corpusFile string

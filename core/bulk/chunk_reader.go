@@ -53,7 +53,7 @@ func (r *chunkReader) close() {
 		return
 	}
 	r.stop()
-	_, _ = r.next() // waits for the end; the chunk is no longer needed
+	_, _ = r.next() // wait until the read has ended; its result is not used
 	r.next = nil
 }
 

@@ -160,8 +160,9 @@ type pushedBatch struct {
 	report PushReport
 }
 
-// work pushes a batch. It first locks the address of every contact. So no write of a single
-// contact happens while the account's consent is read, merged and written.
+// work writes the consent of a batch of contacts to the sending account. It first locks the
+// address of every contact, so that no other write of one of these contacts happens while
+// the account's consent is read, merged and written.
 func (b *pushedBatch) work(ctx context.Context, pushes []Push) error {
 	var keys []string
 	for _, p := range pushes {

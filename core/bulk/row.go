@@ -23,8 +23,9 @@ const (
 	maxTopicName   = 64
 )
 
-// Row is one contact of a bulk write. It has the members of contacts_upsert_by_external_id;
-// a row without an external id needs an address.
+// Row is one contact of a bulk write. Its fields are the arguments of the operation
+// contacts_upsert_by_external_id, except that a row without an external id needs an
+// address.
 type Row struct {
 	Email            *string        `json:"email,omitempty"`
 	ExternalID       *string        `json:"external_id,omitempty"`

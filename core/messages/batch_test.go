@@ -83,7 +83,9 @@ func TestBatch(t *testing.T) {
 			subject := map[int]string{12: "poison", 15: "poison", 31: "worse", 34: "worse"}[n]
 			call(n, subject)
 		}
-		for b.Waiting() < callers-1 { // wait for all callers, which must arrive before the first transaction ends
+		// wait until all other callers are in the batch's queue, because the first
+		// transaction still runs
+		for b.Waiting() < callers-1 {
 			runtime.Gosched()
 		}
 		close(r.hold)

@@ -75,7 +75,8 @@ type Subject struct {
 	Channel, Identity, Template string
 }
 
-// Counted is a row of counts with its key.
+// Counted has the counts of messages of one Subject, which is the time span, channel,
+// identity and template that were counted.
 type Counted struct {
 	Subject
 	Counts

@@ -23,11 +23,11 @@ type Adverse struct {
 // channel.
 const channelLimitReached = "ChannelLimitExceeded"
 
-// ruleFor returns the rule for which the event is evidence, "" if there is none. A bounce
-// or complaint because the address is on the account's own list is no evidence. The
-// provider did not try to deliver then and only repeats an earlier decision. A bounce
-// because of the provider's global list is evidence, because mail of other accounts
-// bounced.
+// ruleFor returns the rule that may judge the address of this event as undeliverable, or ""
+// if no rule counts the event. A bounce or complaint that the account's own suppression
+// list caused is not counted: the provider did not try to deliver and only repeats an
+// earlier decision. A bounce that the provider's global list caused is counted, because
+// mail of other accounts bounced.
 func (a Adverse) ruleFor() Reason {
 	if a.Bounced.SubType == messages.OnAccountList {
 		return ""

@@ -19,8 +19,8 @@ type proofForm struct {
 	Awaiting        bool
 }
 
-// proofPages serve the pages that ask for a second factor: to complete a sign-in, or again
-// before a change.
+// proofPages serve the pages that ask for a second factor: to complete a sign-in, or to ask
+// a signed-in person again before an account setting is changed.
 type proofPages struct {
 	*Entrance
 	page *template.Template

@@ -20,7 +20,8 @@ type Connection struct {
 	// own requests to the client.
 	incoming chan jsonrpc.Message
 	answer   chan *jsonrpc.Response
-	// progress has the notifications for Await; nil if the client does not want them.
+	// progress passes the server's progress notifications to Await; nil if the client does
+	// not want them.
 	progress chan *jsonrpc.Request
 	closed   chan struct{}
 	once     sync.Once

@@ -95,8 +95,9 @@ func parseHistory(now time.Time) ([]messages.Event, error) {
 	return events, nil
 }
 
-// connect stores a connection to the simulated account and records the newest version of
-// the infrastructure template. Both changes appear in the audit log.
+// connect stores a connection to the simulated account. It also stores that the newest
+// version of the infrastructure template (the AWS CloudFormation template that sets up the
+// account) is installed there. Both changes appear in the audit log.
 func (p Past) connect(ctx context.Context, orgID string) error {
 	connecting := sending.Connecting{Connections: p.Connections, Transactor: p.DB, Clock: p.Clock, Record: p.audit, Forget: p.Forget}
 	if _, err := connecting.Connect(ctx, sending.NewConnection{OrgID: orgID, Provider: sending.Simulated}); err != nil {

@@ -127,8 +127,8 @@ type connectionDecision struct {
 	HasKey bool
 }
 
-// askForEventsKey shows the page that asks for confirmation before a new key for unsigned
-// events is created.
+// askForEventsKey shows the page that asks for confirmation before a new key is created.
+// With this key, the provider may send events that are not signed.
 func (h connectionHandlers) askForEventsKey(w http.ResponseWriter, r *http.Request, v people.Visitor) {
 	h.askAboutConnection(w, r, v, "events-key", frame.Screen{Page: "account_events_key", Title: "A key for events"})
 }
