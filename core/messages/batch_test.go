@@ -83,8 +83,7 @@ func TestBatch(t *testing.T) {
 			subject := map[int]string{12: "poison", 15: "poison", 31: "worse", 34: "worse"}[n]
 			call(n, subject)
 		}
-		// wait until all other callers are in the batch's queue, because the first
-		// transaction still runs
+		// wait until all other callers are queued while the first transaction is held open
 		for b.Waiting() < callers-1 {
 			runtime.Gosched()
 		}
