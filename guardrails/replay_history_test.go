@@ -207,11 +207,14 @@ func TestHistoriesAreLinearizable(t *testing.T) {
 // prevent a second effect in spite of its fault.
 func TestHistoriesShowFaults(t *testing.T) {
 	t.Parallel()
+	// Usually one of the first four histories shows the fault, and the test ends there. If
+	// the scheduler hardly interleaves the clients, it can take some hundred histories.
+	const histories = 2000
 	for _, name := range []string{"careless", "loose", "forgetful"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			db := storagetest.SQLite(t)
-			for seed := range uint64(60) {
+			for seed := range uint64(histories) {
 				all, err := observe(newRig(t, db, breakages[name]), seed)
 				if err != nil {
 					t.Fatal(err)
