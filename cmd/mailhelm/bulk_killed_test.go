@@ -46,26 +46,33 @@ type servers struct {
 	launch   func() (*process, printed)
 }
 
-// onSQLite runs the demo.
+// onSQLite returns servers on one data folder with SQLite.
 func onSQLite(t *testing.T) servers {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "data")
-	return servers{storage.Config{Dir: dir}, func() (*process, printed) { return launchDemo(t, dir) }}
+	s := migrated(t)
+	return s.servers(storage.Config{Dir: s.where[1]})
 }
 
-// onPostgres returns servers on PostgreSQL, for an organization with the attribute city.
+// onPostgres returns servers on one PostgreSQL database.
 func onPostgres(t *testing.T) servers {
 	t.Helper()
 	database := storagetest.PostgresURL(t)
 	s := shell{t, []string{"--data", filepath.Join(t.TempDir(), "data"), "--database-url", database}}
+	return s.servers(storage.Config{URL: database, MaxConns: 2})
+}
+
+// servers creates an organization with an API key in the shell's database, which is also
+// given as database. The servers that it returns have the attribute city.
+func (s shell) servers(database storage.Config) servers {
+	s.t.Helper()
 	org := s.does("org", "create", "acme")["id"].(string)
 	key := s.does("key", "create", "acme", "--name", "CI", "--scopes", "all")["secret"].(string)
-	return servers{storage.Config{URL: database, MaxConns: 2}, func() (*process, printed) {
-		server, port := launchServe(t, nil, s.where...)
+	return servers{database, func() (*process, printed) {
+		server, port := launchServe(s.t, nil, s.where...)
 		d := printed{"base_url": fmt.Sprintf("http://localhost:%d", port), "org_id": org, "api_key": key}
-		made := request(t, http.MethodPost, d["base_url"]+"/v1/attributes", key, `{"name":"city","type":"string"}`)
+		made := request(s.t, http.MethodPost, d["base_url"]+"/v1/attributes", key, `{"name":"city","type":"string"}`)
 		if made.status != http.StatusCreated && made.status != http.StatusConflict {
-			t.Fatalf("attribute: %d %s", made.status, made.body)
+			s.t.Fatalf("attribute: %d %s", made.status, made.body)
 		}
 		return server, d
 	}}

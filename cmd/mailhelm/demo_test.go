@@ -15,9 +15,31 @@ import (
 	"github.com/mailhelm/mailhelm/cmd/mailhelm/cli"
 )
 
-func TestDemoPrintsExactlyItsMembersWhenEverythingAnswers(t *testing.T) {
+// TestDemo checks one data folder of the demo: the first start, the database that it
+// leaves, a second start, and a start without the credentials file.
+func TestDemo(t *testing.T) {
 	t.Parallel()
-	_, got := launchDemo(t, filepath.Join(t.TempDir(), "data"))
+	dir := filepath.Join(t.TempDir(), "data")
+	first, before := launchDemo(t, dir)
+	printsItsMembers(t, before)
+	holdsItsData(t, before)
+	created := request(t, http.MethodPost, before["base_url"]+"/v1/contacts", before["api_key"], `{"email":"kept@example.com"}`)
+	if created.status != http.StatusCreated {
+		t.Fatalf("create: %d %s", created.status, created.body)
+	}
+	first.exit()
+	hidesItsSecrets(t, dir, before)
+
+	second, after := launchDemo(t, dir)
+	findsEverything(t, dir, before, after)
+	second.exit()
+	needsItsCredentials(t, dir)
+}
+
+// printsItsMembers checks the members that `mailhelm demo --json` printed, and that each
+// printed address answers.
+func printsItsMembers(t *testing.T, got printed) {
+	t.Helper()
 	var names []string
 	for name, value := range got {
 		names = append(names, name)
@@ -48,9 +70,10 @@ func TestDemoPrintsExactlyItsMembersWhenEverythingAnswers(t *testing.T) {
 	}
 }
 
-func TestDemoDataIsWhatItSays(t *testing.T) {
-	t.Parallel()
-	_, d := launchDemo(t, filepath.Join(t.TempDir(), "data"))
+// holdsItsData checks the number of the demo's topics, lists, attributes and contacts, and
+// that its sending account answers.
+func holdsItsData(t *testing.T, d printed) {
+	t.Helper()
 	for path, want := range map[string]int{"topics": 5, "lists": 4, "attributes": 8} {
 		if got := len(pages(t, d, "/v1/"+path)); got != want {
 			t.Errorf("%d %s, want %d", got, path, want)
@@ -104,17 +127,10 @@ func pages(t *testing.T, d printed, path string) []json.RawMessage {
 	}
 }
 
-func TestSecondStartFindsEverything(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	first, before := launchDemo(t, dir)
-	created := request(t, http.MethodPost, before["base_url"]+"/v1/contacts", before["api_key"], `{"email":"kept@example.com"}`)
-	if created.status != http.StatusCreated {
-		t.Fatalf("create: %d %s", created.status, created.body)
-	}
-	first.exit()
-
-	_, after := launchDemo(t, dir)
+// findsEverything checks that the second start of the demo printed the credentials of the
+// first and has the contact that the test created.
+func findsEverything(t *testing.T, dir string, before, after printed) {
+	t.Helper()
 	for _, name := range []string{"org_id", "client_id", "client_secret", "test_client_id", "test_client_secret", "api_key", "test_api_key", "user_email", "user_password"} {
 		if before[name] != after[name] {
 			t.Errorf("%s changed", name)
@@ -128,11 +144,10 @@ func TestSecondStartFindsEverything(t *testing.T) {
 	}
 }
 
-func TestSecretsAreNotInTheDatabase(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	p, d := launchDemo(t, dir)
-	p.exit()
+// hidesItsSecrets checks that the database of a demo that has ended contains none of its
+// secrets.
+func hidesItsSecrets(t *testing.T, dir string, d printed) {
+	t.Helper()
 	content, err := os.ReadFile(filepath.Join(dir, "mailhelm.db"))
 	if err != nil {
 		t.Fatal(err)
@@ -203,11 +218,10 @@ func readUntil(t *testing.T, p *process, last string) string {
 	return text.String()
 }
 
-func TestLostCredentialsFileIsSaid(t *testing.T) {
-	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "data")
-	p, _ := launchDemo(t, dir)
-	p.exit()
+// needsItsCredentials checks that the demo does not start on its data without the
+// credentials file, and names the file.
+func needsItsCredentials(t *testing.T, dir string) {
+	t.Helper()
 	if err := os.Remove(filepath.Join(dir, "demo.json")); err != nil {
 		t.Fatal(err)
 	}

@@ -127,7 +127,7 @@ func sendHalf(t *testing.T, d printed) halfSent {
 
 func TestTerminationFinishesCallsInFlight(t *testing.T) {
 	t.Parallel()
-	p, d := launchDemo(t, filepath.Join(t.TempDir(), "data"), "--log-level", "info")
+	p, d := onSQLite(t).launch()
 	call := sendHalf(t, d)
 	p.signal(syscall.SIGTERM)
 	p.awaits("stopping")
@@ -145,7 +145,7 @@ func TestTerminationFinishesCallsInFlight(t *testing.T) {
 
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	t.Parallel()
-	p, d := launchDemo(t, filepath.Join(t.TempDir(), "data"), "--log-level", "info")
+	p, d := onSQLite(t).launch()
 	sendHalf(t, d) // the rest is never sent
 	p.signal(syscall.SIGTERM)
 	p.awaits("stopping")
