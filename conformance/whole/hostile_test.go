@@ -15,6 +15,8 @@ import (
 	"github.com/mailhelm/mailhelm/core/lists"
 	"github.com/mailhelm/mailhelm/core/sending"
 	"github.com/mailhelm/mailhelm/core/sending/simulator"
+	"github.com/mailhelm/mailhelm/storage/engine"
+	"github.com/mailhelm/mailhelm/storage/storagetest"
 )
 
 // The maximum number of characters of a text that is used as a name.
@@ -40,12 +42,14 @@ const (
 
 // TestStoredTextComesBackAsText stores each hostile test text in every text member that
 // callers can write. It reads the texts with every tool and route, and checks that they are
-// returned as text.
+// returned as text. Answers to writes, refusals and confirmations contain what the same
+// statements have read, so they are checked on SQLite only, unless MAILHELM_TEST_FULL is 1.
 func TestStoredTextComesBackAsText(t *testing.T) {
 	t.Parallel()
 	product.Each(t, func(t *testing.T, p *product.Product) {
 		w := newWorld(t, p)
 		texts := numbered(storable(t))
+		andWrites := p.DB.Dialect() == engine.SQLite || storagetest.Full()
 		for some := range slices.Chunk(texts, textsPerOrganization) {
 			of := w.inOrganization(t, some)
 			for batch := range batches(some) {
@@ -53,11 +57,16 @@ func TestStoredTextComesBackAsText(t *testing.T) {
 				of.readContact(t, batch)
 				of.storeDefinitions(t, batch)
 			}
-			for batch := range batches(some) {
-				of.throughWrites(t, batch)
+			if andWrites {
+				for batch := range batches(some) {
+					of.throughWrites(t, batch)
+				}
 			}
 			of.readDefinitions(t, some)
-			of.checkConfirmations(t, some)
+			if andWrites {
+				of.refuseWrites(t, some)
+				of.checkConfirmations(t, some)
+			}
 		}
 		w.readTopics(t, texts)
 		for _, h := range corpus(t) {
@@ -330,9 +339,7 @@ func (w world) storeTopics(t *testing.T, texts []hostile) {
 	w.p.Clock.Advance(61 * time.Second) // until the cached topics have expired
 }
 
-// readDefinitions calls every read without path parameters, and checks all its pages. It
-// then makes invalid writes of contacts, which are refused with an error text that names
-// attributes or topics.
+// readDefinitions calls every read without path parameters, and checks all its pages.
 func (w world) readDefinitions(t *testing.T, texts []hostile) {
 	t.Helper()
 	for _, s := range subjects() {
@@ -348,6 +355,12 @@ func (w world) readDefinitions(t *testing.T, texts []hostile) {
 			}
 		}
 	}
+}
+
+// refuseWrites makes invalid writes of contacts, and checks the refusals, which name
+// attributes or topics.
+func (w world) refuseWrites(t *testing.T, texts []hostile) {
+	t.Helper()
 	turn := 0
 	for _, s := range subjects() {
 		if s.Name != "contacts_upsert" && s.Name != "contacts_update" {
